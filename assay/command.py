@@ -1,51 +1,14 @@
-"""The command `assay` (and manage.py): a command on plain files is run as it stands, all others by Django.
-
-Every module in a `management/commands` folder of the four apps is a command. What its file says about itself (class, help) is read
-without importing it, so that a list of all commands costs nothing and a command on files starts without Django."""
+"""The command `assay` (and manage.py): a command on plain files is run as it stands, all others by Django."""
 
 from __future__ import annotations
 
-import ast
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from assay.places import HOME, PACKAGES
-
-ON_FILES = {"FileCommand", "PiecewiseCommand", "OfCampaign", "ByTopicGroup"}
-"""Base classes of commands that need no Django to begin with."""
-LEAST_COLUMN = 20
-
-
-class CommandHelp(NamedTuple):
-    """help: one sentence. on_files: whether it runs without Django."""
-
-    name: str
-    app: str
-    help: str
-    on_files: bool
-
-
-def command_files() -> dict[str, Path]:
-    """name -> file, in the order of the alphabet."""
-    files = [path for app in PACKAGES for path in (HOME / app / "management" / "commands").glob("*.py")]
-    return {path.stem: path for path in sorted(files, key=lambda path: path.stem) if not path.stem.startswith("_")}
-
-
-def described(path: Path) -> CommandHelp:
-    """What the file of a command says about itself."""
-    bases: set[str] = set()
-    text = ""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef) and node.name == "Command":
-            bases = {ast.unparse(base) for base in node.bases}
-            for inner in node.body:
-                if isinstance(inner, ast.Assign) and ast.unparse(inner.targets[0]) == "help":
-                    text = str(ast.literal_eval(inner.value))
-    return CommandHelp(path.stem, path.parents[2].name, text, bool(bases) and bases <= ON_FILES)
+from assay.command_list import command_files, described, listing
 
 
 def told_version() -> str:
@@ -54,27 +17,6 @@ def told_version() -> str:
     from pooling.version import program_version
 
     return f"Assay {program_version()} (Django {importlib.metadata.version('django')}, Python {sys.version.partition(' ')[0]})"
-
-
-def listing() -> str:
-    """All commands with one line each."""
-    rows = [described(path) for path in command_files().values()]
-    width = max(LEAST_COLUMN, *(len(row.name) for row in rows))
-    parts = ["usage: assay COMMAND ...", "", "On plain files, without a database or a server (most take --campaign, too):"]
-    parts += [f"  {row.name:<{width}} {row.help}" for row in rows if row.on_files]
-    parts += ["", "Of an installation:"]
-    parts += [f"  {row.name:<{width}} {row.help}" for row in rows if not row.on_files]
-    parts += ["", "Further:"]
-    parts += [f"  {name:<{width}} {text}" for name, text in FURTHER.items()]
-    return "\n".join(parts)
-
-
-FURTHER = {
-    "completion SHELL": "Print what makes bash, zsh or fish complete commands and options.",
-    "help COMMAND": "Arguments and options of a command.",
-    "version": "The version of this program.",
-    "migrate, shell, ...": "Every command of Django, too; `assay help --django` lists them.",
-}
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from assay.command import FURTHER, command_files, described
+from assay.command_list import FURTHER, command_files, described
 
 
 class Option(NamedTuple):

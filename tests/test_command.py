@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.command import command_files, main
+from assay.command import main
+from assay.command_list import command_files
 
 ROOT = Path(__file__).resolve().parent.parent
 

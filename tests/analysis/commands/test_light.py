@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.core.management import load_command_class
 
-from assay.command import command_files, described
+from assay.command_list import command_files, described
 from pooling.commandline import DatabaseCommand, FileCommand
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, POOR, QRELS, files
 
