@@ -1,6 +1,6 @@
 """Ends a job that stands still: first by an exception where it is, as Celery's soft time limit does, and where that does not help with its process.
 
-    watch = Watch(why=..., give_up=...)
+    watch = JobWatch(why=..., give_up=...)
     with watch.running():           # in the thread of the job
         ...
     watch.look()                    # in another thread, every few seconds
@@ -25,7 +25,7 @@ is_expendable = False
 """Whether another process takes the place of this one when it ends: of a worker's, not of a command."""
 
 
-class Watch:
+class JobWatch:
     """why: the exception that the job is to end with by now, None while it may go on. give_up: called with it before the process ends."""
 
     def __init__(self, why: Callable[[], Exception | None], give_up: Callable[[Exception], object]) -> None:

@@ -41,7 +41,7 @@ from django.utils.translation import ngettext
 from pooling import owners, snapshot
 from pooling.formats.errors import FormatError, Problem
 from pooling.heartbeats import beating
-from pooling.interruptions import Watch
+from pooling.interruptions import JobWatch
 from pooling.models import Collection, Job
 
 log = logging.getLogger(__name__)
@@ -300,7 +300,7 @@ def run_job(job_id: int) -> None:
     if job.kind not in KINDS:
         work._close(Job.State.FAILED, report={}, message=f"this installation knows no jobs of the kind {job.kind!r}")
         return
-    watch = Watch(work.why_end, lambda reason: _end_early(work, reason))
+    watch = JobWatch(work.why_end, lambda reason: _end_early(work, reason))
     with beating(lambda: _say_alive(work, watch), f"job {job_id}"):
         _do(work, watch)
 
@@ -317,7 +317,7 @@ def do_now(job: Job) -> Job:
     raise Refused(f"{job.label}: {job.message or job.state}")
 
 
-def _do(work: Work, watch: Watch) -> None:
+def _do(work: Work, watch: JobWatch) -> None:
     job, kept = work.job, KINDS[work.job.kind].kept
     try:
         with translation.override(settings.LANGUAGE_CODE), watch.running():  # what a job says is stored, and read by others
@@ -410,7 +410,7 @@ def _claim(job_id: int) -> Work | None:
     return Work(Job.objects.select_related("collection", "created_by").get(pk=job_id), token)
 
 
-def _say_alive(work: Work, watch: Watch) -> bool:
+def _say_alive(work: Work, watch: JobWatch) -> bool:
     """False, and the work is fenced, where another worker holds the job."""
     try:
         work.say_alive()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from pooling import heartbeats, interruptions, jobs
-from pooling.interruptions import Watch
+from pooling.interruptions import JobWatch
 from pooling.jobs import Cancelled, Stalled, Work
 from pooling.models import Job
 from tests.databases import on_another_connection, own_database
@@ -76,7 +76,7 @@ def test_the_process_ends_where_an_interruption_has_ended_nothing_and_another_ta
     monkeypatch.setattr(interruptions, "KILL_SECONDS", 0.0)
     monkeypatch.setattr(interruptions, "is_expendable", is_expendable)
     monkeypatch.setattr(interruptions.os, "kill", lambda pid, number: killed.append((pid, number)))
-    watch = Watch(Cancelled, given_up.append)
+    watch = JobWatch(Cancelled, given_up.append)
     with watch.running():
         with pytest.raises(Cancelled):
             watch.look()
@@ -87,7 +87,7 @@ def test_the_process_ends_where_an_interruption_has_ended_nothing_and_another_ta
 
 
 def test_outside_of_a_job_nothing_is_interrupted():
-    watch = Watch(Stalled, lambda reason: None)
+    watch = JobWatch(Stalled, lambda reason: None)
     watch.look()
     with watch.running():
         pass
