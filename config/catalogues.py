@@ -64,7 +64,7 @@ ANNOTATORS = {
     "templates/analysis/home.html",  # everybody's home
     *("pooling/templatetags/pooling.py", "pooling/unavailable.py", "pooling/api/problems.py", "config/errors.py"),
     *(f"annotation/services/{name}.py" for name in ("institution", "judging", "later", "messages", "participation", "password_turns")),
-    *(f"annotation/services/{name}.py" for name in ("people", "questions")),
+    *(f"annotation/services/{name}.py" for name in ("account_mails", "people", "questions")),
     *("annotation/views/account.py", "annotation/views/institution.py", "annotation/views/people.py", "annotation/api/judging.py"),
     *(
         "annotation/models/campaigns.py",

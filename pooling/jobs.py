@@ -87,13 +87,15 @@ class Fenced(Exception):
 @dataclass(frozen=True)
 class JobKind:
     """figures: what it computes is shown by the page that asked for it, again and again; lists of what was done leave it out.
-    resumes: what it has done stays when it ends in the middle, and the next job of its kind goes on from there."""
+    resumes: what it has done stays when it ends in the middle, and the next job of its kind goes on from there.
+    urgent: quick, and somebody waits for it: it does not stand in line behind long ones (pooling.worker.UrgentJobs)."""
 
     name: str
     function: Callable[[Work], dict[str, Any] | None]
     unit: str
     figures: bool = False
     resumes: bool = False
+    urgent: bool = False
 
     @property
     def kept(self) -> str:
@@ -104,14 +106,14 @@ KINDS: dict[str, JobKind] = {}
 
 
 def kind(
-    name: str, *, unit: str = "rows", figures: bool = False, resumes: bool = False
+    name: str, *, unit: str = "rows", figures: bool = False, resumes: bool = False, urgent: bool = False
 ) -> Callable[[Callable[[Work], dict[str, Any] | None]], Callable[[Work], dict[str, Any] | None]]:
-    """Register a function as what a job of this kind does. `unit` names what its progress counts; figures, resumes: see Kind."""
+    """Register a function as what a job of this kind does. `unit` names what its progress counts; figures, resumes, urgent: see JobKind."""
 
     def register(function: Callable[[Work], dict[str, Any] | None]) -> Callable[[Work], dict[str, Any] | None]:
         if name in KINDS and KINDS[name].function is not function:
             raise ValueError(f"two kinds of jobs are called {name!r}")
-        KINDS[name] = JobKind(name, function, unit, figures, resumes)
+        KINDS[name] = JobKind(name, function, unit, figures, resumes, urgent)
         return function
 
     return register
@@ -171,6 +173,12 @@ def waiting(now: datetime | None = None) -> list[tuple[int, int]]:
     queued = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("pk", "attempt")
     gone = Job.objects.filter(without_heartbeat(now or timezone.now()), state=Job.State.RUNNING).order_by("created_at").values_list("pk", "attempt")
     return [*queued, *gone]
+
+
+def waiting_urgently() -> list[int]:
+    """Ids of the queued jobs that are urgent, oldest first."""
+    urgent = [kind.name for kind in KINDS.values() if kind.urgent]
+    return list(Job.objects.filter(state=Job.State.QUEUED, kind__in=urgent).order_by("created_at").values_list("pk", flat=True))
 
 
 def release_those_of_the_dead() -> int:

@@ -30,6 +30,7 @@ from pooling.tasks import RUN_JOB, hint, send
 log = logging.getLogger(__name__)
 
 POLL_EMBEDDED, POLL_BROKER = 0.2, 5.0
+POLL_URGENT = 1.0
 RESEND = 60.0
 """Seconds after which a job that nobody has taken is sent once more."""
 LOOK_FOR_DEAD = 2.0
@@ -55,6 +56,26 @@ def can_be_replaced(**_: Any) -> None:
 @shared_task(name=RUN_JOB)
 def run_job(job_id: int) -> None:
     jobs.run_job(job_id)
+
+
+class UrgentJobs(threading.Thread):
+    """Does urgent jobs in the worker's own process: all others may be at long ones."""
+
+    def __init__(self) -> None:
+        super().__init__(name="urgent jobs", daemon=True)
+
+    def run(self) -> None:
+        while not _stopping.wait(POLL_URGENT):
+            try:
+                close_old_connections()
+                self.step()
+            except Exception:  # the reconciler says so
+                connection.close()
+        connection.close()
+
+    def step(self) -> None:
+        for job_id in jobs.waiting_urgently():
+            jobs.run_job(job_id)
 
 
 class Reconciler(threading.Thread):
@@ -169,6 +190,7 @@ def look_for_files(**_: Any) -> None:
 def start_reconciler(**_: Any) -> None:
     _stopping.clear()
     Reconciler(POLL_BROKER if settings.BROKER_URL else POLL_EMBEDDED).start()
+    UrgentJobs().start()
 
 
 @worker_shutting_down.connect

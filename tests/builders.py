@@ -21,6 +21,7 @@ from django.utils import timezone
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile
 from annotation.services import campaigns, judging, people, scheduling
 from annotation.services.judging import Answer, AnswerOutcome
+from pooling import jobs
 from pooling.models import Collection, Document, Pool, PoolEntry, Topic
 
 PASSWORD = "correct horse battery"
@@ -35,6 +36,12 @@ def make_user(name: str = "", *, may_create: bool = False, superuser: bool = Fal
     user.save()
     Profile.objects.create(user=user, may_create=may_create, time_zone=time_zone)
     return user
+
+
+def do_urgent_jobs() -> None:
+    """As a worker does: mails about accounts."""
+    for job_id in jobs.waiting_urgently():
+        jobs.run_job(job_id)
 
 
 def make_collection(

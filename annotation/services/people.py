@@ -31,7 +31,7 @@ from annotation.models import Campaign, Invitation, Membership, Message, Profile
 from annotation.services import leases
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from annotation.services.messages import MAIL_FAILS, are_printed
+from annotation.services.messages import MAIL_FAILS
 from pooling.formats.errors import FormatError, Problem
 
 log = logging.getLogger(__name__)
@@ -278,24 +278,15 @@ def set_language(user: User, code: str) -> None:
     profile.save(update_fields=["language"])
 
 
-def set_address(user: User, email: str) -> None:
-    """The person's new mail address. The old one is told, where mails reach anybody: links that sign in go to the new one from now on."""
-    old, user.email = user.email, email
-    if email == old:
-        return
-    user.save(update_fields=["email"])
-    if not old or are_printed():
-        return
+def tell_old_address(user: User, old: str) -> None:
+    """Mail to the address that the account no longer has. Raises MAIL_FAILS."""
     with translation.override(languages.of_person(user)):
         subject = _("Your mail address was changed")
         text = _(
             "Hello %(name)s,\n\nthe mail address of your account was changed, and no mail goes here any more. If it was not you, tell who runs "
             "this installation at once.\n"
         ) % {"name": user.get_username()}
-    try:
-        send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [old])
-    except MAIL_FAILS:
-        log.exception("the old address of %s could not be told of the new one", user)
+    send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [old])
 
 
 def profile_of(user: User) -> Profile:
@@ -343,16 +334,12 @@ def spend_sign_in_link(user: User) -> bool:
 
 def send_sign_in_link(*, email: str, address: str) -> None:
     """Mail a link to every active account with this address (but those that the institution signs in); silent when there is none, so that
-    nobody can probe for addresses. CampaignError where the mail server takes no mails: it is asked first, whether there is an account or not.
+    nobody can probe for addresses. Raises MAIL_FAILS where the mail server is away.
 
     address: absolute URL prefix to which `<user>/<token>` is added.
     """
-    try:
-        connection = get_connection()
-        connection.open()
-    except MAIL_FAILS as error:
-        log.exception("sign-in links cannot be mailed")
-        raise CampaignError(_("No mail can be sent at the moment. Try again later, or ask the manager of your campaign for a link.")) from error
+    connection = get_connection()
+    connection.open()
     for user in get_user_model().objects.filter(email__iexact=email, is_active=True, institution=None).exclude(email="").select_related("profile"):
         with translation.override(languages.of_person(user)):
             subject = _("Your sign-in link")
@@ -362,6 +349,6 @@ def send_sign_in_link(*, email: str, address: str) -> None:
             ) % {"name": user.get_username(), "minutes": sign_in_links.minutes, "link": address + sign_in_path(user)}
         try:
             send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [user.email], connection=connection)
-        except MAIL_FAILS:  # the answer is that of an address without an account
+        except MAIL_FAILS:
             log.exception("no sign-in link could be mailed to %s", user)
     connection.close()

@@ -20,7 +20,8 @@ from annotation.forms import AccountForm, Owner, PasswordForm, TokenForm
 from annotation.languages import SESSION, of_request
 from annotation.models import ApiTokenRow, InstitutionAccount, OpenSession, Profile
 from annotation.permissions import manages_something
-from annotation.services import people, sessions, tokens
+from annotation.services import account_mails, people, sessions, tokens
+from pooling import tasks
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number
 
@@ -75,7 +76,8 @@ def account(request: SignedInRequest) -> HttpResponse:
 
 
 def _change_details(request: SignedInRequest, profile: Profile, form: AccountForm) -> None:
-    people.set_address(request.user, form.cleaned_data["email"])
+    if (job := account_mails.change_address(request.user, form.cleaned_data["email"])) is not None:
+        tasks.send(job)
     profile.time_zone = form.cleaned_data["time_zone"]
     profile.language = form.cleaned_data["language"]
     profile.to_do_address = request.build_absolute_uri("/") if form.cleaned_data["to_do_mail"] else ""

@@ -21,10 +21,11 @@ from annotation import languages
 from annotation.forms import CodeForm, LinkForm, RegisterForm, SignInForm
 from annotation.models import Membership
 from annotation.selectors.parts import part_of
-from annotation.services import attempts, institution, people
+from annotation.services import account_mails, attempts, institution, people
 from annotation.services import messages as mails
 from annotation.services.errors import CampaignError
 from annotation.services.password_turns import password_turn
+from pooling import tasks
 from pooling.api import problems
 from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest, administering
@@ -143,7 +144,9 @@ def ask_for_link(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if attempts.may_mail(form.cleaned_data["email"], address=address_of(request)):
             try:
-                people.send_sign_in_link(email=form.cleaned_data["email"], address=request.build_absolute_uri("/sign-in/link/"))
+                job = account_mails.ask_for_sign_in_link(email=form.cleaned_data["email"], address=request.build_absolute_uri("/sign-in/link/"))
+                if job is not None:
+                    tasks.send(job)
             except CampaignError as error:
                 form.add_error("email", str(error))
                 return render(request, "annotation/link_ask.html", {**told, "form": form}, status=503)

@@ -14,7 +14,7 @@ from django.test import Client
 from annotation.models import InstitutionAccount
 from config import institution as checked
 from pooling.permissions import may_create
-from tests.builders import PASSWORD, make_annotator, make_campaign, make_user
+from tests.builders import PASSWORD, do_urgent_jobs, make_annotator, make_campaign, make_user
 from tests.provider import running_provider
 
 pytestmark = pytest.mark.django_db
@@ -164,6 +164,7 @@ def test_such_an_account_has_no_other_way_in_and_judges_like_all(provider, djang
     assert "there is no password here" in page
     client.post("/account", {"action": "password", "new": "a long enough one"})
     Client().post("/sign-in/link", {"email": "ada@example.org"})
+    do_urgent_jobs()
     assert (User.objects.get().has_usable_password(), mail.outbox) == (False, [])
     assert Client().post("/sign-in", {"username": "ada", "password": ""}).status_code == 400
     member = make_annotator(make_campaign())

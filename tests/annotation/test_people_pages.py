@@ -14,6 +14,7 @@ from django.core import mail
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -24,7 +25,8 @@ from annotation.services.pairs import set_kind
 from annotation.services.password_turns import password_turn
 from config import environment
 from pooling.formats.errors import FormatError
-from tests.builders import PASSWORD, judge_pair, make_annotator, make_campaign, make_user
+from pooling.models import Job
+from tests.builders import PASSWORD, do_urgent_jobs, judge_pair, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -118,6 +120,7 @@ class TestSigningIn:
 class TestSignInLinks:
     def ask(self, client, email="ada@example.org") -> str:
         client.post("/sign-in/link", {"email": email})
+        do_urgent_jobs()
         return mail.outbox[0].body.split("http://testserver")[1].split()[0] if mail.outbox else ""
 
     def test_a_link_signs_in_once(self, client):
@@ -142,7 +145,44 @@ class TestSignInLinks:
     def test_an_unknown_address_gets_the_same_page_and_no_mail(self, client):
         response = client.post("/sign-in/link", {"email": "nobody@example.org"})
         assert response.status_code == 200
+        do_urgent_jobs()
         assert mail.outbox == []
+
+    def test_a_request_does_the_same_whether_the_address_has_an_account_or_not(self, monkeypatch):
+        """The same statements, one look at the mail server, and no mail: the job sends it, and leaves nobody's address behind."""
+        make_user(email="ada@example.org")
+        looks = []
+        monkeypatch.setattr(mail.backends.locmem.EmailBackend, "open", lambda _: looks.append(1))
+        asked = []
+        for address in ("eve@example.org", "ada@example.org", "bob@example.org"):
+            with CaptureQueriesContext(connection) as statements:
+                Client().post("/sign-in/link", {"email": address})
+            asked.append(([re.sub(r"'[^']*'|[0-9]+", "?", one["sql"]) for one in statements], len(looks), len(mail.outbox)))
+            looks.clear()
+        assert asked[1] == asked[2]
+        assert asked[1][1:] == (1, 0)
+        do_urgent_jobs()
+        assert ([one.to for one in mail.outbox], Job.objects.count()) == ([["ada@example.org"]], 0)
+
+    def test_where_no_worker_sends_mails_none_is_promised(self, client):
+        client.post("/sign-in/link", {"email": "ada@example.org"})
+        assert client.post("/sign-in/link", {"email": "bob@example.org"}).status_code == 200
+        Job.objects.update(created_at=timezone.now() - timedelta(seconds=61))
+        answer = client.post("/sign-in/link", {"email": "eve@example.org"})
+        assert (answer.status_code, Job.objects.count()) == (503, 2)
+        assert "No mail can be sent at the moment." in answer.content.decode()
+
+    def test_where_the_mail_server_has_gone_before_the_mail_the_job_fails_and_keeps_no_address(self, client, monkeypatch):
+        make_user(email="ada@example.org")
+        client.post("/sign-in/link", {"email": "ada@example.org"})
+
+        def away(_):
+            raise ConnectionRefusedError(111, "refused")
+
+        monkeypatch.setattr(mail.backends.locmem.EmailBackend, "open", away)
+        do_urgent_jobs()
+        job = Job.objects.get()
+        assert (job.state, job.message, job.parameters) == ("failed", "the mail server took no mail; the server's log says more", {})
 
     def test_where_the_mail_server_is_away_nobody_learns_who_has_an_account(self, client, settings):
         make_user(email="ada@example.org")
@@ -160,6 +200,7 @@ class TestSignInLinks:
 
         monkeypatch.setattr(mail.backends.locmem.EmailBackend, "send_messages", refused)
         known, unknown = (client.post("/sign-in/link", {"email": address}) for address in ("ada@example.org", "bob@example.org"))
+        do_urgent_jobs()
         assert (known.status_code, unknown.status_code) == (200, 200)
         assert all("a link is on its way" in answer.content.decode() for answer in (known, unknown))
 
@@ -444,6 +485,8 @@ class TestAccount:
         answer = client_of(user).post("/account", {"action": "details", "email": "new@example.org", "password": password, "time_zone": ""})
         user.refresh_from_db()
         assert (answer.status_code, user.email) == (status, "new@example.org" if status == 302 else "old@example.org")
+        assert mail.outbox == []
+        do_urgent_jobs()
         assert [address for one in mail.outbox for address in one.to] == told
 
     def test_passwords_are_not_guessed_by_way_of_the_mail_address(self):

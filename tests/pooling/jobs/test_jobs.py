@@ -104,6 +104,14 @@ def test_a_database_that_refuses_gets_three_attempts(do):
     assert after(job).attempt == 3
 
 
+def test_an_urgent_job_does_not_stand_in_line_behind_others(do, monkeypatch):
+    waits = do(lambda work: pytest.fail("another process does it"))
+    monkeypatch.setitem(jobs.KINDS, "quick", jobs.JobKind("quick", lambda work: {"rows": 1}, "rows", urgent=True))
+    quick = jobs.enqueue("quick", {}, label="quick", user=None)
+    worker.UrgentJobs().step()
+    assert (after(quick).state, after(waits).state) == ("done", "queued")
+
+
 def test_cancelling_a_queued_job_means_it_never_begins(do):
     job = do(lambda work: pytest.fail("must not run"))
     jobs.request_cancel(job)
