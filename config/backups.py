@@ -12,6 +12,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from pooling.version import program_version
 
 FORMAT, ATTEMPTS = "assay backup 1", 3
 LISTING, KEY, FILES = "backup.json", "secret-key", "files"
+LAST = "last-backup"
+"""In the data folder: when the last backup was made."""
 COPIES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
 
 
@@ -55,11 +58,21 @@ def back_up(folder: Path) -> dict[str, Any]:
         listing = _listing(part)
         (part / LISTING).write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
         part.rename(folder)
+        mark = Path(settings.DATA_DIR) / LAST
+        mark.write_text(listing["made_at"] + "\n", encoding="ascii")
     except (OSError, sqlite3.Error) as error:
         raise BackupError(f"nothing was backed up: {error}") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return listing
+
+
+def last_made_at() -> datetime | None:
+    """When the last backup of this installation was made; None where none is known of."""
+    try:
+        return datetime.fromisoformat((Path(settings.DATA_DIR) / LAST).read_text(encoding="ascii").strip())
+    except (OSError, ValueError):
+        return None
 
 
 def restore(folder: Path) -> dict[str, Any]:

@@ -22,8 +22,9 @@ from django.db import Error, connection
 from django.utils import timezone
 
 from annotation.services import institution, messages
-from config import environment, health
-from pooling import sqlite_log
+from config import backups, environment, health
+from pooling import signs_of_life, sqlite_log
+from pooling.core.counts import counted
 from pooling.jobs import STALE
 from pooling.models import Job
 from pooling.services.shared_folder import what_is_missing
@@ -34,6 +35,7 @@ LEAST_FILES = 1024
 """Open files of a process; the limit of systemd and of most shells."""
 OTHER_CLOCK = timedelta(seconds=5)
 WAITING_LONG = timedelta(minutes=2)
+OLD_BACKUP = timedelta(days=7)
 NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "ceph", "glusterfs", "fuse.glusterfs"}
 
 
@@ -158,6 +160,25 @@ def files() -> Iterator[Finding]:
         yield wrong(f"{sentence[:1].upper()}{sentence[1:]}.")
 
 
+def programs() -> Iterator[Finding]:
+    """Whether web server and worker run."""
+    for program, name in ((signs_of_life.WEB_SERVER, "web server"), (signs_of_life.WORKER, "background worker")):
+        age = signs_of_life.age_seconds(program)
+        if age is None:
+            yield note(f"No {name} has run on the data folder {settings.DATA_DIR} yet.")
+        elif age > signs_of_life.SILENT_SECONDS:
+            since = f"{timezone.now() - timedelta(seconds=age):%Y-%m-%d %H:%M} UTC"
+            yield wrong(f"No {name} runs: the last sign of life is of {since}. Start it with `make run` or its systemd unit.")
+
+
+def last_backup() -> Iterator[Finding]:
+    made_at = backups.last_made_at()
+    if made_at is not None and (age := timezone.now() - made_at) > OLD_BACKUP:
+        yield note(f"The last backup by manage.py backup is {counted(age.days, 'day')} old.")
+    elif made_at is None and served_to_others():
+        yield note("manage.py backup has made no backup of this installation yet.")
+
+
 def people() -> Iterator[Finding]:
     if not get_user_model().objects.filter(is_superuser=True, is_active=True).exists():
         yield note("There is no administrator: manage.py createsuperuser")
@@ -192,7 +213,7 @@ def postgresql() -> Iterator[Finding]:
         yield note("pg_dump is not installed, so manage.py backup cannot work; on Debian: apt install postgresql-client")
 
 
-WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [doors, secret_key, folders, limits, broker, mail, packages]
+WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [doors, secret_key, folders, limits, broker, mail, packages, programs, last_backup]
 WITH_DATABASE: list[Callable[[], Iterator[Finding]]] = [files, people, jobs, postgresql]
 
 

@@ -10,11 +10,13 @@ from django.urls import get_resolver
 from config.admission import Admission
 from config.numerics import import_numerics_later
 from config.sqlite import checkpoints
+from pooling import signs_of_life
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("ASSAY_QUERY_SECONDS", "12")  # browsers wait 20 s; jobs may take longer
 application = Admission(get_wsgi_application())
 checkpoints.begin(settings.DATABASES["default"])
+signs_of_life.begin(signs_of_life.WEB_SERVER)
 get_resolver().url_patterns  # noqa: B018 - the pages are imported now, not with the first visitor
 sys.setswitchinterval(0.0005)  # a short answer (a pair to judge) waits half a millisecond for a long one (figures), not five
 import_numerics_later()

@@ -22,7 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
-from pooling import interruptions, jobs, owners, sqlite_log
+from pooling import interruptions, jobs, owners, signs_of_life, sqlite_log
 from pooling.models import Job
 from pooling.services.shared_folder import what_is_missing
 from pooling.tasks import RUN_JOB, hint, send
@@ -189,6 +189,7 @@ def look_for_files(**_: Any) -> None:
 @worker_ready.connect
 def start_reconciler(**_: Any) -> None:
     _stopping.clear()
+    signs_of_life.begin(signs_of_life.WORKER)
     Reconciler(POLL_BROKER if settings.BROKER_URL else POLL_EMBEDDED).start()
     UrgentJobs().start()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections import namedtuple
 from datetime import timedelta
 from io import StringIO
@@ -13,7 +15,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from config import doctor, health
-from pooling import sqlite_log
+from pooling import signs_of_life, sqlite_log
 from pooling.models import Job
 from tests.builders import make_user
 from tests.pooling.conftest import RUN_A, bring_in
@@ -30,6 +32,9 @@ def sound(settings, tmp_path, monkeypatch):
     settings.SECRET_KEY, settings.DEBUG, settings.BROKER_URL, settings.METRICS_TOKEN = "k" * 50, False, "", ""
     settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_HSTS_SECONDS = 1000
+    for program in (signs_of_life.WEB_SERVER, signs_of_life.WORKER):
+        signs_of_life.give(program)
+    (tmp_path / "last-backup").write_text(timezone.now().isoformat(timespec="seconds"))
     (tmp_path / "static").mkdir()
     (tmp_path / "static" / "staticfiles.json").touch()
     monkeypatch.setenv("ASSAY_EMAIL_HOST", "mail.example.org")
@@ -127,6 +132,30 @@ def test_jobs_that_nobody_takes_are_told(sound):
     assert told() == [], "a worker lives, and has its hands full"
     Job.objects.filter(state="running").update(heartbeat=timezone.now() - timedelta(minutes=3))
     assert any("1 job whose worker has ended waits for another" in sentence for sentence in told())
+
+
+@pytest.mark.parametrize(("program", "name"), [("web-server", "web server"), ("worker", "background worker")])
+def test_a_program_that_does_not_run_is_told(sound, tmp_path, program, name):
+    (sign,) = tmp_path.glob(f"alive-{program}-*")
+    os.utime(sign, (time.time() - 59, time.time() - 59))
+    assert told() == []
+    os.utime(sign, (1_700_000_000, 1_700_000_000))
+    assert told() == [f"wrong: No {name} runs: the last sign of life is of 2023-11-14 22:13 UTC. Start it with `make run` or its systemd unit."]
+    (tmp_path / f"alive-{program}-another-machine").touch()
+    assert told() == []
+    for one in tmp_path.glob(f"alive-{program}-*"):
+        one.unlink()
+    assert told() == [f"note: No {name} has run on the data folder {tmp_path} yet."]
+
+
+def test_an_old_backup_and_none_are_told(sound, tmp_path):
+    mark = tmp_path / "last-backup"
+    mark.write_text((timezone.now() - timedelta(days=9, hours=1)).isoformat(timespec="seconds"))
+    assert told() == ["note: The last backup by manage.py backup is 9 days old."]
+    mark.unlink()
+    assert told() == ["note: manage.py backup has made no backup of this installation yet."]
+    sound.ALLOWED_HOSTS, sound.HTTPS = ["localhost"], False
+    assert told() == []
 
 
 def test_a_machine_that_does_not_see_the_files_is_told(sound, tmp_path):

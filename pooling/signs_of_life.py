@@ -1,0 +1,38 @@
+"""Signs of life of web servers and workers: a file of each program and machine in the data folder, which `manage.py doctor` reads."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from pathlib import Path
+
+from django.conf import settings
+
+EVERY_SECONDS = 5.0
+SILENT_SECONDS = 60.0
+WEB_SERVER, WORKER = "web-server", "worker"
+
+
+def give(program: str) -> None:
+    """A folder that cannot be written says so elsewhere."""
+    with contextlib.suppress(OSError):
+        (Path(settings.DATA_DIR) / f"alive-{program}-{socket.gethostname()}").touch()
+
+
+def age_seconds(program: str) -> float | None:
+    """Of the newest sign of any machine that shares the data folder; None where there never was one."""
+    signs = [path.stat().st_mtime for path in Path(settings.DATA_DIR).glob(f"alive-{program}-*")]
+    return max(0.0, time.time() - max(signs)) if signs else None
+
+
+def begin(program: str) -> None:
+    """Give signs from now on, in a thread."""
+    threading.Thread(target=_go_on, args=(program,), name="signs of life", daemon=True).start()
+
+
+def _go_on(program: str) -> None:
+    while True:
+        give(program)
+        time.sleep(EVERY_SECONDS)
