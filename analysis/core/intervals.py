@@ -123,8 +123,9 @@ def _refused(units: Floats, times: NDArray[np.integer], total: Floats, effective
     n_disagreed = int(times[units.sum(axis=(1, 2)) - agreed.sum(axis=1) > 1e-9].sum())
     if n and n_disagreed < LEAST_DISAGREED:
         what = "no disagreement" if n_disagreed == 0 else "disagreement in one only"
-        bound = 100 * share_bound(n, n_disagreed)
-        return f"{what} of {n} {unit.removesuffix('s') if n == 1 else unit}: at most {bound:.2g} % of {unit} have any (95 %, Clopper-Pearson)"
+        percent = 100 * share_bound(n, n_disagreed)
+        bound = f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}"
+        return f"{what} of {n} {unit.removesuffix('s') if n == 1 else unit}: at most {bound} % of {unit} have any (95 %, Clopper-Pearson)"
     if n < LEAST_UNITS[unit]:
         return f"{n} {unit.removesuffix('s') if n == 1 else unit}; an interval needs {LEAST_UNITS[unit]}"
     if effective < LEAST_EFFECTIVE:

@@ -151,7 +151,9 @@ def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_
     judge(second, 2)
     _, job = agreement_figures.agreement_of(campaign, live.live_rows(campaign))
     assert do(job).state == "done"
-    assert alpha_tile(campaign).endswith("From 2 judgements.")
+    tile = alpha_tile(campaign)
+    assert "no interval (disagreement in one only of 1 pair: at most 100 % of pairs have any" in tile
+    assert tile.endswith("From 2 judgements.")
     judge(first, 1)
     clock.now += 60
     assert alpha_tile(campaign).endswith("From 2 judgements; newer ones exist.")
