@@ -1,7 +1,7 @@
 """Estimates that are sums over pairs (HT-P@k, HT-DCG@k): their interval for these very topics, and with the help of a regression on ranks.
 
-    these_topics(pool, packed, measures, level)                 {tag: {measure: {"value", "interval", "these_topics", "undefined"}}}
-    with_rank_model(pool, packed, measures, level, seed)        the same
+    these_topics(sample, packed, measures, level)               {tag: {measure: {"value", "interval", "these_topics", "undefined"}}}
+    with_rank_model(sample, packed, measures, level, seed)      the same
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.commandline.sampled_files import SampledPool
 from analysis.core.correction import CorrectedEstimate, Targets, corrected, cross_fitted, rank_features, ranking_by_runs, weights_of_run
-from analysis.core.estimates import OUTSIDE, within_range
+from analysis.core.estimates import OUTSIDE, Sample, within_range
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
 
@@ -25,28 +24,27 @@ def linear(measures: Sequence[Measure]) -> list[Measure]:
     return [measure for measure in measures if measure.family in LINEAR]
 
 
-def these_topics(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> dict[str, Any]:
+def these_topics(sample: Sample, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> dict[str, Any]:
     """From the variance of judging alone: what the whole pool judged would say of these topics lies in it. NaN where there is none."""
     by_run: dict[str, Any] = {one.tag: {} for one in packed}
-    for measure, targets in targets_of(pool, packed, measures, level):
+    for measure, targets in targets_of(sample, packed, measures, level):
         for tag, row in _rows(packed, measure, corrected(targets, 0.0)):
             by_run[tag][str(measure)] = row
     return by_run
 
 
-def with_rank_model(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int, seed: int) -> dict[str, Any]:
+def with_rank_model(sample: Sample, packed: Sequence[Packed], measures: Sequence[Measure], level: int, seed: int) -> dict[str, Any]:
     """Cross-fitted regression of the label on ln best rank, votes, votes² and mean 60/(60 + rank) (SAMPLING 3.4). As certain as a larger sample."""
     by_run: dict[str, Any] = {one.tag: {} for one in packed}
-    features = rank_features(ranking_by_runs(packed, len(pool.sample.grades)))
-    for measure, targets in targets_of(pool, packed, measures, level):
+    features = rank_features(ranking_by_runs(packed, len(sample.grades)))
+    for measure, targets in targets_of(sample, packed, measures, level):
         for tag, row in _rows(packed, measure, cross_fitted(targets, features, np.random.default_rng(seed))):
             by_run[tag][str(measure)] = row
     return by_run
 
 
-def targets_of(pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> Iterator[tuple[Measure, Targets]]:
+def targets_of(sample: Sample, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> Iterator[tuple[Measure, Targets]]:
     """Of each measure that is a sum over pairs, a target a run."""
-    sample = pool.sample
     for measure in linear(measures):
         graded, lowest = measure.family == "HT-DCG", measure.level or level
         labels = np.where(sample.grades >= 0, sample.grades if graded else sample.grades >= lowest, np.nan).astype(np.float64)

@@ -96,7 +96,7 @@ def _add_linear(result: dict[str, Any], pool: SampledPool, packed: Sequence[Pack
         raise BadInput("--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures")
     first, second = ([pair[k] for pair in pairs] for k in (0, 1))
     features = rank_features(ranking_by_runs(packed, len(pool.sample.grades)))
-    for measure, of_runs in targets_of(pool, packed, linear, options["level"]):
+    for measure, of_runs in targets_of(pool.sample, packed, linear, options["level"]):
         targets = Targets(of_runs.sample, of_runs.weights[:, second] - of_runs.weights[:, first], of_runs.labels, of_runs.machine)
         alone = corrected(targets, 0.0)
         helped = cross_fitted(targets, features, np.random.default_rng(options["seed"])) if options["rank_model"] else None

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.commandline.linear_estimates import linear, these_topics, with_rank_model
 from analysis.commandline.measures import Stored, each_run
 from analysis.core.estimates import (
     MEASURED_COVERAGE,
@@ -160,15 +161,13 @@ def _add_linear(
     result: dict[str, Any], name: str, pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], options: Mapping[str, Any]
 ) -> None:
     """What can be said of sums over pairs only; over all topics of the pool."""
-    from analysis.commandline.linear_estimates import linear, these_topics, with_rank_model
-
     if options["topics"] != "complete" or not linear(measures):
         if options.get("rank_model"):
             raise BadInput("--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures")
         return
-    rows = these_topics(pool, packed, measures, options["level"])
+    rows = these_topics(pool.sample, packed, measures, options["level"])
     result["these_topics"][name] = {tag: {m: row["these_topics"] for m, row in of_run.items()} for tag, of_run in rows.items()}
     result["these_topics_reason"][name] = {tag: {m: row["undefined"] for m, row in of_run.items() if "undefined" in row} for tag, of_run in rows.items()}
     if options.get("rank_model"):
-        result["rank_model"][name] = with_rank_model(pool, packed, measures, options["level"], options["seed"])
+        result["rank_model"][name] = with_rank_model(pool.sample, packed, measures, options["level"], options["seed"])
         result["seed"] = options["seed"]
