@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from analysis.commandline.linear_estimates import linear, these_topics, with_rank_model
 from analysis.commandline.measures import Stored, each_run
 from analysis.core.estimates import (
     MEASURED_COVERAGE,
@@ -161,6 +160,9 @@ def _add_linear(
     result: dict[str, Any], name: str, pool: SampledPool, packed: Sequence[Packed], measures: Sequence[Measure], options: Mapping[str, Any]
 ) -> None:
     """What can be said of sums over pairs only; over all topics of the pool."""
+    # Here, because it brings scipy, which `evaluate` needs for nothing else.
+    from analysis.commandline.linear_estimates import linear, these_topics, with_rank_model
+
     if options["topics"] != "complete" or not linear(measures):
         if options.get("rank_model"):
             raise BadInput("--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures")
