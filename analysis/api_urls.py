@@ -18,6 +18,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/exports/", publishing.Exports.as_view(), name="api-exports"),
     path("campaigns/<slug:slug>/exports/<slug:name>", publishing.ExportFile.as_view(), name="api-export-file"),
     path("campaigns/<slug:slug>/recipes/", publishing.Recipes.as_view(), name="api-recipes"),
+    path("campaigns/<slug:slug>/recipes/<int:pk>/", publishing.OneRecipe.as_view(), name="api-recipe"),
     path("campaigns/<slug:slug>/recipes/<int:pk>/build", publishing.BuildRelease.as_view(), name="api-recipe-build"),
     path("campaigns/<slug:slug>/releases/<int:pk>.zip", publishing.ReleaseFileView.as_view(), name="api-release"),
     path("reports/", systems.Reports.as_view(), name="api-reports"),

@@ -16,6 +16,7 @@ CODES = {
     "grade_and_reason": "A judgement has either a grade or a reason why the document cannot be judged.",
     "grade_unknown": "The campaign's scale has no such grade.",
     "guideline_unknown": "The guidelines have no such version.",
+    "key_reused": "Another request was sent with this Idempotency-Key. Use a new key for a new request.",
     "lease_unknown": "This document was not assigned to you in this campaign.",
     "judgement_unknown": "You have no such judgement.",
     "machine": "An LLM judge does not take an annotator's place.",

@@ -100,7 +100,7 @@ def test_pure_code_of_an_app_imports_only_pure_code() -> None:
 
 def is_door(parts: tuple[str, ...]) -> bool:
     """parts: of a dotted name or a path, from the app on."""
-    return any(part.removesuffix(".py") in DOORS or part.startswith(("forms_", "urls_")) for part in parts[1:])
+    return any(part.removesuffix(".py") in DOORS or part.startswith(("api_", "forms_", "urls_")) for part in parts[1:])
 
 
 def app_files(app: str) -> Iterator[tuple[Path, tuple[str, ...]]]:

@@ -179,6 +179,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-campaign-systems": ("get", API_CAMPAIGN),
     "api-one-more": ("get", API_CAMPAIGN),
     "api-recipes": ("get", API_CAMPAIGN),
+    "api-recipe": ("get", API_CAMPAIGN),
     "api-recipe-build": ("post", "401 404 403 202 202"),
     "api-release": ("get", API_CAMPAIGN),
     # reports

@@ -19,6 +19,7 @@ from annotation.services import one_more
 from annotation.services.errors import CampaignError
 from pooling.api.bodies import Body, TextField
 from pooling.api.problems import malformed
+from pooling.api.repeats import repeatable
 
 
 class PairNameSerializer(Body):
@@ -58,6 +59,7 @@ class OneMore(APIView):
         return Response([dict(zip(names, row, strict=True)) for row in sorted(rows.values_list(*fields))])
 
     @extend_schema(request=OneMoreWantedSerializer, responses=OneMoreDoneSerializer, operation_id="campaigns_one_more")
+    @repeatable
     def post(self, request: Request, slug: str) -> Response:
         """Ask for one more judgement of each pair, beyond the campaign's number: another person's. Pairs of which none can be asked are left out."""
         campaign = managed_campaign(request, slug)

@@ -6,6 +6,7 @@ import io
 from typing import Any
 
 from django.http import FileResponse, Http404
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import exceptions, serializers, status
@@ -25,10 +26,11 @@ from annotation.core.judges import LABELLING, JudgeKind
 from annotation.permissions import managed_campaign, person
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from pooling import tasks
 from pooling.api.bodies import Body, TextField
 from pooling.api.problems import malformed
+from pooling.api.repeats import repeatable
 from pooling.api.serializers import JobSerializer
+from pooling.api.views import accepted
 from pooling.permissions import found_or_404
 
 CHOICES = [
@@ -176,6 +178,7 @@ class Recipes(APIView):
         return Response([shape_of(recipe) for recipe in campaign.recipes.prefetch_related("releases")])
 
     @extend_schema(responses={201: RecipeSerializer})
+    @repeatable
     def post(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request, slug)
         body = RecipeSerializer(data=request.data)
@@ -186,13 +189,22 @@ class Recipes(APIView):
             recipe = recipes.save_recipe(campaign, plan, user=request.user)
         except CampaignError as error:
             raise malformed(str(error)) from None
-        return Response(shape_of(recipe), status=status.HTTP_201_CREATED)
+        return Response(shape_of(recipe), status=status.HTTP_201_CREATED, headers={"Location": reverse("api-recipe", args=[slug, recipe.pk])})
+
+
+class OneRecipe(APIView):
+    serializer_class = RecipeSerializer
+
+    @extend_schema(operation_id="campaigns_recipes_retrieve_one")
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        return Response(shape_of(found_or_404(managed_campaign(request, slug).recipes, pk=pk)))
 
 
 class BuildRelease(APIView):
     serializer_class = JobSerializer
 
     @extend_schema(operation_id="campaigns_recipes_build", request=None, responses={202: JobSerializer})
+    @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that builds a release; where the data are as before, its report names the release that is there."""
         campaign = managed_campaign(request, slug)
@@ -201,8 +213,7 @@ class BuildRelease(APIView):
             job = recipes.ask_for_release(recipe, user=request.user)
         except CampaignError as error:
             raise malformed(str(error)) from None
-        tasks.send(job)
-        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+        return accepted(job)
 
 
 class ReleaseFileView(APIView):

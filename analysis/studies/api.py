@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import FileResponse
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers, status
@@ -24,6 +25,7 @@ from annotation.permissions import managed_campaign
 from pooling import tasks
 from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextField, TextField
 from pooling.api.lists import Filter
+from pooling.api.repeats import repeatable
 from pooling.api.schema import problems
 from pooling.formats.errors import FormatError
 from pooling.jobs import Refused
@@ -89,6 +91,7 @@ class Studies(GenericAPIView):
         return self.get_paginated_response(StudySerializer(page, many=True).data)
 
     @extend_schema(request=AskStudySerializer, responses={202: StudySerializer, **problems(404)})
+    @repeatable
     def post(self, request: Request) -> Response:
         asked = AskStudySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -105,7 +108,8 @@ class Studies(GenericAPIView):
             raise serializers.ValidationError({"options": error.lines()}) from None
         if row.job is not None:
             tasks.send(row.job)
-        return Response(StudySerializer(row).data, status=status.HTTP_202_ACCEPTED)
+        location = {"Location": reverse("api-study", args=[row.pk])}
+        return Response(StudySerializer(row).data, status=status.HTTP_202_ACCEPTED, headers=location)
 
 
 class OneStudy(GenericAPIView):

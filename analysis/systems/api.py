@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.files.base import ContentFile
+from django.urls import reverse
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, PermissionDenied
@@ -25,6 +26,7 @@ from annotation.permissions import managed_campaign, may_create
 from pooling import tasks
 from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextField, TextField
 from pooling.api.lists import Filter, one_of
+from pooling.api.repeats import repeatable
 from pooling.api.schema import problems
 from pooling.formats.errors import FormatError
 from pooling.jobs import Refused
@@ -117,6 +119,7 @@ class Reports(GenericAPIView):
         return self.get_paginated_response(ReportSerializer(page, many=True).data)
 
     @extend_schema(request=AskSerializer, responses={202: ReportSerializer, **problems(404)})
+    @repeatable
     def post(self, request: Request) -> Response:
         asked = AskSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -137,7 +140,8 @@ class Reports(GenericAPIView):
             raise ReportConflict(str(error)) from None
         if report.job is not None:
             tasks.send(report.job)
-        return Response(ReportSerializer(report).data, status=status.HTTP_202_ACCEPTED)
+        location = {"Location": reverse("api-report", args=[report.pk])}
+        return Response(ReportSerializer(report).data, status=status.HTTP_202_ACCEPTED, headers=location)
 
 
 class OneReport(GenericAPIView):
@@ -214,6 +218,7 @@ class TopUp(GenericAPIView):
     queryset = Report.objects.none()
 
     @extend_schema(request=TopUpSerializer, responses={201: TopUpSerializer, **problems(404, 409)})
+    @repeatable
     def post(self, request: Request, pk: int) -> Response:
         report = visible_report(request, pk)
         if not may_create(request):
@@ -224,4 +229,5 @@ class TopUp(GenericAPIView):
             campaign = make_top_up(report, asked.validated_data.get("pairs"), user=request.user)
         except Refused as error:
             raise ReportConflict(str(error)) from None
-        return Response(TopUpSerializer({"campaign": campaign.slug, "n_pairs": campaign.n_pairs}).data, status=status.HTTP_201_CREATED)
+        made, location = {"campaign": campaign.slug, "n_pairs": campaign.n_pairs}, {"Location": reverse("api-campaign", args=[campaign.slug])}
+        return Response(TopUpSerializer(made).data, status=status.HTTP_201_CREATED, headers=location)

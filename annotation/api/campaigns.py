@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
+from django.urls import reverse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
@@ -23,6 +24,7 @@ from annotation.services import declared
 from annotation.services.errors import CampaignError
 from pooling.api.lists import Filter, one_of
 from pooling.api.parsers import JsonBody
+from pooling.api.repeats import repeatable
 from pooling.api.views import Conflict, Door
 from pooling.core.declared import Mistake, line_of
 from pooling.models import Collection
@@ -100,6 +102,7 @@ class Campaigns(CampaignDoor):
         return self.pages(mine, shapes.CampaignSerializer)
 
     @extend_schema(parameters=[DRY_RUN], responses={200: shapes.AppliedSerializer, 201: shapes.AppliedSerializer})
+    @repeatable
     def post(self, request: Request) -> Response:
         """Make a campaign, and its collection where that is new, as a document says. 200 with dry_run, when nothing is made.
 
@@ -114,7 +117,10 @@ class Campaigns(CampaignDoor):
         if said.campaign and Campaign.objects.filter(slug=said.campaign["slug"]).exists():
             raise Conflict(f"There is a campaign {said.campaign['slug']} already: put the document to its address.")
         answer = self.apply(request, said)
-        return Response(answer, status=status.HTTP_200_OK if answer["dry_run"] else status.HTTP_201_CREATED)
+        if answer["dry_run"]:
+            return Response(answer)
+        made = reverse("api-campaign", args=[answer["campaign"]]) if answer["campaign"] else reverse("api-collection", args=[answer["collection"]])
+        return Response(answer, status=status.HTTP_201_CREATED, headers={"Location": made})
 
 
 class OneCampaign(CampaignDoor):

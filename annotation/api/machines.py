@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import exceptions, serializers, status
@@ -20,10 +21,11 @@ from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from annotation.services.machines import Limits, Wanted
 from annotation.views.machines import labels_file
-from pooling import tasks
 from pooling.api.bodies import Body, TextField
 from pooling.api.problems import malformed
+from pooling.api.repeats import repeatable
 from pooling.api.serializers import JobSerializer
+from pooling.api.views import accepted
 from pooling.permissions import found_or_404
 
 
@@ -91,6 +93,7 @@ class MachineJudges(APIView):
         return Response(MachineJudgeSerializer([_shape(judge, counts[judge.pk]) for judge in judges], many=True).data)
 
     @extend_schema(responses={201: MachineJudgeSerializer})
+    @repeatable
     def post(self, request: Request, slug: str) -> Response:
         """A judge that is asked at one of the installation's endpoints; labels from a file come by the page."""
         campaign = managed_campaign(request, slug)
@@ -102,7 +105,8 @@ class MachineJudges(APIView):
             judge = machines.add_judge(campaign, Wanted(**given, limits=limits), actor=person(request))
         except CampaignError as error:
             raise _refused(error) from None
-        return Response(MachineJudgeSerializer(shape_of(judge)).data, status=status.HTTP_201_CREATED)
+        location = {"Location": reverse("api-machine", args=[slug, judge.pk])}
+        return Response(MachineJudgeSerializer(shape_of(judge)).data, status=status.HTTP_201_CREATED, headers=location)
 
 
 class OneMachineJudge(APIView):
@@ -127,6 +131,7 @@ class RunMachineJudge(APIView):
     serializer_class = JobSerializer
 
     @extend_schema(operation_id="campaigns_machines_run", request=None, responses={202: JobSerializer})
+    @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that asks for what has no answer yet."""
         judge = _judge(managed_campaign(request, slug), pk)
@@ -134,8 +139,7 @@ class RunMachineJudge(APIView):
             job = machines.ask_to_run(judge, user=request.user)
         except CampaignError as error:
             raise _refused(error) from None
-        tasks.send(job)
-        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+        return accepted(job)
 
 
 class FreezeMachineJudge(APIView):

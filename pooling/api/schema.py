@@ -6,11 +6,12 @@ from typing import Any
 
 import uritemplate
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from pooling.api.bodies import Body
 from pooling.api.problems import CONTENT_TYPE
+from pooling.api.repeats import HEADER
 
 WORDS = {
     400: "The request is not understood; `errors` says of each field what is wrong with it.",
@@ -20,8 +21,10 @@ WORDS = {
     409: "What was asked for cannot be done as things stand; `detail` says why.",
     413: "The body is longer than the server reads: five megabytes of anything but a file, and of a file as much as there is room for.",
     415: "The body is of a kind that this operation does not read.",
+    422: "Another request was sent with this Idempotency-Key.",
     503: "Database or disk are away for a moment; the header Retry-After says when to try again.",
 }
+ONCE = "A text of your own, new for each thing to create: the same request again within 24 hours gets the first answer, and creates nothing."
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -51,7 +54,7 @@ class Schema(AutoSchema):
         reads, changes = bool(self._get_request_body()), self.method not in SAFE
         asks = any(one["in"] == "query" for one in self._get_parameters())
         named = bool(uritemplate.variables(self.path))
-        possible = {400: reads or asks, 401: True, 403: True, 404: named, 409: changes, 413: changes, 415: reads, 503: True}
+        possible = {400: reads or asks, 401: True, 403: True, 404: named, 409: changes, 413: changes, 415: reads, 422: self._is_repeatable(), 503: True}
         return [status for status, can in possible.items() if can]
 
     def map_parsers(self) -> list[str]:
@@ -66,6 +69,13 @@ class Schema(AutoSchema):
             schema |= {"additionalProperties": False, **shape.schema}
         return schema
 
+    def get_override_parameters(self) -> list[Any]:
+        repeats = [OpenApiParameter(HEADER, str, OpenApiParameter.HEADER, description=ONCE)] if self._is_repeatable() else []
+        return [*super().get_override_parameters(), *repeats]
+
+    def _is_repeatable(self) -> bool:
+        return bool(getattr(getattr(self.view, self.method.lower(), None), "is_repeatable", False))
+
     def get_operation_id(self) -> str:
         """What is done with a thing stands after it without a slash, and is not the making of one: jobs_cancel, not jobs_cancel_create."""
         name: str = super().get_operation_id()
@@ -75,4 +85,6 @@ class Schema(AutoSchema):
         declared: dict[str, Any] = super()._get_response_bodies(direction)
         for (status, media_type), problem in problems(*self.errors()).items():
             declared.setdefault(str(status), self._get_response_for_code(problem, str(status), [media_type], direction))
+        for status in {"201", "202"} & set(declared):
+            declared[status].setdefault("headers", {})["Location"] = {"description": "where what was created, or its job, is", "schema": {"type": "string"}}
         return declared

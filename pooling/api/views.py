@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import status
@@ -21,6 +22,7 @@ from pooling import permissions, tasks
 from pooling.api import serializers as shapes
 from pooling.api.lists import Filter, one_of, yes_or_no
 from pooling.api.parsers import JsonBody
+from pooling.api.repeats import repeatable
 from pooling.core.counts import counted
 from pooling.jobs import Refused
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
@@ -60,8 +62,13 @@ class Door(GenericAPIView):
         return self.get_paginated_response(shape(page, many=True).data)
 
     def accepted(self, job: Job) -> Response:
-        tasks.send(job)
-        return Response(shapes.JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+        return accepted(job)
+
+
+def accepted(job: Job) -> Response:
+    """202 with a job, which the worker is told of."""
+    tasks.send(job)
+    return Response(shapes.JobSerializer(job).data, status=status.HTTP_202_ACCEPTED, headers={"Location": reverse("api-job", args=[job.pk])})
 
 
 class Collections(Door):
@@ -74,10 +81,12 @@ class Collections(Door):
         return self.pages(permissions.my_collections(request), shapes.CollectionSerializer)
 
     @extend_schema(responses={201: shapes.CollectionSerializer})
+    @repeatable
     def post(self, request: Request) -> Response:
         user = permissions.creating(request)
         made = collections.create_collection(user=user, **self.read(request).validated_data)
-        return Response(shapes.CollectionSerializer(made).data, status=status.HTTP_201_CREATED)
+        location = {"Location": reverse("api-collection", args=[made.slug])}
+        return Response(shapes.CollectionSerializer(made).data, status=status.HTTP_201_CREATED, headers=location)
 
 
 class OneCollection(Door):
@@ -119,6 +128,7 @@ class Uploads(Door):
         return self.pages(uploads.waiting_uploads(self.collection(slug)), shapes.UploadSerializer)
 
     @extend_schema(request={"multipart/form-data": shapes.NewUploadSerializer}, responses={202: shapes.JobSerializer})
+    @repeatable
     def post(self, request: Request, slug: str) -> Response:
         collection = self.collection(slug)
         body = self.read(request)
@@ -131,6 +141,7 @@ class OneUpload(Door):
     serializer_class = shapes.UploadSerializer
 
     @extend_schema(operation_id="collections_uploads_import", request=shapes.DecisionSerializer, responses={202: shapes.JobSerializer})
+    @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Import a file that waits: as it is, as another kind, or (a run) under another tag."""
         upload = permissions.found_or_404(self.collection(slug).uploads, pk=pk)
@@ -164,6 +175,7 @@ class TopicCheck(Door):
     serializer_class = shapes.CheckSerializer
 
     @extend_schema(responses={202: shapes.JobSerializer})
+    @repeatable
     def post(self, request: Request, slug: str) -> Response:
         collection = self.collection(slug)
         return self.accepted(topics.ask_for_check(collection, level=self.read(request).validated_data["level"], user=request.user))
@@ -274,6 +286,7 @@ class Pools(Door):
         return self.pages(self.collection(slug).pools.prefetch_related("runs"), shapes.PoolSerializer)
 
     @extend_schema(responses={202: shapes.JobSerializer})
+    @repeatable
     def post(self, request: Request, slug: str) -> Response:
         collection = self.collection(slug)
         given = dict(self.read(request).validated_data)
@@ -313,6 +326,7 @@ class ExtendPool(Door):
     serializer_class = shapes.ExtendPoolSerializer
 
     @extend_schema(responses={202: shapes.JobSerializer})
+    @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
         pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
         given = self.read(request).validated_data
@@ -324,6 +338,7 @@ class DrawStage(Door):
     serializer_class = shapes.StageSerializer
 
     @extend_schema(responses={202: shapes.JobSerializer})
+    @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that draws a sampled pool on. What was drawn stays, and campaigns take the new pairs up."""
         pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
@@ -335,6 +350,7 @@ class PlanBatch(Door):
     parser_classes = [JsonBody, FormParser, MultiPartParser]
 
     @extend_schema(request=None, responses={202: shapes.JobSerializer})
+    @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that plans the next batch of an ordered pool now, which else happens by itself when few of its pairs wait."""
         return self.accepted(ordering.ask_for_batch(permissions.found_or_404(self.collection(slug).pools, pk=pk), user=request.user))

@@ -25,6 +25,7 @@ def test_scheduling_and_standings_pass_their_tests_on_postgresql(postgresql_url)
         "tests/annotation/services/test_judging.py",
         "tests/annotation/services/test_serving.py",
         "tests/annotation/api/test_cost.py",
+        "tests/pooling/api/test_repeats.py",
         "tests/pooling/test_verify_figures.py",
         "tests/test_metrics.py",
         "-m",

@@ -1,0 +1,89 @@
+"""Requests that may be repeated: the header Idempotency-Key, as other APIs have it.
+
+The first request with a key is carried out, and its answer is kept with it in one transaction. The same request again gets that answer and
+does nothing. Another request of the same person with the same key is refused. A request that fails keeps nothing and may be sent again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
+from django.http import QueryDict
+from django.utils import timezone
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from pooling.api.problems import malformed
+from pooling.models import KeptAnswer
+
+HEADER, REPEATED = "Idempotency-Key", "Idempotent-Replayed"
+KEPT_FOR = timedelta(hours=24)
+KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+class KeyOfAnother(APIException):
+    status_code, default_code = 422, "key_reused"
+    default_detail = "Another request was sent with this Idempotency-Key. Use a new key for a new request."
+
+
+def repeatable(post: Callable[..., Response]) -> Callable[..., Response]:
+    """A POST that creates something, and that does so once for each key."""
+
+    @wraps(post)
+    def once(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = request.headers.get(HEADER)
+        if key is None:
+            return post(view, request, *args, **kwargs)
+        if not KEY.fullmatch(key):
+            raise malformed(f"{HEADER} has 1 to 255 characters of ASCII without spaces.")
+        request_digest = digest(request)  # reads the body, which may take long: before the transaction
+        KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
+        with transaction.atomic():
+            # A request of the same moment waits here for the transaction of the first.
+            kept, is_first = KeptAnswer.objects.get_or_create(user=request.user, key=key, defaults={"digest": request_digest})
+            if not is_first:
+                if kept.digest != request_digest:
+                    raise KeyOfAnother
+                return Response(kept.body, status=kept.status, headers={**kept.headers, REPEATED: "true"})
+            answer = post(view, request, *args, **kwargs)
+            kept.status, kept.headers = answer.status_code, {name: answer[name] for name in ("Location",) if answer.has_header(name)}
+            kept.body = json.loads(json.dumps(answer.data, cls=DjangoJSONEncoder))
+            kept.save()
+            return answer
+
+    once.is_repeatable = True  # type: ignore[attr-defined]  # for the API's document
+    return once
+
+
+def digest(request: Request) -> str:
+    """SHA-256 of method, address and body, as it was read."""
+    said = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
+    data = request.data
+    if isinstance(data, QueryDict):
+        for name, values in sorted(data.lists()):
+            for value in values:
+                said.update(f"{len(name)} {name} ".encode())
+                _add(said, value)
+    else:
+        said.update(json.dumps(data, sort_keys=True, default=str).encode())
+    return said.hexdigest()
+
+
+def _add(said: Any, value: Any) -> None:
+    if not isinstance(value, UploadedFile):
+        said.update(f"text {len(value)} {value}".encode())
+        return
+    said.update(f"file {value.name} {value.size} ".encode())
+    for chunk in value.chunks():
+        said.update(chunk)
+    value.seek(0)
