@@ -76,7 +76,7 @@ class KnownPairs(forms.Form):
         if not file and not text:
             return rows_of_qrels(qrels) if qrels else []
         with tempfile.NamedTemporaryFile() as kept:
-            for piece in file.chunks() if file else [text.encode()]:
+            for piece in file.chunks() if file else [(text or "").encode()]:
                 kept.write(piece)
             kept.flush()
             return read_gold(kept.name, file.name if file else "the file")

@@ -138,7 +138,8 @@ def _by_campaign(rows: object) -> dict[int, int]:
 
 def _standings(known: Mapping[int, HomeFigures]) -> dict[tuple[int, str], str]:
     """By (campaign, pseudonym), of everybody named in the figures, which may be older than a pause or an exclusion."""
-    names = {one.pseudonym for figures in known.values() for one in (*figures.too_fast, *figures.like_random)}
+    names = {one.pseudonym for figures in known.values() for one in figures.too_fast}
+    names |= {one.pseudonym for figures in known.values() for one in figures.like_random}
     if not names:
         return {}
     rows = Membership.objects.filter(campaign__in=list(known), pseudonym__in=names).values_list("campaign_id", "pseudonym", "standing")

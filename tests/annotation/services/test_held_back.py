@@ -98,7 +98,7 @@ def test_the_qualification_asks_and_counts_only_pairs_with_a_text():
     assert [lease.shown.docno for lease in served.leases] == ["d1"]
     assert submit(ada, served.leases[0], 1).feedback["right"]
     ada.refresh_from_db()
-    assert qualification.score(ada) == (1, 1, 1)
+    assert qualification.score(ada) == (1, 1, 1, 1)
     assert [lease.shown.docno for lease in serving.top_up(ada, want=3).leases] == ["d3"]
 
 
