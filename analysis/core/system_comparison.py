@@ -151,13 +151,13 @@ STEPS = 60
 
 
 def falling_root(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
-    """Where falling functions (n) cross 0 between low and high, each (n), by bisection; NaN where they do not."""
+    """Where falling functions (n) cross 0 between low and high, each (n), by bisection: just beyond; NaN where they do not."""
     crosses = (function(low) >= 0) & (function(high) <= 0)
     for _ in range(STEPS):
         middle = (low + high) / 2
         above = function(middle) > 0
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.where(crosses, (low + high) / 2, math.nan)
+    return np.where(crosses, high, math.nan)
 
 
 def corrected(

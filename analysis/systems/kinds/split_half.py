@@ -48,6 +48,7 @@ def pictures(result: Result) -> list[str]:
     drawn = []
     for measure, one in conditions_of(result).items():
         if one.get("no_verdict"):
+            drawn.append(stacked([], [], caption=f"How often the two halves agree by {measure}", what="test", reason=f"No verdict: {one['no_verdict']}."))
             continue
         tests = {f"{kind}, {test}": rates for kind in ("mean", "median") for test, rates in one[kind].items()}
         names = [name for name in next(iter(tests.values())) if name != "significant"]

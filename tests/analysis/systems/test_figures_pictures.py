@@ -180,7 +180,7 @@ def test_scores_have_their_intervals_as_lines_and_the_caption_says_what_they_are
     assert [(points[k] - low, high - points[k]) for k, (low, high) in zip((0, 2), lines, strict=True)] == [
         (pytest.approx(0.1 * unit, abs=0.2), pytest.approx(0.1 * unit, abs=0.2))
     ] * 2
-    assert "with 95 % intervals over topics (t), where there is one (the reasons are in the table below)" in picture
+    assert "with 95 % intervals over topics, where there is one (the reasons are in the table below)" in picture
     [table] = [one for one in KINDS["evaluate"].tables(with_intervals(a=[0.1, 0.3])) if one.key == "intervals"]
     assert table.rows == [
         ["q", "a", "AP", 0.2, 0.1, 0.3, ""],

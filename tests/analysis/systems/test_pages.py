@@ -203,8 +203,9 @@ def test_every_kind_has_a_form_a_page_tables_and_figures(campaign, owner, client
     page = client.get(reverse("report", args=[report.pk]))
     assert page.status_code == 200
     text = page.content.decode()
-    assert 'role="img"' in text
-    assert "<title" in text
+    has_picture = kind != "split_half"  # halves of so few topics have no verdict, and no picture of them
+    assert ('role="img"' in text) == has_picture
+    assert ("No verdict: halves of " in text) != has_picture
     assert "data-sortable" in text
     for key in re.findall(r"/tables/([\w-]+)\.csv", text):
         rows = list(csv.reader(io.StringIO(client.get(reverse("report-table", args=[report.pk, key, "csv"])).content.decode())))
@@ -214,7 +215,7 @@ def test_every_kind_has_a_form_a_page_tables_and_figures(campaign, owner, client
         assert r"\toprule" in latex
         assert len(client.get(reverse("report-table", args=[report.pk, key, "json"])).json()["rows"]) == len(rows) - 1
     figures = [name for name in report.files if name.endswith(("svg", "png", "pdf"))]
-    assert {name.rpartition(".")[2] for name in figures} == {"svg", "png", "pdf"}
+    assert {name.rpartition(".")[2] for name in figures} == ({"svg", "png", "pdf"} if has_picture else set())
     beginnings = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
     for name in figures:
         content = client.get(reverse("report-figure", args=[report.pk, name])).content
