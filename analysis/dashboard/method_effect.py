@@ -27,13 +27,13 @@ def is_running(campaign: Campaign) -> bool:
 
 
 def newest_effect(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None, Job | None]:
-    """-> (the newest result with `finished_at` and `current`, whether it knows all that is known now, or None; a new job to be sent when it is out of date)"""
+    """-> (the newest result with `finished_at` and `current`, whether it rests on all judgements, or None; a new job to be sent when it is out of date)"""
     mine = Job.objects.filter(campaign_id=campaign.pk, kind=EFFECT)
     newest = mine.filter(state=Job.State.DONE).order_by("-finished_at").first()
     marks = [live.newest, live.audit, *mark_of_runs(campaign.collection)]
-    current = newest is not None and newest.parameters.get("marks") == marks
-    result = {**newest.report, "finished_at": newest.finished_at, "current": current} if newest else None
-    if newest and newest.finished_at and (current or timezone.now() - newest.finished_at < STALE):
+    known = newest.parameters.get("marks", []) if newest else []
+    result = {**newest.report, "finished_at": newest.finished_at, "current": known[:2] == marks[:2]} if newest else None
+    if newest and newest.finished_at and (known == marks or timezone.now() - newest.finished_at < STALE):
         return result, None
     if not live.rows.counts.any() or is_running(campaign):
         return result, None

@@ -51,7 +51,7 @@ def newest_comparison(campaign: Campaign, first: Recipe, second: Recipe, live: L
 
 @jobs.kind(COMPARE, unit="runs", figures=True)
 def compare(work: Work) -> dict[str, Any]:
-    """-> report: systems, rankings (per scale and measure what `compared` says), and where there are none the reason"""
+    """-> report: judgements (that count), systems, rankings (per scale and measure what `compared` says), and where there are none the reason"""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     recipe_of_row = {recipe.pk: recipe for recipe in campaign.recipes.all()}
     recipes = [recipe_of_row.get(work.parameters[key]) for key in ("first", "second")]
@@ -62,7 +62,7 @@ def compare(work: Work) -> dict[str, Any]:
         rows = read_rows(campaign)
         made = [labels(campaign, plan_of(recipe).choices, rows=rows) for recipe in recipes if recipe is not None]
     runs = list(campaign.collection.runs.order_by("tag"))
-    report: dict[str, Any] = {"systems": len(runs), "rankings": [], "reason": why_none(campaign, len(runs), made, names)}
+    report: dict[str, Any] = {"judgements": int(rows.counts.sum()), "systems": len(runs), "rankings": [], "reason": why_none(campaign, len(runs), made, names)}
     if report["reason"]:
         return report
     qrels = [one.qrels(scale) for scale in ("graded", "binary") for one in made]

@@ -220,7 +220,7 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
         "alone": _changes_page(request, campaign, change.alone, part="alone", prefix="alone-"),
         "n_alone": change.only_first + change.only_second,
         "work": shown(job) if job is not None and job.state != Job.State.DONE else None,
-        "compared": job.report if job is not None and job.state == Job.State.DONE else None,
+        "compared": job.report | {"current": job.parameters["marks"][:2] == depends_on[:2]} if job is not None and job.state == Job.State.DONE else None,
     }
     return render(request, "analysis/export_difference.html", context)
 

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import zipfile
+from datetime import timedelta
 
 import pytest
 from django.core.files.storage import default_storage
@@ -14,6 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
+from analysis.judgements import live
 from analysis.models import Recipe, Release
 from analysis.publishing.exports import offered
 from analysis.publishing.release.parts import ReleasePlan
@@ -24,7 +26,7 @@ from annotation.services.tokens import create_api_token
 from pooling import jobs
 from pooling.models import Job
 from tests.analysis.commands.judged_file import refused, run
-from tests.analysis.publishing.exported import BINARY, GRADED, examples_campaign, pair_of
+from tests.analysis.publishing.exported import BINARY, GRADED, START, examples_campaign, judged, pair_of
 from tests.analysis.real_campaign import store_run
 from tests.annotation.test_campaign_pages import client_of, manager_of
 from tests.builders import make_annotator, make_campaign, make_user
@@ -235,6 +237,10 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
     assert content.count("<td>all grades</td>") == content.count("<td>two grades</td>") == 2
     assert "Labels that differ" in content
     assert "1.000" in content
+    assert "From 18 judgements." in content
+    judged(make_annotator(campaign), pair_of(campaign, "t1", "d1"), 2, now=START + timedelta(days=9), active_ms=20_000)
+    live._kept.clear()  # read again although that was done a moment ago
+    assert "From 18 judgements; newer ones exist." in page()
     lines = client.get(address.replace("difference?", "difference.csv?")).content.decode().splitlines()
     assert lines[0].startswith("topic,document,first_grade,")
     assert [line.split(",")[:2] for line in lines[1:]] == [["t1", "d3"]]  # the only pair that differs
