@@ -16,6 +16,9 @@ from analysis.judgements.live import Live
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import ruled_pairs
 
+MOST_LISTED = 200
+"""Disputed pairs on the page Agreement."""
+
 
 @dataclass
 class Difference:
@@ -102,7 +105,7 @@ def disputed_order(campaign: Campaign, live: Live) -> DisputedOrder:
     return DisputedOrder(places, spread[places], live.pairs.ids[live.table_pairs][places].tolist(), int(weighty.sum()))
 
 
-def most_disputed(campaign: Campaign, live: Live, *, most: int = 200) -> list[Disputed]:
+def most_disputed(campaign: Campaign, live: Live, *, most: int = MOST_LISTED) -> list[Disputed]:
     """The first of `disputed_order`, with the grades that were given."""
     table, order = live.table(campaign.grades.size), disputed_order(campaign, live)
     disputed = []

@@ -184,7 +184,7 @@ def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(ma
     page.get_by_label(re.compile("Reason", re.IGNORECASE)).first.fill("It answers a part.")
     page.get_by_role("button", name="Adjudicate").click()
     expect(page.get_by_text("Saved:")).to_be_visible()
-    page.get_by_role("link", name="Back").click()
+    page.get_by_role("link", name="Back", exact=True).click()
     page.get_by_role("button", name=re.compile("Withdraw", re.IGNORECASE)).click()
     expect(page.get_by_text("Your label is withdrawn")).to_be_visible()
 

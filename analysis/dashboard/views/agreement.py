@@ -62,6 +62,8 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "saved": saved_label(request, campaign),
         **pictures_of_agreement(campaign, live, heavy),
         "disputed": disputed_page(request, campaign, live),
+        "n_disputed": len(disagreements.disputed_order(campaign, live).ids),
+        "most_listed": disagreements.MOST_LISTED,
         "overlap": overlap,
         "partners": ListPage(
             request,

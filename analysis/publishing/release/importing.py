@@ -26,6 +26,7 @@ from analysis.publishing.release.reading import ReleaseFile, open_release
 from annotation.core import judges
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
+from annotation.core.gold_rules import GoldRule
 from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Membership
 from annotation.services import restoring as campaigns
@@ -53,6 +54,10 @@ def import_release(path: str | Path, *, name: str, user: User | None, step: Step
     except (CampaignError, ValidationError, DataError, IntegrityError) as error:
         said = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
         raise FormatError.single(name, None, f"it cannot be stored ({said[:300]})", "a release as this software builds it") from error
+
+
+EARLIER_RULES = {"gold_rule": GoldRule.EXACT.value}
+"""Settings of releases from before a setting existed, as they were applied."""
 
 
 class _Import:
@@ -171,7 +176,7 @@ class _Import:
             collection,
             pool,
             slug=str(about.get("slug") or "campaign"),
-            settings={name: value for name, value in about["settings"].items() if name in SHARED_SETTINGS},
+            settings=EARLIER_RULES | {name: value for name, value in about["settings"].items() if name in SHARED_SETTINGS},
             judge_kind=JudgeKind.SIMULATED if about.get("simulated") else JudgeKind.PERSON,
             seed=seed if isinstance(seed, int) and abs(seed) < 2**62 else 0,
             opened_at=self._moment(about.get("opened_at")),

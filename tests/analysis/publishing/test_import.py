@@ -118,6 +118,16 @@ def test_a_pool_of_0_1_0_is_a_depth_pool(release):
     assert (pool.kind, pool.depth, pool.words, pool.parameters, pool.level_word) == ("depth", 10, "depth 10", {}, "rank")
 
 
+def test_a_release_from_before_the_rule_for_gold_keeps_counting_the_exact_grade(release):
+    def earlier(data: bytes) -> bytes:
+        about = json.loads(data)
+        assert about["campaign"]["settings"].pop("gold_rule") == "side"
+        return json.dumps(about).encode()
+
+    assert import_release(release, name="now.zip", user=make_user()).gold_rule == "side"
+    assert import_release(changed(release, "campaign.json", earlier), name="old.zip", user=make_user()).gold_rule == "exact"
+
+
 def with_machines() -> Campaign:
     """A campaign with two frozen machines, one asked at an endpoint and one from a file, and one that is not frozen."""
     campaign = make_it()
