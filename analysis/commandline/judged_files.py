@@ -1,6 +1,6 @@
 """What the commands over judgements share: their options, and where judgements come from, a file or a campaign's database.
 
-judged = read_judged(self, options)        # Judged(table, dropped, threshold, campaign, only)
+judged = read_judged(self, options)        # CountedJudgements(table, dropped, threshold, campaign, only)
 """
 
 from __future__ import annotations
@@ -8,31 +8,18 @@ from __future__ import annotations
 import math
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+from analysis.commandline.counted_judgements import CountedJudgements, threshold_within
 from analysis.commandline.judges import add_judges
 from analysis.commandline.only_topics import add_only_topics, judgements_of, only_topics
-from analysis.core.labels import Dropped, LabelTable, counted
+from analysis.core.labels import Dropped, counted
 from pooling.commandline import BadInput, FileCommand, positive
 from pooling.formats.judgements import read_judgements
-
-if TYPE_CHECKING:
-    from annotation.models import Campaign
 
 DEFAULT_SCALE = 4
 DEFAULT_THRESHOLD = 2
 DEFAULT_MIN_SECONDS = 1.0
-
-
-class JudgedFile(NamedTuple):
-    table: LabelTable
-    dropped: Dropped
-    threshold: int
-    """Lowest relevant grade."""
-    campaign: Campaign | None
-    """None where the judgements come from a file."""
-    only: frozenset[str] | None
-    """The only topics wanted; None: all."""
 
 
 def at_least_two(text: str) -> int:
@@ -81,7 +68,7 @@ def add_judgement_options(parser: ArgumentParser) -> None:
     add_only_topics(parser)
 
 
-def read_judged(command: FileCommand, options: Mapping[str, Any]) -> JudgedFile:
+def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudgements:
     """The judgements that count, from the file or the campaign named; warnings of the reader go to standard error.
 
     FormatError if the file cannot be read, BadInput if the options name no judgements or contradict each other.
@@ -99,7 +86,7 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> JudgedFile:
     return judged_of_campaign(command, slug, options)
 
 
-def _of_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> JudgedFile:
+def _of_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> CountedJudgements:
     n_grades = options["scale"] or DEFAULT_SCALE
     threshold = threshold_within(options["threshold"] or min(DEFAULT_THRESHOLD, n_grades - 1), n_grades)
     stored = getattr(command, "stored", None)
@@ -110,13 +97,7 @@ def _of_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> Jud
     only = only_topics(command, options, judgements.topics, path)
     judgements = judgements_of(judgements, only)
     table, dropped = counted(judgements, n_grades=n_grades, min_seconds=min_seconds, with_gold=not options["no_gold"])
-    return JudgedFile(table, dropped, threshold, None, only)
-
-
-def threshold_within(threshold: int, n_grades: int) -> int:
-    if threshold >= n_grades:
-        raise BadInput(f"--threshold {threshold} is above every grade of a scale of {n_grades}, expected 1 to {n_grades - 1}")
-    return threshold
+    return CountedJudgements(table, dropped, threshold, None, only)
 
 
 def dropped_rows(dropped: Dropped) -> dict[str, int]:

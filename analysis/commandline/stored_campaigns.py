@@ -10,7 +10,7 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Model, QuerySet
 
-from analysis.commandline.judged_files import JudgedFile, threshold_within
+from analysis.commandline.counted_judgements import CountedJudgements, threshold_within
 from analysis.commandline.judges import judges_of
 from analysis.commandline.only_topics import only_topics, rows_of
 from analysis.core.labels import Dropped, LabelTable
@@ -114,7 +114,7 @@ def why_not_naive(slug: str) -> str:
     )
 
 
-def judged_of_campaign(command: FileCommand, slug: str, options: Mapping[str, Any]) -> JudgedFile:
+def judged_of_campaign(command: FileCommand, slug: str, options: Mapping[str, Any]) -> CountedJudgements:
     """The campaign has decided what is too fast or excluded; --min-seconds and --no-gold narrow it further."""
     campaign = campaign_named(slug)
     n_grades = campaign.grades.size
@@ -134,7 +134,7 @@ def judged_of_campaign(command: FileCommand, slug: str, options: Mapping[str, An
         gold=int((rows.counts & slow_enough & ~wanted).sum()),
         emptied_pairs=len(np.unique(rows.pair)) - table.n_pairs,
     )
-    return JudgedFile(table, dropped, threshold, campaign, only)
+    return CountedJudgements(table, dropped, threshold, campaign, only)
 
 
 def top_of_campaign(slug: str, top: int) -> TopicDocumentPairs | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.commandline.judged_files import JudgedFile, add_judgement_options, dropped_rows, read_judged
+from analysis.commandline.counted_judgements import CountedJudgements
+from analysis.commandline.judged_files import add_judgement_options, dropped_rows, read_judged
 from analysis.core.aggregation import METHODS, Aggregation
 from analysis.core.aggregation.dawid_skene import Rule
 from pooling.commandline import FileCommand, text_table, whole_file
@@ -65,7 +66,7 @@ def further_options(method: str, rule: str) -> dict[str, Any]:
     return {"rule": Rule(rule)} if method == "dawid-skene" else {}
 
 
-def labels_by_scale(judged: JudgedFile, method: str, rule: str, min_judgements: int) -> dict[str, Aggregation]:
+def labels_by_scale(judged: CountedJudgements, method: str, rule: str, min_judgements: int) -> dict[str, Aggregation]:
     """Under `graded` and `binary`."""
     scales = {"graded": judged.table, "binary": judged.table.binary(judged.threshold)}
     return {name: METHODS[method](table, min_judgements=min_judgements, **further_options(method, rule)) for name, table in scales.items()}
