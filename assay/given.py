@@ -14,7 +14,8 @@ from typing import Any
 from pooling.commandline import BadInput
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, find_column
-from pooling.formats.judgements import GRADE_NAMES, read_judgements
+from pooling.formats.judgement_cells import GRADE_NAMES
+from pooling.formats.judgements import read_judgements
 from pooling.formats.qrels import qrels_of_rows, read_qrels
 from pooling.formats.runs import read_run, run_of_rows
 

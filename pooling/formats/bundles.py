@@ -19,9 +19,8 @@ from pooling.formats.delimited import FileMistakes
 from pooling.formats.documents import TEXT_NAMES
 from pooling.formats.documents import TITLE_NAMES as HEADLINES
 from pooling.formats.errors import FormatError
-from pooling.formats.judgements import read_json
 from pooling.formats.markup import one_line
-from pooling.formats.opening import Peeked, Source, source_name
+from pooling.formats.opening import Peeked, Source, read_json, source_name
 from pooling.formats.pool import pool_of_pairs
 from pooling.formats.qrels import qrels_of_rows
 from pooling.formats.topics import TopicRecord, json_lines, plain

@@ -19,7 +19,7 @@ from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, column_names,
 from pooling.formats.documents import ID_NAMES as DOCUMENT_IDS
 from pooling.formats.documents import TEXT_NAMES
 from pooling.formats.errors import FormatError
-from pooling.formats.judgements import ANNOTATOR_NAMES, GRADE_NAMES
+from pooling.formats.judgement_cells import ANNOTATOR_NAMES, GRADE_NAMES
 from pooling.formats.opening import Peeked, Source, source_name
 from pooling.formats.quepid import names_queries
 from pooling.formats.sets import role_of

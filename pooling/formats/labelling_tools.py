@@ -8,8 +8,8 @@ from typing import Any
 
 from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
 from pooling.formats.errors import FormatError
-from pooling.formats.judgements import GRADE_NAMES, Invalid, Warnings, _Judgement, _seconds, _time, read_json
-from pooling.formats.opening import Peeked
+from pooling.formats.judgement_cells import GRADE_NAMES, Invalid, JudgementOfFile, Warnings, seconds_in, time_in
+from pooling.formats.opening import Peeked, read_json
 
 BEGINS = re.compile(r"\s*(?:grade\s*)?(\d{1,5})(?!\d)", re.IGNORECASE)
 NUMBERED = "labels that begin with their grade, such as `2 Partial`"
@@ -30,7 +30,7 @@ def is_potato(names: list[str], first: list[str]) -> bool:
     return {name.replace("_", "") for name in names} >= POTATO and any(":::" in cell for cell in first)
 
 
-def potato(table: DelimitedTable) -> Callable[[Row], _Judgement]:
+def potato(table: DelimitedTable) -> Callable[[Row], JudgementOfFile]:
     """`user instance_id displayed_text SCHEMA:::LABEL ...`: the label whose cell is filled; of a scale (`SCHEMA:::scale_5`) its value.
     An instance is called `topic document`. Of several schemas the one that is called as a grade is."""
     names = column_names(table.first.cells)
@@ -44,7 +44,7 @@ def potato(table: DelimitedTable) -> Callable[[Row], _Judgement]:
         )
     labels = [(k, label) for k, schema, label in columns if schema == chosen[0]]
 
-    def read(row: Row) -> _Judgement:
+    def read(row: Row) -> JudgementOfFile:
         parts, filled = row.cells[instance].split(), [(label, row.cells[k].strip()) for k, label in labels if row.cells[k].strip()]
         if len(parts) != 2:
             raise Invalid(f"instance {row.cells[instance]!r} does not name a topic and a document", "`topic document` with one space between")
@@ -53,19 +53,19 @@ def potato(table: DelimitedTable) -> Callable[[Row], _Judgement]:
         if not row.cells[user].strip():
             raise Invalid("no user", "a user")
         label, cell = filled[0]
-        return _Judgement(row.line, parts[0], parts[1], row.cells[user].strip(), grade_in(cell if label.startswith("scale_") else label))
+        return JudgementOfFile(row.line, parts[0], parts[1], row.cells[user].strip(), grade_in(cell if label.startswith("scale_") else label))
 
     return read
 
 
-def label_studio(stream: Peeked, called: str) -> tuple[Iterator[_Judgement], FileMistakes, Warnings]:
+def label_studio(stream: Peeked, called: str) -> tuple[Iterator[JudgementOfFile], FileMistakes, Warnings]:
     """A list of tasks with `data` (a topic's and a document's id among it) and `annotations`, of which the one with a grade counts."""
     tasks = read_json(stream, called)
     mistakes, warnings = FileMistakes(called), Warnings()
     if not all(isinstance(task, dict) and "annotations" in task for task in tasks):
         raise FormatError.single(called, 1, "a JSON list that is no list of annotated tasks", "Label Studio's JSON export")
 
-    def judgements() -> Iterator[_Judgement]:
+    def judgements() -> Iterator[JudgementOfFile]:
         for number, task in enumerate(tasks, 1):
             for annotation in task["annotations"] or []:
                 try:
@@ -79,7 +79,7 @@ def label_studio(stream: Peeked, called: str) -> tuple[Iterator[_Judgement], Fil
     return judgements(), mistakes, warnings
 
 
-def _annotation(task: Mapping[str, Any], annotation: Any, warnings: Warnings) -> _Judgement | None:
+def _annotation(task: Mapping[str, Any], annotation: Any, warnings: Warnings) -> JudgementOfFile | None:
     data = task.get("data")
     if not isinstance(data, dict) or not isinstance(annotation, dict):
         raise Invalid("no data, or an annotation that is no object", "a task as Label Studio exports it")
@@ -99,9 +99,9 @@ def _annotation(task: Mapping[str, Any], annotation: Any, warnings: Warnings) ->
     if who in (None, ""):
         raise Invalid("an annotation by nobody", "completed_by")
     seconds = annotation.get("lead_time")
-    return _Judgement(
-        1, topic, document, str(who), _result(annotation.get("result")), _seconds("" if seconds is None else str(seconds)),
-        _time(str(annotation.get("created_at") or ""), warnings), gold=bool(annotation.get("ground_truth")),
+    return JudgementOfFile(
+        1, topic, document, str(who), _result(annotation.get("result")), seconds_in("" if seconds is None else str(seconds)),
+        time_in(str(annotation.get("created_at") or ""), warnings), gold=bool(annotation.get("ground_truth")),
     )  # fmt: skip
 
 

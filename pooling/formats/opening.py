@@ -3,6 +3,7 @@
     pieces(source)        unpacked bytes as they come
     blocks(source)        bytes that hold whole lines, UTF-8, without byte order mark, line ends LF
     lines(source)         (line number, text) one by one
+    read_json(stream)     a JSON file as a whole
 
 A truncated or damaged archive, an unpacked size or a line beyond its bound, a NUL byte and text that is not UTF-8 are FormatErrors.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import bz2
 import io
+import json
 import lzma
 import os
 import sys
@@ -34,6 +36,9 @@ LONGEST_LINE = 1 << 20
 
 LONGEST_DOCUMENT = 1 << 26
 """Bytes of the longest line in files that carry texts."""
+
+LARGEST_JSON = 4 * LONGEST_DOCUMENT
+"""Bytes of the largest JSON file that is read as a whole."""
 
 DICTIONARY = 1 << 28
 """Bytes of memory that an archive may ask for before it has given anything."""
@@ -319,3 +324,18 @@ class Peeked(io.RawIOBase):
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
+
+
+def read_json(stream: Peeked, called: str) -> Any:
+    """A JSON file as a whole (at most `LARGEST_JSON` bytes), errors as FormatError."""
+    raw = stream.exactly(LARGEST_JSON + 1)
+    if len(raw) > LARGEST_JSON:
+        raise FormatError.single(called, None, f"JSON of more than {LARGEST_JSON} bytes", "a smaller file")
+    try:
+        return json.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise FormatError.single(called, raw.count(b"\n", 0, error.start) + 1, "a byte that is not UTF-8", "UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise FormatError.single(called, error.lineno, f"not JSON ({error.msg})", "JSON") from None
+    except (RecursionError, ValueError):
+        raise FormatError.single(called, 1, "JSON nested too deeply or with too long a number", "plain JSON") from None

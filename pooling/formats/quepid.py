@@ -16,9 +16,8 @@ from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.counts import counted
 from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
 from pooling.formats.errors import FormatError
-from pooling.formats.judgements import read_json
 from pooling.formats.markup import one_line
-from pooling.formats.opening import Peeked, Source, bare_name, lines, source_name
+from pooling.formats.opening import Peeked, Source, bare_name, lines, read_json, source_name
 from pooling.formats.qrels import qrels_of_rows
 from pooling.formats.runs import run_of_rows
 

@@ -1,0 +1,117 @@
+"""One judgement, and the cells of its columns: what the readers of every form share."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from pooling.core.counts import counted
+
+ANNOTATOR_NAMES = ("annotator", "annotator_id", "worker", "worker_id", "user", "user_id", "userid", "judge", "assessor")
+GRADE_NAMES = ("grade", "judgement", "judgment", "rating", "relevance", "label")
+TRUE, FALSE = ("1", "true", "yes"), ("", "0", "false", "no")
+
+
+class JudgementOfFile(NamedTuple):
+    line: int
+    topic: str
+    document: str
+    annotator: str
+    grade: int
+    seconds: float = math.nan
+    judged_at: float = math.nan
+    excluded: bool = False
+    gold: bool = False
+
+
+class Invalid(ValueError):
+    """A cell that cannot be read: (what is wrong, what was expected)."""
+
+    def __init__(self, problem: str, expected: str) -> None:
+        super().__init__(problem)
+        self.problem, self.expected = problem, expected
+
+
+class Warnings:
+    """Warnings with how often."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, None] = {}
+        self.counts: dict[tuple[str, str, str, str], int] = {}
+
+    def add(self, noun: str, one: str, many: str, what: str) -> None:
+        """As `1 row has …`, `2 rows have …`: the noun, its verb in both forms, and what is the same for both."""
+        self.counts[noun, one, many, what] = self.counts.get((noun, one, many, what), 0) + 1
+
+    def say(self, text: str) -> None:
+        """Once, however often it happens."""
+        self.said[text] = None
+
+    def texts(self) -> list[str]:
+        return [*self.said] + [f"{counted(n, noun, one, many)} {what}" for (noun, one, many, what), n in self.counts.items()]
+
+
+def id_in(cell: str, what: str) -> str:
+    cell = cell.strip()
+    if not cell:
+        raise Invalid(f"no {what}", f"a {what}")
+    return cell
+
+
+def grade_in_cell(cell: str) -> int:
+    """2.0 is 2: Quepid and pandas write grades so."""
+    text = cell.strip().removesuffix(".0")
+    if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) < 9):
+        raise Invalid(f"grade {cell!r}" if cell.strip() else "no grade", "a whole number")
+    return int(text)
+
+
+def seconds_in(cell: str) -> float:
+    text = cell.strip()
+    if not text:
+        return math.nan
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0 or "_" in text:
+        raise Invalid(f"{cell!r} is not a time", "a number of at least 0, or nothing")
+    return value
+
+
+LATEST_MOMENT = 1e11
+"""Seconds since 1970 that reach into the year 5138: beyond them a column holds milliseconds, of which ours makes a campaign of fifty thousand years."""
+
+
+def moment_in(cell: str) -> float:
+    """Seconds since 1970; NaN for nothing."""
+    value = seconds_in(cell)
+    if value >= LATEST_MOMENT:
+        raise Invalid(f"{cell.strip()} is no time in seconds since 1970, but perhaps one in milliseconds", "seconds, or ISO 8601 such as 2021-03-04T10:30:00Z")
+    return value
+
+
+def time_in(cell: str, warnings: Warnings) -> float:
+    text = cell.strip()
+    if not text:
+        return math.nan
+    if text.replace(".", "", 1).isdigit() and len(text.partition(".")[0]) != 8:
+        return moment_in(text)
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            warnings.add("time", "has", "have", "no offset; taken as UTC")
+            moment = moment.replace(tzinfo=UTC)
+        return moment.timestamp()
+    except (ValueError, OverflowError):
+        raise Invalid(f"{cell!r} is not a date and time", "ISO 8601 such as 2021-03-04T10:30:00Z") from None
+
+
+def flag_in(cell: str, what: str) -> bool:
+    text = cell.strip().lower()
+    if text in TRUE:
+        return True
+    if text in FALSE:
+        return False
+    raise Invalid(f"{what} {cell!r}", "0 or 1")
