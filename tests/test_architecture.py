@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import graphlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -260,6 +261,69 @@ def test_the_repository_names_no_path_of_a_machine() -> None:
         if needle in text or "/" + "root/" in text:
             wrong.append(name)
     assert not wrong
+
+
+def imports_that_run(path: Path) -> Iterator[str]:
+    """Dotted names of all imports at the head of the file and inside functions, except those for type hints alone (`if TYPE_CHECKING:`)."""
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test).removeprefix("typing.") == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = path.parts[: -node.level] if node.level else ()
+            module = ".".join([*package, *(node.module or "").split(".")]).strip(".")
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+        waiting += ast.iter_child_nodes(node)
+
+
+def circle_of_modules(root: Path, folders: Iterable[str]) -> list[str]:
+    """Modules of which each imports the next and the last is the first again; empty if there are none.
+
+    A package counts by its `__init__.py`, and only if a name of that file is imported.
+    """
+    files = [path.relative_to(root) for folder in folders for path in python_files(root / folder)]
+    modules = {".".join(path.with_suffix("").parts).removesuffix(".__init__"): path for path in files}
+    leads: dict[str, set[str]] = {}
+    with contextlib.chdir(root):
+        for name, path in modules.items():
+            named = (one if one in modules else one.rpartition(".")[0] for one in imports_that_run(path))
+            leads[name] = {one for one in named if one in modules and one != name}
+    try:
+        graphlib.TopologicalSorter(leads).prepare()
+    except graphlib.CycleError as error:
+        return list(reversed(error.args[1]))
+    return []
+
+
+def test_no_module_leads_back_to_itself() -> None:
+    """Such modules cannot be read, moved or loaded one without the other; an import inside a function only hides it."""
+    circle = circle_of_modules(ROOT, [*APPS, "config", "assay"])
+    assert not circle, " -> ".join(circle)
+
+
+@pytest.mark.parametrize(
+    ("line", "circle"),
+    [
+        ("from app import first", True),
+        ("import app.first", True),
+        ("from app.first import x", True),
+        ("from .. import app", False),
+        ("from . import first", True),
+        ("from .first import x", True),
+        ("def later():\n    from app.first import x", True),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from app.first import X", False),
+        ("from app import other", False),
+    ],
+)
+def test_a_circle_of_modules_is_found_in_every_form_of_import(tmp_path: Path, line: str, circle: bool) -> None:
+    (tmp_path / "app").mkdir()
+    for name, text in (("__init__", ""), ("first", "import app.second\nx = 1\n"), ("second", f"{line}\n"), ("other", "x = 1\n")):
+        (tmp_path / "app" / f"{name}.py").write_text(text)
+    assert set(circle_of_modules(tmp_path, ["app"])) == ({"app.first", "app.second"} if circle else set())
 
 
 def circle_of_scripts(folder: Path) -> list[str]:
