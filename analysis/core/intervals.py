@@ -120,14 +120,17 @@ def _refused(units: Floats, times: NDArray[np.integer], total: Floats, effective
     agreed = np.einsum("kii->ki", units)
     mass = total.sum(axis=0) + total.sum(axis=1)
     usual = int(mass.argmax()) if n else 0
+    too_few = f"{n} {unit.removesuffix('s') if n == 1 else unit}; an interval needs {LEAST_UNITS[unit]}" if n < LEAST_UNITS[unit] else ""
+    if too_few and unit == "topics":
+        return too_few
     n_disagreed = int(times[units.sum(axis=(1, 2)) - agreed.sum(axis=1) > 1e-9].sum())
     if n and n_disagreed < LEAST_DISAGREED:
         what = "no disagreement" if n_disagreed == 0 else "disagreement in one only"
         percent = 100 * share_bound(n, n_disagreed)
         bound = f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}"
         return f"{what} of {n} {unit.removesuffix('s') if n == 1 else unit}: at most {bound} % of {unit} have any (95 %, Clopper-Pearson)"
-    if n < LEAST_UNITS[unit]:
-        return f"{n} {unit.removesuffix('s') if n == 1 else unit}; an interval needs {LEAST_UNITS[unit]}"
+    if too_few:
+        return too_few
     if effective < LEAST_EFFECTIVE:
         return f"{n} {unit} of very unequal size, worth {effective:.1f} of equal size; an interval needs {LEAST_EFFECTIVE}"
     share = float(mass[usual] / mass.sum())

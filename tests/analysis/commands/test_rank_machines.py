@@ -76,7 +76,7 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
     assert (found["machines"]["alike"]["gain"], found["machines"]["alike"]["interval"]) == (None, [None, None])
     assert "agree on every pair" in found["machines"]["alike"]["undefined"]
     assert found["machines"]["other"]["gain"] == pytest.approx(1.5)  # people 2 of 4, machine 3 of 4, both 2: ρ² = (1/8)² / (1/4 · 3/16)
-    assert "no interval: disagreement in one only of 2 topics" in found["machines"]["other"]["undefined"]
+    assert "no interval: 2 topics; an interval needs 10" in found["machines"]["other"]["undefined"]
     assert "alike: people and machine agree on every pair" in printed("rank_machines", people, "--machine", f"alike={alike}")[0]
     undefined = run("rank_machines", people, "--machine", f"other={other}", "--level", "2")["machines"]["other"]
     assert undefined["gain"] is None

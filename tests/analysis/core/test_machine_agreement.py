@@ -21,7 +21,7 @@ def test_two_people_on_one_pair() -> None:
     assert joint[1].tolist() == [[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]]
     found = kappas(joint, 1)
     assert found["kappa"].value == pytest.approx(0.2)
-    assert found["kappa"].interval.reason.startswith("disagreement in one only of 2 topics")
+    assert found["kappa"].interval.reason == "2 topics; an interval needs 10"
     assert all(math.isnan(bound) for bound in found["kappa"].figures[1:])
     assert on_two_grades(joint.sum(axis=0), 2).tolist() == [[1, 0], [0, 1]]
     assert kappas(joint, 2)["binary_kappa"].value == pytest.approx(1)
