@@ -126,14 +126,15 @@ class Command(ByTopicGroup, OfCampaign):
             later_wins[b, a] = judged.verdict.do_no_harm is True
             later_wins[a, b] = judged.mirrored.do_no_harm is True
         order = order_by_displacement(in_order, lambda a, b: later_wins[a, b])
+        why = why_no_verdict(first.ranks.shape[1])
+        displacement = {"order": order.tags, "cycles": order.cycles, "against": [list(pair) for pair in order.against]}
         return {
             **table,
+            **(dict.fromkeys(displacement) if why else displacement),
             "labels": named.labels,
             "family": family,
             "correction": options["correction"],
-            "order": order.tags,
-            "cycles": order.cycles,
-            "against": [list(pair) for pair in order.against],
+            "no_verdict": why,
             "equal_boards": self.equal_boards(entries, first, **options) if own else None,
         }
 
@@ -161,9 +162,9 @@ class Command(ByTopicGroup, OfCampaign):
         if rows:
             parts.extend(paper_tables(list(rows.values())))
             parts.append(equal_boards_words(result))
-        reasons = sorted({row["undefined"]["verdict"] for row in rows.values() if "verdict" in row.get("undefined", {})})
-        parts.extend(f"No verdict: {reason}." for reason in reasons)
-        if "order" in result and not any(why_no_verdict(row["topics"]) for row in rows.values()):
+        if result.get("no_verdict"):
+            parts.append(f"No verdict: {result['no_verdict']}.")
+        if result.get("order"):
             order = ", ".join(f"{tag} ({score[tag]:.4f})" for tag in result["order"])
             parts.append(f"order by displacement: {order}\n{DISPLACEMENT}")
             parts.extend("no order among " + ", ".join(cycle) for cycle in result["cycles"])

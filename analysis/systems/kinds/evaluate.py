@@ -16,8 +16,8 @@ from pooling.core.natural import natural
 
 NO_TOPIC = "no topic of the run counts under these qrels"
 INTERVALS = (
-    "Where the mean over all topics of this kind lies with 95 % certainty: Student's t over the topics that count. The mean over as many new topics "
-    "varies more. It compares no two runs."
+    "The 95% confidence interval of the mean over all topics of this kind, by Student's t over the topics that count, further where scores are skewed. "
+    "The mean over as many new topics varies more. It compares no two runs."
 )
 FIELDS = (measures_field(MEASURES), *READING, Field("per_topic", "Also the value of every topic", "yes", False), RANK_MODEL)
 THESE_TOPICS = "These topics: the 95% confidence interval of the mean if all of this pool were judged; only of measures that are sums over pairs."

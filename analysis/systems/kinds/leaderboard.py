@@ -70,7 +70,7 @@ def tables(result: Result) -> list[Table]:
     unique = {(row["a"], row["b"]): row for key in ("vs_previous", "vs_first", "vs_last") for row in result.get(key, [])}
     if unique:
         made += comparisons(list(unique.values()), words=" along the chain", rates=equal_boards_words(result))
-    if "order" in result:
+    if result.get("order"):
         made.append(displacement_table(result))
     return made
 

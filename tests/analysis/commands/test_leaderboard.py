@@ -82,6 +82,20 @@ def test_a_family_may_be_larger_than_the_board_but_not_smaller(board):
     assert "14 comparisons, correction: bonferroni" in text
 
 
+def test_fewer_than_six_topics_have_no_verdict_and_no_order(tmp_path):
+    topics = [f"q{k}" for k in range(5)]
+    runs = [write_run(tmp_path, tag, dict.fromkeys(topics, rank)) for tag, rank in (("old", 3), ("new", 1))]
+    qrels = write_qrels(tmp_path, topics)
+    found = printed("leaderboard", qrels, *runs, "--decide", "t")
+    [row] = found["vs_first"]
+    assert {row["verdict"][name] for name in ("better", "significantly_better", "do_no_harm")} == {None}
+    assert found["no_verdict"] == row["undefined"]["verdict"] == "5 topics; a verdict needs at least 6"
+    assert found["order"] is found["cycles"] is None
+    text = read("leaderboard", qrels, *runs)
+    assert "No verdict: 5 topics; a verdict needs at least 6." in text
+    assert "order by displacement" not in text
+
+
 def test_a_board_without_correction_says_what_equal_runs_would_do(board):
     qrels, runs, order = board
     found = printed("leaderboard", qrels, *runs, "--order", order)["equal_boards"]
