@@ -25,16 +25,28 @@ class Raised(NamedTuple):
     kappa: float
 
 
-def raised(base: float, *, annotators: int, pairs: int, campaigns: int, rng: np.random.Generator, random_too: bool) -> Raised:
-    """Campaigns of so many annotators with so many pairs each, honest ones of different care, and if asked one who answers at random."""
+TOPIC_EFFECT, OWN_SHIFT = 0.6, 0.5
+"""Where pairs come by topic: share of a pair's relevance that is the topic's; what an annotator adds to all pairs of a topic, standard deviation."""
+
+
+def raised(base: float, *, annotators: int, pairs: int, campaigns: int, rng: np.random.Generator, random_too: bool, topics: int = 0) -> Raised:
+    """Campaigns of so many annotators with so many pairs each, honest ones of different care, and if asked one who answers at random.
+
+    topics: that the pairs are of, in equal parts; 0: they do not come by topic.
+    """
     honest, before, at_random, kappas = [], [], [], []
     borders = stats.norm.ppf([0.25, 0.5, 0.75])
     for _ in range(campaigns):
         joint = np.zeros((annotators, 4, 4), dtype=np.int64)
         for k in range(annotators):
             noise = NOISE[base] * rng.uniform(0.8, 1.2)
-            truth = np.sqrt(1 - noise) * rng.standard_normal(pairs)
-            own = truth + np.sqrt(noise) * rng.standard_normal(pairs)
+            truth, shift = rng.standard_normal(pairs), 0.0
+            if topics:
+                place = np.arange(pairs) % topics
+                truth = np.sqrt(1 - TOPIC_EFFECT) * truth + np.sqrt(TOPIC_EFFECT) * rng.standard_normal(topics)[place]
+                shift = OWN_SHIFT * rng.standard_normal(topics)[place]
+            truth *= np.sqrt(1 - noise)
+            own = truth + shift + np.sqrt(noise) * rng.standard_normal(pairs)
             if random_too and k == 0:
                 own = rng.standard_normal(pairs)
             label = truth + np.sqrt(noise) * rng.standard_normal(pairs)

@@ -204,13 +204,14 @@ def end(kind: str, per_day: int, history: int, days: int, *, trials: int, rng: n
 
 
 def accused() -> list[Row]:
-    return [Row([str(pairs)], (base, pairs)) for base in signs.NOISE for pairs in (30, 100)]
+    rows = [Row([str(pairs)], (base, pairs, 0)) for base in signs.NOISE for pairs in (30, 100)]
+    return rows + [Row([f"100 of {topics} topics"], (base, 100, topics)) for base in signs.NOISE for topics in (5, 10, 25)]
 
 
-def accuse(base: float, pairs: int, *, trials: int, rng: np.random.Generator) -> list[str]:
+def accuse(base: float, pairs: int, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
     campaigns = max(trials // 4, 10)
-    alone = signs.raised(base, annotators=10, pairs=pairs, campaigns=campaigns, rng=rng, random_too=False)
-    mixed = signs.raised(base, annotators=10, pairs=pairs, campaigns=campaigns, rng=rng, random_too=True)
+    alone = signs.raised(base, annotators=10, pairs=pairs, campaigns=campaigns, rng=rng, random_too=False, topics=topics)
+    mixed = signs.raised(base, annotators=10, pairs=pairs, campaigns=campaigns, rng=rng, random_too=True, topics=topics)
     return [f"{alone.kappa:.2f}", share(alone.before), share(alone.honest), share(mixed.honest), share(mixed.at_random)]
 
 

@@ -42,6 +42,14 @@ def test_somebody_at_random_is_found_among_people_who_agree() -> None:
     assert found.honest <= 0.05
 
 
+def test_honest_annotators_who_misread_topics_are_not_accused_with_five_topics() -> None:
+    """Errors over pairs are too small there, but the spread of people is then as much larger."""
+    found = raised(0.2, annotators=10, pairs=100, campaigns=40, rng=np.random.default_rng(4), random_too=False, topics=5)
+    assert found.honest <= 0.05
+    mixed = raised(0.5, annotators=10, pairs=100, campaigns=20, rng=np.random.default_rng(4), random_too=True, topics=5)
+    assert mixed.at_random >= 0.6
+
+
 def test_of_three_people_nobody_can_say_what_is_usual() -> None:
     joint = np.array([[[20, 5], [5, 20]]] * 3)
     assert clearly_below(agreements("abc", TopicCounts(np.arange(3), joint))) == dict.fromkeys("abc", False)
