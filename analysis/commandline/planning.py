@@ -108,7 +108,7 @@ def noise_of_labels(noisy: NoisyLabels, counting: Collection[str], *, trials: in
         values = observed[:, :, column]
         errors = {n: error_of_differences(means[:, :, column]) for n, means in drawn.items()}
         spread = spread_of_differences(values) if n_topics > 1 else None
-        needed: dict[str, int | None] = {}
+        needed: dict[str, float | None] = {}
         for n in PER_PAIR:
             if spread is not None:
                 needed[str(n)] = topics(float(np.median(without_noise_of_labels(spread, errors[None], errors[n], n_topics))))
