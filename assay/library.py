@@ -95,10 +95,11 @@ def evaluate(
     return Scores([one.tag for one in evaluations], judged.topics, [str(measure) for measure in asked], values)
 
 
-def compare(qrels: Any, runs: Any, measures: str = "nDCG@10", *, against: str = "all", family: str = "none", **options: Any) -> dict[str, Any]:
+def compare(qrels: Any, runs: Any, measures: str = "nDCG@10", *, against: str = "all", family: str = "holm", **options: Any) -> dict[str, Any]:
     """Every pair of runs tested, as the command `compare_systems` and its JSON object; undefined is None.
 
-    against: `all`, or the tag of one run. family: `none`, `bonferroni`, `holm`, `max`. options: alpha, trials, seed, level, topics.
+    against: `all`, or the tag of one run. family: correction for multiple comparisons, `none`, `bonferroni`, `holm` or `max`.
+    options: alpha, trials, seed, level, topics.
     """
     judged, stored, tags = _stored(qrels, runs)
     command, asked = _command(

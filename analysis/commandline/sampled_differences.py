@@ -18,10 +18,11 @@ from analysis.commandline.linear_estimates import LINEAR, ranges_of, targets_of
 from analysis.commandline.sampled_files import SampledPool, packed_runs, refuse_topic_choice, sampled_pool
 from analysis.core.correction import Targets, corrected, cross_fitted, rank_features, ranking_by_runs
 from analysis.core.estimates import estimate_topics, why_no_interval, within_range
+from analysis.core.leading import compared_words
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
 from analysis.core.significance import why_no_verdict
-from analysis.core.system_comparison import TESTS, all_pairs, compare, grouped, verdicts
+from analysis.core.system_comparison import TESTS, all_pairs, compare, deciding_p, grouped, verdicts
 from analysis.core.system_comparison import corrected as held_together
 from pooling.commandline import BadInput, FileCommand
 
@@ -54,7 +55,9 @@ def compared_by_sample(
         why = why_no_interval(pool.sample, measure) or (f"{len(values)} topics count for all runs, a paired test needs two" if len(values) < 2 else None)
         if why is not None:
             undefined[str(measure)] = why
-        result[str(measure)] = _compared(values, measure, tags, pairs, family, alpha, None if why else options["seed"])
+        made = _compared(values, measure, tags, pairs, family, alpha, None if why else options["seed"])
+        words = compared_words(str(measure), made, against=against, family=family, alpha=alpha, estimated=True, no_verdict=why or "")
+        result[str(measure)] = {"verdict": words, **made}
     _add_linear(result, pool, packed, pairs, options)
     result["pool"] = {"pairs": len(pool.sample.grades), "judged": int(pool.sample.n_judged.sum()), "drawn": pool.sample.drawn, "strata": len(pool.sample.sizes)}
     result["settings"] = {"against": against, "family": family, "trials": 0, "alpha": alpha, "letters_by": "t", "tests": ONLY_T}
@@ -74,14 +77,15 @@ def _compared(
         return shown
     made = compare(values, pairs, trials=1, rng=np.random.default_rng(seed), alpha=alpha)
     held = held_together(made, values, family, rng=np.random.default_rng(seed))
-    different = verdicts(made, held, family, alpha=alpha)
+    p = deciding_p(made, held, family)
+    different = verdicts(made, p, alpha=alpha)
     for k, (a, b) in enumerate(made.pairs):
         none = dict.fromkeys(TESTS)
         row = {
             "a": tags[a], "b": tags[b], "difference": made.difference[k],
             "interval": list(within_range(measure, *made.intervals[k].bounds, difference=True)), "interval_reason": made.intervals[k].reason,
             **none, "t": made.p["t"][k], "corrected": {**none, "t": held["t"][k]},
-            "different": None if shown["no_verdict"] else bool(different[k]),
+            "p": p[k], "opposed": bool(made.opposed[k]), "different": None if shown["no_verdict"] else bool(different[k]),
             "effect": made.effect[k], "effect_interval": [made.effect_low[k], made.effect_high[k]],
             "wins": int(made.wins[k]), "ties": int(made.ties[k]), "losses": int(made.losses[k]),
         }  # fmt: skip

@@ -1,7 +1,7 @@
 """Which system leads by a measure, how surely, and what the unjudged documents leave open (METHODS 13, 14): the answer of the page Systems.
 
     standing = standing_of(values, tags)              systems best first, tests of all pairs, intervals
-    words = leader_words(standing, "nDCG@10")         one sentence; `open_words` one on the unjudged
+    words = leader_words(standing, "nDCG@10")         the verdict in words; `open_words` on the unjudged
 
 Tests are paired t-tests of every pair of systems (Student 1908; Smucker, Allan and Carterette 2007), corrected by Holm (1979); where all
 differences are the same, permutation tests (Fisher 1935). A test supports a direction only if the signed ranks do not point to the other one (ours).
@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.intervals import Interval
 from analysis.core.mean_intervals import mean_interval
+from analysis.core.rankings import leaders_of
 from analysis.core.significance import adjusted, p_equals, rank_balance, rounded_differences, verdict_p, why_no_verdict
 from analysis.core.system_comparison import all_pairs
 
@@ -36,7 +37,8 @@ def standing_of(
 
     -> topics: that count; systems: best first, ties by tag, each with tag, mean, low, high (NaN where there is no interval) and reason;
     p, holm: of each system (but the last) the p-values against those below it, raw and corrected over all pairs, NaN without a test;
-    opposed: the same, whether the signed ranks point to the other side than the mean; untested: why there are no tests, else empty.
+    opposed: the same, whether the signed ranks point to the other side than the mean; untested: why there are no tests, else empty;
+    wins: topics on which the leader is ahead of the first run that is not tied with it, tied with it, behind it; None without such a run.
     """
     values = values[~np.isnan(values).any(axis=1)]
     n_topics, n = values.shape
@@ -63,51 +65,113 @@ def standing_of(
         "holm": [held[row].tolist() for row in rows],
         "opposed": [opposed[row].tolist() for row in rows],
         "untested": untested,
+        "wins": _wins(values, means),
     }
 
 
+def _wins(values: Floats, means: Floats) -> list[int] | None:
+    """values: (n_topics, n_systems), means: (n_systems), best first."""
+    behind = np.flatnonzero(np.round(means, DECIMALS) < round(float(means[0]), DECIMALS)) if len(values) and len(means) else []
+    if not len(behind):
+        return None
+    ahead = rounded_differences(values[:, behind[0]], values[:, 0])
+    return [int((ahead > 0).sum()), int((ahead == 0).sum()), int((ahead < 0).sum())]
+
+
+class Rival(NamedTuple):
+    """A run beside the leaders. p: corrected, the greatest against any leader. is_opposed: against a leader the mean and the signed ranks
+    point to different sides, so that there is no verdict."""
+
+    tag: str
+    p: float
+    is_opposed: bool
+
+
+CORRECTED = {
+    "none": "Without correction for multiple comparisons", "bonferroni": "After Bonferroni correction", "holm": "After Holm correction",
+    "max": "By randomised Tukey HSD",
+}  # fmt: skip
+
+
+def verdict_words(
+    measure: str, means: Mapping[str, float], rivals: Sequence[Rival], *, topics: int, correction: str, alpha: float = ALPHA,
+    estimated: bool = False, no_verdict: str = "", wins: tuple[int, int, int] | None = None,
+) -> str:  # fmt: skip
+    """Which run leads by a measure and from which it differs significantly: the one wording of page, API, reports, studies, commands, library.
+
+    means: by tag. rivals: all runs but the leaders, best first; none where runs are not compared with each other. no_verdict: why there is
+    none, else empty. wins: on how many topics the first leader is ahead of the next run, tied with it, behind it.
+    """
+    leaders = leaders_of(means)
+    is_one, named = len(leaders) == 1, _listed(leaders)
+    over = f"{means[leaders[0]]:.4f}, {topics:,} topic{'s' if topics != 1 else ''}"
+    if len(means) == 1:
+        return f"{named} is the only run: mean {measure} {means[leaders[0]]:.4f}."
+    won = f" Topics of {leaders[0]} against {rivals[0].tag}: {wins[0]:,} won, {wins[1]:,} tied, {wins[2]:,} lost." if wins and rivals else ""
+    if no_verdict:
+        highest = "the highest estimated mean" if estimated else "the highest mean"
+        return f"{named} {'has' if is_one else 'have'} {highest} {measure} ({over}). No verdict: {no_verdict}.{won}"
+    verb = ("is estimated to lead" if is_one else "are estimated to lead together") if estimated else "leads" if is_one else "lead together"
+    parts = [f"{named} {verb} by {measure} ({over})."]
+    opposed = [one.tag for one in rivals if one.p < alpha and one.is_opposed]
+    alike = [one for one in rivals if not one.p < alpha]
+    different = [one for one in rivals if one.p < alpha and not one.is_opposed]
+    does_not, differs = ("it does not", "it differs") if is_one else ("they do not", "they differ")
+    if alike:
+        parts.append(f"{CORRECTED[correction]} {does_not} differ significantly from {_with_p(alike)}.")
+    elif different:
+        others = different[0].tag if len(rivals) == 1 else f"all {len(rivals)} other runs" if not opposed else f"{len(different)} other runs"
+        largest = f"{'largest ' if len(different) > 1 else ''}{p_equals(max(one.p for one in different))}"
+        parts.append(f"{CORRECTED[correction]} {differs} significantly from {others} ({largest}).")
+    if opposed:
+        parts.append(f"No verdict against {_listed(opposed)}: the mean and the signed ranks point to different sides.")
+    return " ".join(parts) + won
+
+
+def _with_p(rivals: Sequence[Rival]) -> str:
+    named = [f"{one.tag} ({p_equals(one.p)})" if not math.isnan(one.p) else one.tag for one in rivals[:NAMED]]
+    return _listed(named + ([f"{len(rivals) - NAMED} more"] if len(rivals) > NAMED else []))
+
+
 def leader_words(standing: Mapping[str, Any], measure: str, *, estimated: bool = False) -> str:
-    """Who leads, and from whom the leader cannot be told apart, in one sentence; a second one where mean and signed ranks disagree."""
+    """`verdict_words` of a standing."""
     systems = standing["systems"]
     if not systems or not standing["topics"]:
         return "No system leads yet: no topic has a label."
-    best = round(systems[0]["mean"], DECIMALS)
-    leaders = [one["tag"] for one in systems if round(one["mean"], DECIMALS) == best]
-    alone, together = ("is estimated to lead", "are estimated to lead together") if estimated else ("leads", "lead together")
-    if few := why_no_verdict(standing["topics"]):
-        has = f"{'has' if len(leaders) == 1 else 'have'} the highest {'estimated ' if estimated else ''}mean {measure}"
-        return f"{_listed(leaders)} {has} ({systems[0]['mean']:.3f}). No verdict: {few}."
-    words = f"{_listed(leaders)} {alone if len(leaders) == 1 else together} by {measure} ({systems[0]['mean']:.3f})"
-    if len(systems) == len(leaders):
-        return f"{words}." if len(systems) > 1 else f"{words}: it is the only run."
-    if standing["untested"]:
-        return f"{words}; how sure that is cannot be said: {standing['untested']}."
-    return words + _against_the_rest(standing, len(leaders))
+    n_leaders = len(leaders_of({one["tag"]: one["mean"] for one in systems}))
+    rivals = []
+    for k, one in enumerate(systems[n_leaders:], n_leaders):
+        p = [standing["holm"][i][k - i - 1] for i in range(n_leaders)]
+        opposed = [standing["opposed"][i][k - i - 1] for i in range(n_leaders)]
+        rivals.append(Rival(one["tag"], max(p), any(opposed)))
+    means = {one["tag"]: one["mean"] for one in systems}
+    return verdict_words(
+        measure, means, rivals, topics=standing["topics"], correction="holm", estimated=estimated, no_verdict=standing["untested"],
+        wins=standing["wins"],
+    )  # fmt: skip
 
 
-def _against_the_rest(standing: Mapping[str, Any], n_leaders: int) -> str:
-    """Of the first leader; runs tied with it by the mean are no rivals here."""
-    tags = [one["tag"] for one in standing["systems"]][n_leaders:]
-    held, opposed = standing["holm"][0][n_leaders - 1 :], standing["opposed"][0][n_leaders - 1 :]
-    open_ones = [(tag, p) for tag, p in zip(tags, held, strict=True) if not p < ALPHA]
-    contrary = [tag for tag, p, other in zip(tags, held, opposed, strict=True) if p < ALPHA and other]
-    whose = ", " if n_leaders == 1 else f"; {standing['systems'][0]['tag']} is "
-    decided = [(tag, p) for tag, p in zip(tags, held, strict=True) if p < ALPHA and tag not in contrary]
-    if not open_ones and not decided:
-        words = "."
-    elif not open_ones:
-        rest = decided[0][0] if len(decided) == 1 else f"{'the' if contrary else 'all'} {len(decided)} others"
-        words = f"{whose}separable from {rest} ({'largest ' if len(decided) > 1 else ''}{p_equals(max(p for _, p in decided))}, Holm)."
-    elif len(open_ones) == 1:
-        words = f"{whose}not separable from {open_ones[0][0]} ({p_equals(open_ones[0][1])}, Holm)."
-    else:
-        named = [f"{tag} ({p_equals(p)})" for tag, p in open_ones[:NAMED]]
-        named += [f"{len(open_ones) - NAMED} more"] if len(open_ones) > NAMED else []
-        whose = "it" if n_leaders == 1 else standing["systems"][0]["tag"]
-        words = f"; after Holm's correction {whose} is not separable from {_listed(named)}."
-    if contrary:
-        words += f" No verdict against {_listed(contrary)}: the mean and the signed ranks point to different sides."
-    return words
+def compared_words(
+    measure: str, of_measure: Mapping[str, Any], *, against: str, family: str, alpha: float, estimated: bool = False, no_verdict: str = ""
+) -> str:
+    """`verdict_words` of one measure of `compare_systems`: means, topics, no_verdict, and pairs with a, b, p, opposed, wins, ties, losses."""
+    means, why = of_measure["means"], of_measure["no_verdict"] or no_verdict
+    if not of_measure["topics"]:
+        return f"No verdict: {why or 'no topic counts for all runs'}."
+    leaders = leaders_of(means)
+    rest = sorted((tag for tag in means if tag not in leaders), key=lambda tag: (-round(means[tag], DECIMALS), tag))
+    rows = {frozenset((row["a"], row["b"])): row for row in of_measure["pairs"]}
+    of_rivals = {tag: [rows.get(frozenset((leader, tag))) for leader in leaders] for tag in rest}
+    known = {tag: [row for row in found if row is not None] for tag, found in of_rivals.items()} if against == "all" else {}
+    rivals = [Rival(tag, max(row["p"] for row in found), any(row["opposed"] for row in found)) for tag, found in known.items() if found]
+    wins = None
+    if rivals:
+        row = known[rivals[0].tag][0]
+        wins = (row["wins"], row["ties"], row["losses"])
+        wins = wins if row["b"] == leaders[0] else wins[::-1]
+    return verdict_words(
+        measure, means, rivals, topics=of_measure["topics"], correction=family, alpha=alpha, estimated=estimated, no_verdict=why, wins=wins
+    )
 
 
 def open_words(systems: Sequence[Mapping[str, Any]]) -> str:

@@ -21,7 +21,17 @@ from numpy.typing import NDArray
 
 from analysis.core.intervals import Interval
 from analysis.core.mean_intervals import LEAST_TOPICS, mean_intervals
-from analysis.core.significance import VERDICT_TOPICS, adjusted, paired_t, rounded_differences, sign, signed_rank, verdict_p, why_no_verdict
+from analysis.core.significance import (
+    VERDICT_TOPICS,
+    adjusted,
+    paired_t,
+    rank_balance,
+    rounded_differences,
+    sign,
+    signed_rank,
+    verdict_p,
+    why_no_verdict,
+)
 
 Floats = NDArray[np.float64]
 TESTS = ("t", "wsr", "sign", "randomisation")
@@ -41,6 +51,7 @@ class Compared:
     """Of each pair (a, b), arrays (n_pairs): differences are b - a.
 
     p: test -> raw two-sided p; t is NaN where the differences do not vary. verdict_p: that of t, and of the permutation test where t is NaN.
+    opposed: whether the signed ranks point to the other side than the mean, so that the pair gets no verdict.
     intervals: of the mean difference, as `mean_intervals` gives or refuses them. effect: mean difference / standard deviation of the
     differences, NaN where they do not vary; effect_low, effect_high: its interval by the noncentral t.
     exact: bool, whether all changes of signs were tried. n_topics: over which all pairs are compared. trials: random changes of signs.
@@ -57,6 +68,7 @@ class Compared:
     losses: NDArray[np.int64]
     p: dict[str, Floats]
     verdict_p: Floats
+    opposed: NDArray[np.bool_]
     exact: NDArray[np.bool_]
     n_topics: int
     trials: int
@@ -82,7 +94,8 @@ def compare(values: Floats, pairs: Sequence[tuple[int, int]], *, trials: int, rn
     return Compared(
         pairs=list(pairs), difference=mean, intervals=mean_intervals(d, alpha=alpha), effect=effect, effect_low=bounds[:, 0],
         effect_high=bounds[:, 1], wins=(d > 0).sum(axis=1), ties=(d == 0).sum(axis=1), losses=(d < 0).sum(axis=1),
-        p={"t": paired_t(d), "wsr": signed_rank(d), "sign": sign(d), "randomisation": p}, verdict_p=verdict_p(d), exact=exact,
+        p={"t": paired_t(d), "wsr": signed_rank(d), "sign": sign(d), "randomisation": p}, verdict_p=verdict_p(d), opposed=rank_balance(d) * mean < 0,
+        exact=exact,
         n_topics=n, trials=trials,
     )  # fmt: skip
 
@@ -172,11 +185,16 @@ def corrected(
     return {test: adjusted(p, family, family=size) for test, p in compared.p.items()}
 
 
-def verdicts(compared: Compared, held: Mapping[str, Floats], family: str, *, alpha: float) -> NDArray[np.bool_]:
-    """Whether each pair differs at alpha: with the family `max` by the randomisation test, else by t and, where that is undefined, the permutation
-    test, both corrected as `held` is. No pair does with fewer than VERDICT_TOPICS topics."""
-    p = held["randomisation"] if family == "max" else adjusted(compared.verdict_p, family)
-    return np.asarray((np.nan_to_num(p, nan=1.0) < alpha) & (compared.n_topics >= VERDICT_TOPICS))
+def deciding_p(compared: Compared, held: Mapping[str, Floats], family: str) -> Floats:
+    """The corrected p-value on which the verdict on each pair rests: with the family `max` that of the randomisation test, else that of t and,
+    where that is undefined, of the permutation test."""
+    return held["randomisation"] if family == "max" else adjusted(compared.verdict_p, family)
+
+
+def verdicts(compared: Compared, p: Floats, *, alpha: float) -> NDArray[np.bool_]:
+    """Whether each pair differs at alpha. p: `deciding_p`. No pair does with fewer than VERDICT_TOPICS topics, or if mean and signed ranks
+    point to different sides."""
+    return np.asarray((np.nan_to_num(p, nan=1.0) < alpha) & ~compared.opposed & (compared.n_topics >= VERDICT_TOPICS))
 
 
 def greatest_difference(

@@ -15,7 +15,7 @@ from analysis.systems.tabular import Cell, Table
 MOST_IN_MATRIX = 24
 """The best runs; of more no name could be read."""
 MOST_LINES = 6
-LEVELS = ((0.0, "p < 0.001"), (0.001, "p < 0.01"), (0.01, "p < 0.05"), (0.05, "not separable"))
+LEVELS = ((0.0, "p < 0.001"), (0.001, "p < 0.01"), (0.01, "p < 0.05"), (0.05, "not significant"))
 
 
 def scores_picture(answer: Mapping[str, Any]) -> str:
@@ -39,7 +39,7 @@ def pairs_picture(answer: Mapping[str, Any]) -> str:
     for i, row in enumerate(answer["holm"][: len(tags)]):
         for k, p in enumerate(row[: len(tags) - i - 1]):
             values[i][i + 1 + k] = values[i + 1 + k][i] = p
-    caption = "Which runs can be told apart: p of every pair, paired t-test, corrected by Holm"
+    caption = "Significant differences: p of every pair, paired t-test, Holm correction"
     if len(answer["systems"]) > len(tags):
         caption += f" over all runs; shown are the best {len(tags)} of {len(answer['systems'])}"
     return matrix(

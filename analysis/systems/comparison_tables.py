@@ -59,11 +59,11 @@ def means_table(key: str, title: str, answer: Mapping[str, Any], settings: Mappi
 
 def how_tested(settings: Mapping[str, Any]) -> str:
     test = {"randomisation": "the paired randomisation test", "t": "the paired t-test"}[settings["letters_by"]]
-    family = {"none": "uncorrected", "max": "by the greatest difference", "holm": "Holm-corrected", "bonferroni": "Bonferroni-corrected"}[
+    family = {"none": "no correction", "max": "randomised Tukey HSD", "holm": "Holm correction", "bonferroni": "Bonferroni correction"}[
         settings["family"]
     ]
     if settings["against"] == "all":
-        return f"Best in bold; runs that share a letter cannot be told apart at {settings['alpha']:g} by {test} ({family})."
+        return f"Best in bold; runs that share a letter do not differ significantly at {settings['alpha']:g} by {test} ({family})."
     return f"Best in bold; † better, ‡ worse than {settings['against']} at {settings['alpha']:g} by {test} ({family})."
 
 

@@ -13,11 +13,22 @@ from analysis.commandline.measures import add_measure_options, evaluate_files, m
 from analysis.commandline.sampled_differences import compared_by_sample
 from analysis.commandline.sampled_files import SAMPLED_MEASURES, sampled_measures
 from analysis.commandline.topic_groups import groups_of_topics
+from analysis.core.leading import compared_words
 from analysis.core.measures import UnknownMeasure, refuse_estimates
-from analysis.core.rankings import leaders_of
 from analysis.core.significance import p_text, why_no_verdict
-from analysis.core.system_comparison import FAMILIES, TESTS, Compared, all_pairs, compare, corrected, grouped, monte_carlo_error, verdicts
-from analysis.core.verdict_words import LOOKED_AT_OFTEN, constant_words, first_of, groups_column, not_different
+from analysis.core.system_comparison import (
+    FAMILIES,
+    TESTS,
+    Compared,
+    all_pairs,
+    compare,
+    corrected,
+    deciding_p,
+    grouped,
+    monte_carlo_error,
+    verdicts,
+)
+from analysis.core.verdict_words import LOOKED_AT_OFTEN, constant_words, groups_column
 from pooling.commandline import BadInput, fraction, positive, text_table
 from pooling.core.counts import counted
 
@@ -38,9 +49,8 @@ class Command(OfCampaign):
         parser.add_argument(
             "--family",
             choices=FAMILIES,
-            default="none",
-            help="how the errors of all these tests are held together: none (default), bonferroni, holm, or max (the randomisation test by the "
-            "greatest difference, which asks for no assumption)",
+            default="holm",
+            help="correction for multiple comparisons: none, bonferroni, holm (default), or max (randomised Tukey HSD, which needs no assumption)",
         )
         parser.add_argument("--trials", type=positive, default=100_000, metavar="N", help="random changes of signs beyond 20 topics (default 100000)")
         parser.add_argument("--alpha", type=fraction, default=0.05, metavar="P", help="level of letters and intervals (default 0.05)")
@@ -78,14 +88,15 @@ class Command(OfCampaign):
         for column, measure in enumerate(options["measures"]):
             values = np.column_stack([evaluation.values[:, column] for evaluation in evaluations])
             counted = ~np.isnan(values).any(axis=1)
-            whole = self.compared(values[counted], tags, pairs, family, trials, alpha, seed)
+            how = (str(measure), tags, pairs, against, family, trials, alpha, seed)
+            whole = self.compared(values[counted], *how)
             if isinstance(whole, str):
                 undefined[str(measure)] = whole
                 whole = empty(tags)
             if groups:
                 whole["by_group"] = {}
                 for group, members in groups.items():
-                    part = self.compared(values[counted & members], tags, pairs, family, trials, alpha, seed)
+                    part = self.compared(values[counted & members], *how)
                     if isinstance(part, str):
                         undefined[f"{measure}, {group}"] = part
                         part = empty(tags)
@@ -97,7 +108,8 @@ class Command(OfCampaign):
         return result
 
     def compared(
-        self, values: np.ndarray, tags: Sequence[str], pairs: Sequence[tuple[int, int]], family: str, trials: int, alpha: float, seed: int
+        self, values: np.ndarray, measure: str, tags: Sequence[str], pairs: Sequence[tuple[int, int]], against: str, family: str, trials: int,
+        alpha: float, seed: int,
     ) -> dict[str, Any] | str:
         """The answer for one measure, or the reason why there is none."""
         if len(values) < 2:
@@ -105,13 +117,15 @@ class Command(OfCampaign):
         rng = np.random.default_rng(seed)
         made = compare(values, pairs, trials=trials, rng=rng, alpha=alpha)
         held = corrected(made, values, family, rng=rng)
-        different = verdicts(made, held, family, alpha=alpha)
-        return {
+        p = deciding_p(made, held, family)
+        different = verdicts(made, p, alpha=alpha)
+        answer = {
             "means": dict(zip(tags, values.mean(axis=0).tolist(), strict=True)),
-            "pairs": [row_of(made, held, different, k, tags) for k in range(len(pairs))],
+            "pairs": [row_of(made, held, p, different, k, tags) for k in range(len(pairs))],
             "topics": len(values),
             **grouped(made, values, different, tags),
         }
+        return {"verdict": compared_words(measure, answer, against=against, family=family, alpha=alpha), **answer}
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         parts = []
@@ -122,19 +136,24 @@ class Command(OfCampaign):
                 parts.append(f"{measure}: {result['undefined'][measure]}")
                 continue
             order = sorted(of_measure["means"], key=lambda tag: (-of_measure["means"][tag], tag))
-            parts.append(headline(measure, of_measure, order, settings))
+            parts.append(of_measure["verdict"])
             name, group = groups_column(of_measure)
             parts.append(text_table(["run", f"mean {measure}", name], [[tag, of_measure["means"][tag], group[tag]] for tag in order]))
             parts.append(pairs_table(of_measure["pairs"], settings["family"], tests=TESTS[:1] if "pool" in result else TESTS))
         often = [LOOKED_AT_OFTEN] if options.get("campaign") else []
         if "pool" in result:
             return "\n\n".join([*parts, sampled_notes(result), *often])
-        test = "randomisation test" if settings["letters_by"] == "randomisation" else "paired t-test"
-        parts.append(
-            f"Differences are b - a with 95 % intervals over topics. Runs that share a letter cannot be told apart at {settings['alpha']:g} by the "
-            f"{test}, family: {settings['family']}. {constant_words(result)}"
-            + ("Raw p-values of many pairs find differences where there are none: see --family." if settings["family"] == "none" else "")
-        )
+        answers = [one for one in result.values() if isinstance(one, dict) and "means" in one]
+        notes = ["Differences are b - a with 95% confidence intervals over topics."]
+        if any(any(one["groups"].values()) for one in answers):
+            test = "randomisation test" if settings["letters_by"] == "randomisation" else "paired t-test"
+            notes.append(
+                f"Runs that share a letter do not differ significantly at {settings['alpha']:g} by the {test}, correction: {settings['family']}."
+            )
+        notes.append(constant_words(result).strip())
+        if settings["family"] == "none" and any(len(one["pairs"]) > 1 for one in answers):
+            notes.append("Uncorrected p-values of many pairs find differences that do not exist: see --family.")
+        parts.append(" ".join(filter(None, notes)))
         return "\n\n".join([*parts, *often])
 
 
@@ -156,10 +175,13 @@ def sampled_notes(result: Mapping[str, Any]) -> str:
 
 
 def empty(tags: Sequence[str]) -> dict[str, Any]:
-    return {"means": dict.fromkeys(tags), "pairs": [], "groups": dict.fromkeys(tags, ""), "no_verdict": "", "topics": 0}
+    return {"verdict": "", "means": dict.fromkeys(tags), "pairs": [], "groups": dict.fromkeys(tags, ""), "no_verdict": "", "topics": 0}
 
 
-def row_of(made: Compared, held: Mapping[str, np.ndarray], different: np.ndarray, k: int, tags: Sequence[str]) -> dict[str, Any]:
+def row_of(
+    made: Compared, held: Mapping[str, np.ndarray], p: np.ndarray, different: np.ndarray, k: int, tags: Sequence[str]
+) -> dict[str, Any]:
+    """p: the corrected p-values on which verdicts rest."""
     a, b = made.pairs[k]
     randomisation = float(made.p["randomisation"][k])
     return {
@@ -169,39 +191,10 @@ def row_of(made: Compared, held: Mapping[str, np.ndarray], different: np.ndarray
         "randomisation_exact": bool(made.exact[k]),
         "randomisation_error": 0.0 if made.exact[k] else monte_carlo_error(randomisation, made.trials),
         "corrected": {test: held[test][k] for test in TESTS},
-        "different": None if why_no_verdict(made.n_topics) else bool(different[k]),
+        "p": p[k], "opposed": bool(made.opposed[k]), "different": None if why_no_verdict(made.n_topics) else bool(different[k]),
         "effect": made.effect[k], "effect_interval": [made.effect_low[k], made.effect_high[k]],
         "wins": int(made.wins[k]), "ties": int(made.ties[k]), "losses": int(made.losses[k]),
     }  # fmt: skip
-
-
-def headline(measure: str, of_measure: Mapping[str, Any], order: Sequence[str], settings: Mapping[str, Any]) -> str:
-    """Which run leads, which runs do not differ significantly from it, and on how many topics it is ahead of the next."""
-    leaders = leaders_of(of_measure["means"])
-    rest = [tag for tag in order if tag not in leaders]
-    alone = len(leaders) == 1
-    mean, over = f"{of_measure['means'][order[0]]:.4f}", counted(of_measure["topics"], "topic")
-    by_topic = topics_words(of_measure, leaders[0], rest[0] if rest else leaders[-1])
-    if of_measure["no_verdict"]:
-        has = "has" if alone else "have"
-        return f"{' and '.join(leaders)} {has} the highest mean {measure} ({mean}). No verdict: {of_measure['no_verdict']}.{by_topic}"
-    first = f"{' and '.join(leaders)} {'leads' if alone else 'lead together'} by {measure} ({mean}) over {over}"
-    if settings["against"] != "all" or not rest:
-        return f"{first}.{by_topic}"
-    alike = not_different(of_measure)
-    same = [tag for tag in rest if any(tag in alike[leader] for leader in leaders)]
-    if not same:
-        return f"{first}, and can be told apart from every other run.{by_topic}"
-    return f"{first}; {'it' if alone else 'they'} cannot be told apart from {first_of(same)}.{by_topic}"
-
-
-def topics_words(of_measure: Mapping[str, Any], tag: str, other: str) -> str:
-    """Wins, ties and losses of one run against another; empty where the two are not compared."""
-    for row in of_measure["pairs"]:
-        if {row["a"], row["b"]} == {tag, other}:
-            wins, losses = (row["wins"], row["losses"]) if row["b"] == tag else (row["losses"], row["wins"])
-            return f" Topics of {tag} against {other}: {counted(wins, 'win')}, {counted(row['ties'], 'tie')}, {counted(losses, 'loss', plural='losses')}."
-    return ""
 
 
 def pairs_table(pairs: Sequence[Mapping[str, Any]], family: str, *, tests: Sequence[str] = TESTS) -> str:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from analysis.core.rankings import leaders_of
 from analysis.core.system_comparison import FAMILIES
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, Section, SettingKey, Study, StudyPart
@@ -23,7 +19,6 @@ from analysis.systems.comparison_tables import (
 from analysis.systems.kind import Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
 from analysis.systems.planning_tables import depths_picture, depths_table, labels_table
-from pooling.core.counts import counted
 
 
 def compared(bench: Bench) -> Result:
@@ -36,24 +31,10 @@ def main_table(bench: Bench) -> Section:
     result = compared(bench)
     measures = measures_of(result)
     table = means_table("scores", "Effectiveness of the systems", measures, result["settings"])
-    values = {measure: {"means": one["means"], "groups": one["groups"], "topics": one["topics"]} for measure, one in measures.items()}
-    return Section(tables=[table], words=[*leaders(measures, result["settings"]), *undefined(result)], values=values)
-
-
-def leaders(by_measure: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
-    """Who leads by each measure, and from how many others it can be told apart."""
-    said = []
-    for measure, one in by_measure.items():
-        means = {tag: mean for tag, mean in one["means"].items() if mean is not None}
-        if not means:
-            continue
-        first = leaders_of(means)
-        text = f"By {measure} {' and '.join(first)} lead{'s' if len(first) == 1 else ''} with {means[first[0]]:.4f} over {counted(one['topics'], 'topic')}"
-        if settings["against"] == "all" and len(first) == 1:
-            same = [tag for tag in means if tag != first[0] and set(one["groups"][tag]) & set(one["groups"][first[0]])]
-            text += f"; it cannot be told apart from {', '.join(same)}" if same else ", and can be told apart from every other run"
-        said.append(text + ".")
-    return said
+    told = ("verdict", "means", "groups", "topics")
+    values = {measure: {key: one[key] for key in told} for measure, one in measures.items()}
+    words = [one["verdict"] for one in measures.values() if one["verdict"]]
+    return Section(tables=[table], words=[*words, *undefined(result)], values=values)
 
 
 def undefined(result: Result) -> list[str]:
@@ -126,7 +107,7 @@ STUDY = Study(
         QRELS, RUNS,
         SettingKey("measures", "text", "Space-separated measures (nDCG@10 AP); of a campaign at most at its judged depth.", "nDCG@10 AP"),
         SettingKey("against", "text", "The tag of a run that all others are compared with; all (default): every pair."),
-        SettingKey("family", "text", "How the errors of all tests are held together: none (default), bonferroni, holm, max.", choices=FAMILIES),
+        SettingKey("family", "text", "Correction for multiple comparisons: none, bonferroni, holm (default), max (randomised Tukey HSD).", choices=FAMILIES),
         SettingKey("trials", "whole", "Random changes of signs beyond 20 topics (100000).", least=1),
         SettingKey("alpha", "number", "Level of tests and letters (0.05).", least=0),
         SettingKey("topic_groups", "file", "Topic and group, tab-separated: everything within each group, too."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from analysis.core.system_comparison import FAMILIES
@@ -25,17 +26,16 @@ FIELDS = (
     Field("against", "Compare", "tag", "all", (("all", "every pair of runs"),), hint="Or every run with this one: signs in place of letters."),
     Field(
         "family",
-        "Errors of all tests are held together by",
+        "Correction for multiple comparisons",
         "choice",
-        "none",
+        "holm",
         tuple(
             zip(
                 FAMILIES,
-                ("nothing: raw p-values", "Bonferroni", "Holm", "the greatest difference when scores are exchanged at random, which asks for no assumption"),
+                ("none: raw p-values", "Bonferroni", "Holm", "randomised Tukey HSD, which needs no assumption"),
                 strict=True,
             )
         ),
-        begins="holm",
     ),
     Field("trials", "Random changes of signs", "whole", 100_000, least=1, most=10_000_000, hint="Beyond 20 topics; up to there all are taken."),
     ALPHA,
@@ -57,7 +57,9 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
 
 def tables(result: Result) -> list[Table]:
     answers, settings = measures_of(result), result["settings"]
-    made = [means_table("scores", "Effectiveness of the systems", answers, settings)]
+    means = means_table("scores", "Effectiveness of the systems", answers, settings)
+    verdicts = [one["verdict"] for one in answers.values() if one.get("verdict")]  # reports of earlier versions have none
+    made = [replace(means, note=" ".join([*verdicts, means.note]))]
     for number, (measure, one) in enumerate(answers.items(), 1):
         made.append(pairs_table(f"pairs-{number}", f"Every pair by {measure}", one, settings))
     for number, name in enumerate(next(iter(answers.values())).get("by_group", {}), 1):

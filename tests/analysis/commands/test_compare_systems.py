@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from analysis.commandline.planning import depth_list
 from analysis.core.system_comparison import all_pairs, letters
@@ -26,7 +27,7 @@ def arguments(tmp_path: Path) -> list[str]:
 
 def test_every_pair_has_the_keys_of_the_contract_and_the_numbers_of_the_hand(arguments: list[str]) -> None:
     """RR: good 1, late .5, mixed 1 1 1 0 0 0. good against late: constant -.5. All changes of signs of three ones: p = 2/8."""
-    found, _ = answer("compare_systems", *arguments, "--measures", "RR")
+    found, _ = answer("compare_systems", *arguments, "--measures", "RR", "--family", "none")
     rr = found["RR"]
     assert rr["means"] == {"good": 1.0, "late": 0.5, "mixed": 0.5}
     assert rr["topics"] == 6
@@ -62,7 +63,7 @@ def test_fewer_than_six_topics_have_no_verdict_of_any_kind(n_topics: int, option
     assert (found["no_verdict"], found["groups"], found["pairs"][0]["different"]) == (why, {"A": "", "B": ""}, None)
     assert (found["pairs"][0]["t"], found["pairs"][0]["interval"]) == (None, [None, None])
     text, _ = printed("compare_systems", *paths, "--measures", "P@10", *options)
-    assert text.startswith(f"B has the highest mean P@10 (0.2000). No verdict: {why}. Topics of B against A: {n_topics} wins, 0 ties, 0 losses.")
+    assert text.startswith(f"B has the highest mean P@10 (0.2000, {n_topics} topics). No verdict: {why}.")
     assert f"{n_topics} topics; an interval needs 30" in text
     assert not any(word in text for word in ("leads", "told apart from", "significant"))
     plan, _ = answer("plan_study", *paths, "--measures", "P@10")
@@ -106,23 +107,31 @@ def test_the_same_within_groups_of_topics(arguments: list[str], tmp_path: Path) 
 
 
 def test_the_answer_comes_first_and_in_words(arguments: list[str]) -> None:
+    """good and late differ by .5 on each of six topics (permutation p = 2 / 2^6, times 3 by Holm); good and mixed on three of them."""
     text, _ = printed("compare_systems", *arguments, "--measures", "RR")
-    assert text.startswith("good leads by RR (1.0000) over 6 topics; it cannot be told apart from mixed.")
-    assert " Topics of good against late: 6 wins, 0 ties, 0 losses.\n" in text
+    mixed = stats.ttest_1samp([0, 0, 0, 1, 1, 1], 0).pvalue * 2
+    assert text.startswith(
+        f"good leads by RR (1.0000, 6 topics). After Holm correction it does not differ significantly from late (p = 0.094) and mixed (p = {mixed:.2f})."
+        " Topics of good against late: 6 won, 0 tied, 0 lost.\n"
+    )
     assert "Where all topics have the same difference, t is undefined and the permutation test decides." in text
-    assert "Raw p-values of many pairs find differences where there are none" in text
+    assert "Uncorrected p-values" not in text
+    text, _ = printed("compare_systems", *arguments, "--measures", "RR", "--family", "none")
+    assert "Without correction for multiple comparisons it does not differ significantly from mixed (p = " in text
+    assert "Uncorrected p-values of many pairs find differences that do not exist" in text
 
 
 def test_runs_with_the_same_mean_lead_together(arguments: list[str], tmp_path: Path) -> None:
     """late and mixed have the mean .5 both, good 1: told to lead alone, one of two equal runs would be called the best."""
     qrels, good, late, mixed = arguments
     text, _ = printed("compare_systems", qrels, late, mixed, "--measures", "RR")
-    assert text.startswith("late and mixed lead together by RR (0.5000) over 6 topics. Topics of late against mixed: 3 wins, 0 ties, 3 losses.\n")
+    assert text.startswith("late and mixed lead together by RR (0.5000, 6 topics).\n")
     (same,) = files(tmp_path, same=Path(good).read_text().replace(" good\n", " same\n"))
     text, _ = printed("compare_systems", qrels, good, same, late, "--measures", "RR")
-    assert text.startswith("good and same lead together by RR (1.0000) over 6 topics, and can be told apart from every other run.")
+    lead = "good and same lead together by RR (1.0000, 6 topics)."
+    assert text.startswith(f"{lead} After Holm correction they do not differ significantly from late (p = 0.094).")
     text, _ = printed("compare_systems", qrels, good, same, mixed, "--measures", "RR")
-    assert text.startswith("good and same lead together by RR (1.0000) over 6 topics; they cannot be told apart from mixed.")
+    assert text.startswith(f"{lead} After Holm correction they do not differ significantly from mixed (p = ")
 
 
 def test_contradictions_are_refused(arguments: list[str]) -> None:

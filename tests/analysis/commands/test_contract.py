@@ -52,7 +52,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "check_topics": {"match": "exact"},
     "build_pool": {"depth": 10},
     "sample_pool": {"depth": 10, "budget": 0.2, "strata": "rank"},
-    "compare_systems": {"against": "all", "family": "none", "trials": 100_000, "alpha": 0.05},
+    "compare_systems": {"against": "all", "family": "holm", "trials": 100_000, "alpha": 0.05},
     "plan_study": {"power": 0.8, "alpha": 0.05},
     "aggregate": {"method": "majority", "min_judgements": 2, "grades": "graded"},
     "agreement": {"min_common": 10, "bootstrap": 1000},

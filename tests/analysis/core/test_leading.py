@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.leading import leader_words, open_words, standing_of
+from analysis.core.leading import Rival, leader_words, open_words, standing_of, verdict_words
 from tests.analysis.core.hall import wider_interval
 
 SCORES = np.random.default_rng(3).random((40, 3)) * 0.5 + np.array([0.0, 0.3, 0.28])
@@ -45,45 +45,68 @@ def test_a_topic_that_some_run_has_no_score_for_is_left_out_of_all() -> None:
     assert standing_of(holed, TAGS)["p"] == standing_of(SCORES, TAGS)["p"]
 
 
-def made(means: list[float], holm: list[float], opposed: list[bool] | None = None, untested: str = "") -> dict:
+def made(means: list[float], holm: list[list[float]], opposed: list[list[bool]] | None = None, untested: str = "", wins=(30, 5, 15)) -> dict:
     systems = [{"tag": f"s{k}", "mean": mean} for k, mean in enumerate(means)]
-    return {"topics": 50, "systems": systems, "holm": [holm], "opposed": [opposed or [False] * len(holm)], "untested": untested}
+    opposed = opposed or [[False] * len(row) for row in holm]
+    return {"topics": 50, "systems": systems, "holm": holm, "opposed": opposed, "untested": untested, "wins": wins}
+
+
+WON = " Topics of s0 against s1: 30 won, 5 tied, 15 lost."
 
 
 @pytest.mark.parametrize(
     ("standing", "words"),
     [
-        (made([0.411, 0.402], [0.21]), "s0 leads by nDCG@10 (0.411), not separable from s1 (p = 0.21, Holm)."),
-        (made([0.411, 0.402], [0.0004]), "s0 leads by nDCG@10 (0.411), separable from s1 (p < 0.001, Holm)."),
-        (made([0.5, 0.4, 0.3], [0.031, 0.0004]), "s0 leads by nDCG@10 (0.500), separable from all 2 others (largest p = 0.031, Holm)."),
-        (made([0.5, 0.4, 0.3], [0.21, 0.3]), "s0 leads by nDCG@10 (0.500); after Holm's correction it is not separable from s1 (p = 0.21) and s2 (p = 0.30)."),
         (
-            made([0.5, 0.49, 0.48, 0.47, 0.46, 0.1], [0.6, 0.7, 0.8, 0.9, 1.0, 0.01][:5]),
-            "s0 leads by nDCG@10 (0.500); after Holm's correction it is not separable from s1 (p = 0.60), s2 (p = 0.70), s3 (p = 0.80) and 2 more.",
+            made([0.411, 0.402], [[0.21]]),
+            "s0 leads by nDCG@10 (0.4110, 50 topics). After Holm correction it does not differ significantly from s1 (p = 0.21)." + WON,
         ),
         (
-            made([0.5, 0.5, 0.3], [1.0, 0.2]),
-            "s0 and s1 lead together by nDCG@10 (0.500); s0 is not separable from s2 (p = 0.20, Holm).",
+            made([0.411, 0.402], [[0.0004]]),
+            "s0 leads by nDCG@10 (0.4110, 50 topics). After Holm correction it differs significantly from s1 (p < 0.001)." + WON,
         ),
         (
-            made([0.5, 0.5, 0.3, 0.2], [1.0, 0.2, 0.05]),
-            "s0 and s1 lead together by nDCG@10 (0.500); after Holm's correction s0 is not separable from s2 (p = 0.20) and s3 (p = 0.050).",
-        ),
-        (made([0.5, 0.5], [1.0]), "s0 and s1 lead together by nDCG@10 (0.500)."),
-        (made([0.5], []), "s0 leads by nDCG@10 (0.500): it is the only run."),
-        (
-            made([0.5, 0.4], [math.nan], untested="nothing is judged of 1 stratum"),
-            "s0 leads by nDCG@10 (0.500); how sure that is cannot be said: nothing is judged of 1 stratum.",
+            made([0.5, 0.4, 0.3], [[0.031, 0.0004], [0.6]]),
+            "s0 leads by nDCG@10 (0.5000, 50 topics). After Holm correction it differs significantly from all 2 other runs (largest p = 0.031)." + WON,
         ),
         (
-            made([0.5, 0.4], [0.01], [True]),
-            "s0 leads by nDCG@10 (0.500). No verdict against s1: the mean and the signed ranks point to different sides.",
+            made([0.5, 0.49, 0.48, 0.47, 0.46, 0.1], [[0.6, 0.7, 0.8, 0.9, 0.01]]),
+            "s0 leads by nDCG@10 (0.5000, 50 topics). After Holm correction it does not differ significantly from s1 (p = 0.60), s2 (p = 0.70), "
+            "s3 (p = 0.80) and 1 more." + WON,
+        ),
+        (
+            made([0.5, 0.5, 0.3], [[1.0, 0.02], [0.2]]),  # different from one of the leaders only
+            "s0 and s1 lead together by nDCG@10 (0.5000, 50 topics). After Holm correction they do not differ significantly from s2 (p = 0.20)."
+            + WON.replace("s1", "s2"),
+        ),
+        (made([0.5, 0.5], [[1.0]], wins=None), "s0 and s1 lead together by nDCG@10 (0.5000, 50 topics)."),
+        (made([0.5], [], wins=None), "s0 is the only run: mean nDCG@10 0.5000."),
+        (
+            made([0.5, 0.4], [[math.nan]], untested="nothing is judged of 1 stratum"),
+            "s0 has the highest mean nDCG@10 (0.5000, 50 topics). No verdict: nothing is judged of 1 stratum." + WON,
+        ),
+        (
+            made([0.5, 0.4], [[0.01]], [[True]]),
+            "s0 leads by nDCG@10 (0.5000, 50 topics). No verdict against s1: the mean and the signed ranks point to different sides." + WON,
         ),
         (made([], []) | {"topics": 0}, "No system leads yet: no topic has a label."),
     ],
 )
-def test_the_sentence_names_the_leader_and_who_cannot_be_told_apart(standing: dict, words: str) -> None:
+def test_the_sentence_names_the_leader_and_the_runs_that_do_not_differ_from_it(standing: dict, words: str) -> None:
     assert leader_words(standing, "nDCG@10") == words
+
+
+@pytest.mark.parametrize(
+    ("family", "words"),
+    [
+        ("none", "Without correction for multiple comparisons it does not differ significantly from b (p = 0.30)."),
+        ("bonferroni", "After Bonferroni correction it does not differ significantly from b (p = 0.30)."),
+        ("max", "By randomised Tukey HSD it does not differ significantly from b (p = 0.30)."),
+    ],
+)
+def test_the_sentence_names_its_correction(family: str, words: str) -> None:
+    said = verdict_words("AP", {"a": 0.5, "b": 0.4}, [Rival("b", 0.3, False)], topics=50, correction=family)
+    assert said == f"a leads by AP (0.5000, 50 topics). {words}"
 
 
 @pytest.mark.parametrize(("n_topics", "separable"), [(2, False), (5, False), (6, True)])
@@ -94,15 +117,18 @@ def test_runs_that_differ_by_the_same_on_every_topic_are_separable_from_six_topi
     words = leader_words(standing, "P@10")
     if separable:
         assert standing["holm"] == [[pytest.approx(2 / 2**n_topics)]]
-        assert words == "B leads by P@10 (0.350), separable from A (p = 0.031, Holm)."
+        verdict = "After Holm correction it differs significantly from A (p = 0.031)."
+        assert words == f"B leads by P@10 (0.3500, 6 topics). {verdict} Topics of B against A: 6 won, 0 tied, 0 lost."
     else:
         assert math.isnan(standing["holm"][0][0])
         mean = values[:, 1].mean()
-        assert words == f"B has the highest mean P@10 ({mean:.3f}). No verdict: {n_topics} topics; a verdict needs at least 6."
+        few = f"{n_topics} topics; a verdict needs at least 6"
+        won = f"Topics of B against A: {n_topics} won, 0 tied, 0 lost."
+        assert words == f"B has the highest mean P@10 ({mean:.4f}, {n_topics} topics). No verdict: {few}. {won}"
 
 
 def test_of_a_sample_the_leader_is_only_estimated_to_lead() -> None:
-    assert leader_words(made([0.5, 0.4], [0.3]), "HT-nDCG@10", estimated=True).startswith("s0 is estimated to lead by HT-nDCG@10 (0.500), not")
+    assert leader_words(made([0.5, 0.4], [[0.3]]), "HT-nDCG@10", estimated=True).startswith("s0 is estimated to lead by HT-nDCG@10 (0.5000, 50")
 
 
 def test_mean_and_signed_ranks_that_point_apart_are_told() -> None:

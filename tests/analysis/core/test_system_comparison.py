@@ -13,6 +13,7 @@ from analysis.core.system_comparison import (
     all_pairs,
     compare,
     corrected,
+    deciding_p,
     effect_intervals,
     enumerated,
     greatest_difference,
@@ -161,15 +162,25 @@ def test_differences_that_do_not_vary_are_decided_by_the_permutation_test(n_topi
     held = corrected(found, values, "none", rng=np.random.default_rng(0))
     assert np.isnan([found.p["t"][0], held["t"][0], found.effect[0], *found.intervals[0].bounds]).all()
     assert found.verdict_p[0] == pytest.approx(2.0 ** (1 - n_topics))
-    assert verdicts(found, held, "none", alpha=0.05).tolist() == [differs]
+    assert verdicts(found, deciding_p(found, held, "none"), alpha=0.05).tolist() == [differs]
 
 
 def test_few_topics_have_no_verdict_however_small_p_is() -> None:
     values = np.column_stack([np.zeros(5), [0.5, 0.5, 0.5, 0.5, 0.51]])
     found = compare(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
     assert found.p["t"][0] < 1e-6
-    assert not verdicts(found, found.p, "none", alpha=0.05).any()
+    assert not verdicts(found, found.verdict_p, alpha=0.05).any()
     assert grouped(found, values, np.array([True]), ["a", "b"]) == {"groups": {"a": "", "b": ""}, "no_verdict": "5 topics; a verdict needs at least 6"}
+
+
+def test_mean_and_signed_ranks_that_point_apart_give_no_verdict() -> None:
+    """One topic in twenty gains 1.5, the others lose .05: the mean rises, nineteen of twenty ranks fall."""
+    gains = np.tile(np.append(np.full(19, -0.05), 1.5), 50)
+    values = np.column_stack([np.zeros(len(gains)), gains])
+    found = compare(values, [(0, 1)], trials=10, rng=np.random.default_rng(0))
+    assert found.p["t"][0] < 0.05
+    assert found.opposed.tolist() == [True]
+    assert verdicts(found, found.verdict_p, alpha=0.05).tolist() == [False]
 
 
 @pytest.mark.parametrize(("n_different", "up"), [(22, 16), (30, 20)])
