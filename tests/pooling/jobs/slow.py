@@ -1,7 +1,8 @@
-"""A kind of job for tests with real workers: counts slowly and leaves a line in a file for each time it was begun and done."""
+"""Kinds of jobs for tests with real workers. Each leaves a line in a file for each time it was begun and done."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -23,6 +24,20 @@ def slow_count(work: Work) -> dict[str, Any]:
         report["steps"] = steps
     note(diary, f"done {work.job.pk} {os.getpid()}")
     return report
+
+
+@jobs.kind("stubborn sleep", unit="steps")
+def stubborn_sleep(work: Work) -> None:
+    """Ends for no exception."""
+    note(Path(work.parameters["diary"]), f"begun {work.job.pk} {os.getpid()}")
+    while True:
+        with contextlib.suppress(BaseException):
+            time.sleep(600)
+
+
+@jobs.kind("urgent note", unit="steps", urgent=True)
+def urgent_note(work: Work) -> None:
+    note(Path(work.parameters["diary"]), f"done {work.job.pk} {os.getpid()}")
 
 
 def note(diary: Path, line: str) -> None:

@@ -36,14 +36,14 @@ class Installation:
             [sys.executable, "manage.py", *arguments], cwd=ROOT, env=self.env, check=True, capture_output=True, text=True, timeout=120
         ).stdout
 
-    def enqueue(self, *, n: int, steps: int, seconds: float) -> None:
+    def enqueue(self, kind: str = "slow count", *, n: int = 1, steps: int = 1, seconds: float = 0) -> None:
         self.manage(
             "shell",
             "-c",
             "import tests.pooling.jobs.slow\n"
             "from pooling import tasks\n"
             f"for i in range({n}):\n"
-            f"    tasks.enqueue('slow count', dict(diary={str(self.diary)!r}, steps={steps}, seconds={seconds}), label='slow', user=None)\n",
+            f"    tasks.enqueue({kind!r}, dict(diary={str(self.diary)!r}, steps={steps}, seconds={seconds}), label='slow', user=None)\n",
         )
 
     def start_worker(self, *modules: str) -> subprocess.Popen[bytes]:
@@ -145,6 +145,21 @@ def finish_after_a_kill(place: Installation) -> None:
 
 def test_embedded_jobs_of_a_worker_killed_with_9_are_done_once_by_the_next(installation):
     finish_after_a_kill(installation(""))
+
+
+def test_a_worker_whose_processes_are_all_at_long_jobs_does_urgent_ones_and_ends_long_ones_that_are_cancelled(installation):
+    """One of them ends for no exception, so its process is killed, and another takes its place."""
+    place = installation("")
+    place.enqueue(seconds=600)
+    place.enqueue("stubborn sleep")
+    place.start_worker("tests.pooling.jobs.impatient")
+    place.wait(lambda: len(place.lines("begun")) == 2)
+    place.enqueue("urgent note")
+    place.wait(lambda: place.jobs() == [("running", 1), ("running", 1), ("done", 1)])
+    place.sql("UPDATE pooling_job SET cancel_requested = 1 WHERE state = 'running'")
+    place.wait(lambda: place.jobs() == [("cancelled", 1), ("cancelled", 1), ("done", 1)])
+    place.enqueue(n=2)
+    place.wait(lambda: sorted(place.lines("done")) == ["3", "4", "5"])
 
 
 def running_below(pid: int) -> list[int]:
