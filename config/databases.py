@@ -16,9 +16,10 @@ KEPT_SECONDS = 60
 """For which a thread keeps its connection."""
 WAL_BYTES = 64_000_000
 """To which SQLite cuts its write-ahead log after a checkpoint."""
-WAL_PAGES, WAL_PAGES_OF_WEB = 1_000, 15_000
+WAL_PAGES, WAL_PAGES_OF_WEB = 1_000, 60_000
 """After so many pages in the log whoever commits brings them into the database first. In the web server a thread apart does that earlier
-(config.sqlite.checkpoints), and this is only for where that has failed."""
+(config.sqlite.checkpoints), and this is only for where that has failed: while a release is built nothing can be brought in, and each commit would
+try in vain."""
 
 
 def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> dict[str, Any]:

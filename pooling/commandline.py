@@ -12,7 +12,7 @@ import sys
 import time
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -192,10 +192,17 @@ class FileCommand:
 
         from pooling.snapshot import snapshot
 
+        moment = ExitStack()
+
+        def end() -> None:
+            with suppress(DatabaseError):  # it went away while the answer was computed, which is there
+                moment.close()
+
         try:
-            self.until_answered.enter_context(snapshot())
+            moment.enter_context(snapshot())
         except DatabaseError as error:
             raise BadInput(no_database(error)) from None
+        self.until_answered.callback(end)
 
     def warn(self, message: str) -> None:
         self.stderr.write(f"warning: {message}", YELLOW)

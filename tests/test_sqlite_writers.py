@@ -200,7 +200,7 @@ def test_the_web_servers_log_is_brought_in_by_a_thread_apart_and_everybody_elses
     def pages(query_seconds: int) -> str:
         return databases.described("", path.parent, query_seconds=query_seconds, pooler=False)["OPTIONS"]["init_command"].split("wal_autocheckpoint=")[1]
 
-    assert (pages(12), pages(0)) == ("15000;", "1000;")
+    assert (pages(12), pages(0)) == ("60000;", "1000;")
     database = connected(path, patience_s=5)
     for number in range(5):
         write(database, str(number))

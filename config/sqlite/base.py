@@ -54,6 +54,7 @@ class Cursor(base.SQLiteCursorWrapper):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    transaction_mode: str | None  # Django's, which the stubs do not know
     opened: tuple[int, int] | None = None
     only_reads = False
     patience_s = 5.0
