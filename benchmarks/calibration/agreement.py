@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis.core.agreement.alpha import alpha_interval, alpha_of_coincidences
+from analysis.core.agreement.alpha import Level, alpha_interval, alpha_of_coincidences
 from analysis.core.agreement.kappa import cohen_kappa
 from analysis.core.agreement.people import kappa_interval
 from analysis.core.intervals import Interval
@@ -69,7 +69,7 @@ def place_of(sizes: Sequence[int]) -> NDArray[np.int64]:
 
 def alpha_coverage(sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator) -> tuple[float, Found]:
     """Three judgements of each pair. -> (alpha of an endless campaign, coverage)"""
-    level = "nominal" if campaign.grades == 2 else "ordinal"
+    level: Level = "nominal" if campaign.grades == 2 else "ordinal"
 
     def draw(place: NDArray[np.int64]) -> NDArray[np.int64]:
         return (campaign.given(place, 3, rng)[..., None] == np.arange(campaign.grades)).sum(axis=1)
@@ -124,10 +124,11 @@ def _coverage(
     place = place_of(sizes)
     n_units = len(sizes) if len(sizes) > 1 else len(place)
     by_pair, by_unit = (rng.multinomial(n, np.full(n, 1 / n), size=N_SAMPLES).astype(np.float64) for n in (len(place), n_units))
-    now, before, accelerated = [], [], []
+    now: list[Bounds] = []
+    before, accelerated = [], []
     for start in range(0, trials, AT_ONCE):
         drawn = [draw(place) for _ in range(min(AT_ONCE, trials - start))]
-        now += [shown(one, place).bounds for one in drawn]
+        now += [(interval.low, interval.high) for interval in (shown(one, place) for one in drawn)]
         of_pairs = np.stack([units(one) for one in drawn], axis=1)
         before += percentiles(statistic(np.tensordot(by_pair, of_pairs, axes=1)))
         of_units = of_pairs if len(sizes) == 1 else np.add.reduceat(of_pairs, np.cumsum([0, *sizes[:-1]]), axis=0)

@@ -40,7 +40,7 @@ def raised(base: float, *, annotators: int, pairs: int, campaigns: int, rng: np.
         joint = np.zeros((annotators, 4, 4), dtype=np.int64)
         for k in range(annotators):
             noise = NOISE[base] * rng.uniform(0.8, 1.2)
-            truth, shift = rng.standard_normal(pairs), 0.0
+            truth, shift = rng.standard_normal(pairs), np.zeros(pairs)
             if topics:
                 place = np.arange(pairs) % topics
                 truth = np.sqrt(1 - TOPIC_EFFECT) * truth + np.sqrt(TOPIC_EFFECT) * rng.standard_normal(topics)[place]
