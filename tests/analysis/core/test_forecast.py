@@ -396,3 +396,24 @@ def test_short_pairs_equal_those_of_a_naive_twin_that_hands_out_one_judgement_at
             left[first] += 1
         twin = sum(0 < n < min(2, k) for n, k in zip(left, needed, strict=True))
         assert short_at_deadline(counted, needed, capacity=capacity) == twin
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_whatever_the_judgements_there_is_an_ordered_interval_or_a_reason(seed):
+    """Bursts, idle weeks, weekend work, single judgements, NaN, the same second, clocks that change, at any hour."""
+    rng = np.random.default_rng(seed)
+    zone = ZoneInfo(rng.choice(["UTC", "Europe/Vienna", "America/New_York", "Pacific/Auckland", "Asia/Kolkata"]))
+    begin = november(1) - rng.random() * 30 * DAY
+    bursts = [
+        begin + rng.random() * rng.choice([1, 5, 30]) * DAY + rng.random(rng.integers(1, 300)) * rng.choice([0, 60, HOUR, DAY])
+        for _ in range(rng.integers(1, 12))
+    ]
+    moments = np.append(rng.permutation(np.concatenate(bursts)), np.nan)
+    for _ in range(3):
+        now = float(np.nanmax(moments)) + rng.choice([-3, 0, 0.2, 1, 4]) * DAY * rng.random()
+        found = forecast(moments, remaining=int(rng.choice([1, 50, 3000])), now=now, zone=zone)
+        if found.expected is None:
+            assert found.reason
+            continue
+        assert now <= found.early <= found.expected <= (found.late or math.inf)
+        assert math.isfinite(found.expected)
