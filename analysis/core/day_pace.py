@@ -20,7 +20,7 @@ from analysis.core.working_days import Calendar
 DAY = 86400.0
 WINDOW_DAYS = 42
 """Calendar days of history that count."""
-HALF_LIFE = 7.0
+HALF_LIFE = 10.0
 """Working days after which a day counts half."""
 KICK_OFF, KICK_OFF_DAYS = 3.0, 3
 """A kick-off has more than so many times the judgements of any other day, and is one of the first so many days with judgements."""
@@ -28,7 +28,7 @@ USUAL_SPREAD, SPREAD_DAYS = 0.4, 3.0
 """The day-to-day spread (standard deviation over mean) assumed before there is any history, and the number of days that this counts for."""
 IDLE_DAYS = 0.25
 """Idle days, and as many others, that are added to those seen."""
-USUAL_DRIFT, DRIFT, DRIFT_ODDS = -0.03, 0.04, 1.0
+USUAL_DRIFT, DRIFT, DRIFT_ODDS = -0.04, 0.03, 1.0
 """Of a drift of the log pace per working day, before the history is known: its mean, its standard deviation, and the odds that there is one."""
 WEEKEND_DAYS = 0.2
 """Days of the weekend for which an unseen one counts."""
@@ -88,8 +88,16 @@ class DayHistory:
     @cached_property
     def used(self) -> NDArray[np.bool_]:
         """(n_days) Whether the day is a working day after the kick-off."""
-        after: NDArray[np.bool_] = np.arange(len(self.calendar)) > (-1 if self.apart is None else self.apart)
-        return self.calendar.working & after
+        return self.calendar.working & self._after_kick_off
+
+    @cached_property
+    def weekends(self) -> NDArray[np.bool_]:
+        """(n_days) Whether the day is a Saturday or Sunday after the kick-off."""
+        return ~self.calendar.working & self._after_kick_off
+
+    @property
+    def _after_kick_off(self) -> NDArray[np.bool_]:
+        return np.arange(len(self.calendar)) > (-1 if self.apart is None else self.apart)
 
     @cached_property
     def whole_days(self) -> NDArray[np.float64]:
@@ -139,7 +147,7 @@ class DayPace:
 
     steady, drifting: the fits without and with a drift. has_drift: probability of the second. freedom: degrees of freedom of the spread.
     idle: probability that nothing is judged on a working day. weekend: judgements on Saturdays and Sundays, and what as many working days
-    would have brought in those days; recent ones weighted. weekend_days: number of such days, weighted.
+    would have brought in those days, recent ones weighted. weekend_days: number of such days.
     """
 
     history: DayHistory
@@ -162,10 +170,10 @@ class DayPace:
         far, usually_far = drifting.drift**2 / of_drift, (USUAL_DRIFT / DRIFT) ** 2
         odds = DRIFT_ODDS * math.sqrt(of_drift) / DRIFT * math.exp(min(50.0, (far - usually_far) / 2))  # Savage-Dickey ratio
         idle = float(whole @ (history.counts[history.used] == 0) + IDLE_DAYS) / float(whole.sum() + 2 * IDLE_DAYS)
-        off = ~history.calendar.working
+        off = history.weekends
         usual = float(seen[off] @ np.exp(drifting.level - drifting.drift * history.age[off]))
         weekend = float(weight[off] @ history.counts[off]), usual
-        return cls(history, steady, drifting, odds / (1 + odds), freedom, idle, weekend, float(seen[off].sum()))
+        return cls(history, steady, drifting, odds / (1 + odds), freedom, idle, weekend, float(history.exposure[off].sum()))
 
     def paths(self, n_days: int) -> Paths:
         """Simulate the rest of today and so many days after it."""
@@ -240,7 +248,8 @@ class Draws:
     """Random numbers that every forecast uses, so that two forecasts differ only by what they know.
 
     parameters: (4, PATHS), days: (PATHS, DRAWN_DAYS), standard normal. idle: (PATHS, DRAWN_DAYS), drifts: (PATHS), even on [0, 1].
-    lasts, weekend: (PATHS), between 0 and 1, with much weight near both ends (arcsine distribution).
+    lasts: (PATHS), the share of a drift that goes on, the larger of two that are even on [0, 1]. weekend: (PATHS), a day of an unseen
+    weekend over a working day, with much weight near 0 and 1 (arcsine distribution).
     """
 
     parameters: NDArray[np.float64]
@@ -257,9 +266,9 @@ def draws() -> Draws:
     middles = (np.arange(PATHS) + 0.5) / PATHS  # each parameter once in each part of its distribution (Latin hypercube)
     normal = np.array([NormalDist().inv_cdf(share) for share in middles])
     parameters = np.stack([rng.permutation(normal) for _ in range(4)])
-    drifts, *even = (rng.permutation(middles) for _ in range(3))
-    lasts, weekend = (np.sin(np.pi / 2 * one) ** 2 for one in even)
-    return Draws(parameters, rng.standard_normal((PATHS, DRAWN_DAYS)), rng.random((PATHS, DRAWN_DAYS)), drifts, lasts, weekend)
+    drifts, lasts, weekend = (rng.permutation(middles) for _ in range(3))
+    days, idle = rng.standard_normal((PATHS, DRAWN_DAYS)), rng.random((PATHS, DRAWN_DAYS))
+    return Draws(parameters, days, idle, drifts, np.sqrt(lasts), np.sin(np.pi / 2 * weekend) ** 2)
 
 
 def _fitted(history: DayHistory, weight: NDArray[np.float64], whole: NDArray[np.float64], freedom: float, *, drifts: bool) -> PaceFit:

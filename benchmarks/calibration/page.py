@@ -118,7 +118,7 @@ after a few days. It assumes a usual day-to-day spread, a chance of an idle day 
 work in sessions of 20 to 40 judgements, on average 3.3 per working day, with idle weekends. *kick-off*: the first day has 4 to 12 times as many. *holiday*:
 one working day is idle, before the look or within five working days after it. *fade-out*: the pace falls by 5% per working day, before the look and after
 it. *late burst*: on one of the two working days before or five days after the look there are twice as many. *few annotators*: three, each on three of five
-days. With ten days missing, a fading campaign needs fourteen, and the interval is too short in one of eight.
+days.
 
 {ends}
 
