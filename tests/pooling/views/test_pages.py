@@ -46,6 +46,14 @@ def test_options_reach_the_import(signed_in, collection):
     assert (row.tag, row.baseline, str(row.submitted_on)) == ("named", True, "2021-05-03")
 
 
+def test_notes_stand_on_the_card_without_asking_for_a_look(signed_in, collection):
+    send(signed_in, collection, b"# ir_metadata.start\n# ir_metadata.end\n1 Q0 a 1 5 t\n1 Q0 b 2 5 t\n")
+    page = signed_in.get(f"/jobs/{run(Job.objects.get()).pk}/part").content.decode()
+    assert "2 comment lines (with # first) were skipped" in page
+    assert "Ties ordered by document id, as trec_eval does" in page
+    assert "to look at" not in page
+
+
 def test_several_files_without_script_become_several_jobs(signed_in, collection):
     files = [SimpleUploadedFile(f"{i}.run", RUN_A.replace("A\n", f"{i}\n").encode()) for i in range(3)]
     response = signed_in.post(reverse("collection-upload", args=[collection.slug]), {"kind": "run", "file": files})
