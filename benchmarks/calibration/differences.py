@@ -40,6 +40,12 @@ def equal_scores(shape: str, trials: int, topics: int, systems: int, rng: np.ran
     return np.where(rank <= 10, 1 / rank, 0.0)
 
 
+def unlike_scores(trials: int, topics: int, rng: np.random.Generator) -> Floats:
+    """(trials, 2, topics): two systems with the mean .1, one with nearly this score on each topic, one with 1 on a tenth of the topics, else 0."""
+    steady = 0.1 + 0.02 * rng.standard_normal((trials, topics))
+    return np.stack([steady, (rng.random((trials, topics)) < 0.1).astype(np.float64)], axis=1)
+
+
 class TypeOne(NamedTuple):
     """Shares of equal pairs that a test calls different at .05."""
 
@@ -53,7 +59,7 @@ class TypeOne(NamedTuple):
 
 
 def type_one(shape: str, topics: int, *, trials: int, rng: np.random.Generator, n_random: int = 999) -> TypeOne:
-    scores = equal_scores(shape, trials, topics, 2, rng)
+    scores = unlike_scores(trials, topics, rng) if shape == "unlike" else equal_scores(shape, trials, topics, 2, rng)
     a, b = scores[:, 0], scores[:, 1]
     d = significance.rounded_differences(a, b)
     pair = np.array([0]), np.array([1])

@@ -91,7 +91,8 @@ beside it. The interval of the effect is too wide for skewed differences, and to
 Share of pairs of equal systems that are called different at .05. Topics are hard and easy, half of the variance. *nDCG@10* is skewed, *RR* is one
 over a rank up to 10 or 0, *P@10* has tenths, with many ties. Signed-rank and randomisation are exact where few topics allow only few p-values, and
 then err less often than in 5 %; the rank-sum test is unpaired, and nearly powerless on paired runs. Last, the rule by which `bootstrap` called a run
-worse before.
+worse before. *unlike*: equal means of unlike runs, one with nearly .1 on every topic, one with 1 on a tenth of the topics, else 0. No test of few topics tells
+such means from different ones: signed-rank and sign tests ask which run is ahead on most topics, t and randomisation miss the rare topics.
 
 {tests}
 

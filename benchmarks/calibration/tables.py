@@ -143,7 +143,7 @@ TOPICS = (5, 10, 25, 50, 200)
 
 
 def tests() -> list[Row]:
-    return [Row([shape, str(topics)], (shape, topics)) for shape in differences.SHAPES for topics in TOPICS]
+    return [Row([shape, str(topics)], (shape, topics)) for shape in (*differences.SHAPES, "unlike") for topics in TOPICS]
 
 
 def test(shape: str, topics: int, *, trials: int, rng: np.random.Generator) -> list[str]:
