@@ -161,9 +161,9 @@ def compared_words(
     leaders = leaders_of(means)
     rest = sorted((tag for tag in means if tag not in leaders), key=lambda tag: (-round(means[tag], DECIMALS), tag))
     rows = {frozenset((row["a"], row["b"])): row for row in of_measure["pairs"]}
-    of_rivals = {tag: [rows.get(frozenset((leader, tag))) for leader in leaders] for tag in rest}
-    known = {tag: [row for row in found if row is not None] for tag, found in of_rivals.items()} if against == "all" else {}
-    rivals = [Rival(tag, max(row["p"] for row in found), any(row["opposed"] for row in found)) for tag, found in known.items() if found]
+    against_leaders = {tag: [rows.get(frozenset((leader, tag))) for leader in leaders] for tag in rest}
+    known = {tag: [row for row in pairs if row is not None] for tag, pairs in against_leaders.items()} if against == "all" else {}
+    rivals = [Rival(tag, max(row["p"] for row in pairs), any(row["opposed"] for row in pairs)) for tag, pairs in known.items() if pairs]
     wins = None
     if rivals:
         row = known[rivals[0].tag][0]
