@@ -66,6 +66,10 @@ class Refused(Exception):
     """What was asked for cannot be done; the message says why and what would help."""
 
 
+class Malformed(Refused):
+    """What was asked for makes no sense, whatever there is: the API answers 400, and 409 to what is refused as things stand."""
+
+
 class OverQuota(PermissionDenied):
     """A person has asked for as much as one person may. One sentence with the way out; pages and API answer 403."""
 

@@ -13,12 +13,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from analysis.dashboard import one_more as previews
+from annotation.api.refusals import refusal_of
 from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import kept_pairs
 from annotation.services import one_more
 from annotation.services.errors import CampaignError
 from pooling.api.bodies import Body, TextField
-from pooling.api.problems import malformed
 from pooling.api.repeats import repeatable
 
 
@@ -73,7 +73,7 @@ class OneMore(APIView):
                 deed = one_more.take_one_more_back if wanted["take_back"] else one_more.ask_for_one_more
                 deed(campaign, ids, actor=actor)
         except CampaignError as error:
-            raise malformed(str(error)) from None
+            raise refusal_of(error) from None
         at = shown.after.expected
         answer: dict[str, Any] = {
             **{"pairs": shown.n, "left_out": shown.chosen.refused, "judged_by_all": shown.chosen.judged_by_all},

@@ -20,6 +20,7 @@ from analysis.models import Recipe, Release
 from analysis.publishing import exports, payment, recipes
 from analysis.publishing.forms import ChoicesForm, WantedForm
 from analysis.publishing.release.parts import ReleasePlan
+from annotation.api.refusals import refusal_of
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import CHOICES as CHOICES_OF_JUDGES
 from annotation.core.judges import LABELLING, JudgeKind
@@ -33,11 +34,13 @@ from pooling.api.serializers import JobSerializer
 from pooling.api.views import accepted
 from pooling.permissions import found_or_404
 
+COUNT, SECONDS = {"type": "integer", "minimum": 1, "maximum": 1000}, {"type": "number", "minimum": 0, "maximum": 86_400}
+AMOUNT = {"type": "string", "pattern": r"^[0-9]{1,6}(\.[0-9]{1,2})?$"}
 CHOICES = [
     OpenApiParameter("method", str, enum=list(METHODS), description="default majority, with the lowest-grade rule"),
-    OpenApiParameter("min_judgements", int, description="a pair has a label from so many judgements on (default 2)"),
-    OpenApiParameter("threshold", int, description="lowest relevant grade (default the campaign's)"),
-    OpenApiParameter("min_seconds", float, description="leave out faster judgements, beyond the campaign's own limit"),
+    OpenApiParameter("min_judgements", COUNT, description="a pair has a label from so many judgements on (default 2)"),
+    OpenApiParameter("threshold", {"type": "integer", "minimum": 1}, description="lowest relevant grade (default the campaign's)"),
+    OpenApiParameter("min_seconds", SECONDS, description="leave out faster judgements, beyond the campaign's own limit"),
     OpenApiParameter("exclude", str, many=True, description="pseudonyms of annotators to leave out"),
     OpenApiParameter("take_back", str, many=True, description="pseudonyms of excluded annotators whose judgements count here; * for all"),
     OpenApiParameter("judges", str, many=True, enum=list(JudgeKind), description="kinds of judges (default person and simulated)"),
@@ -120,7 +123,7 @@ class PaymentFile(APIView):
     @extend_schema(
         operation_id="campaigns_payment_file",
         parameters=[
-            OpenApiParameter("rate", OpenApiTypes.STR, description="money for one active hour or judgement, such as 12.50; without it no amounts"),
+            OpenApiParameter("rate", AMOUNT, description="money for one active hour or judgement, such as 12.50; without it no amounts"),
             OpenApiParameter("per", OpenApiTypes.STR, enum=payment.PER, description="what the rate is for, default hour"),
         ],
         responses={(200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, description="one row an annotator")},
@@ -142,7 +145,7 @@ class RecipeSerializer(Body):
     name = TextField(max_length=200)
     method = serializers.ChoiceField(choices=list(METHODS), default="majority")
     min_judgements = serializers.IntegerField(min_value=1, max_value=1000, default=2)
-    threshold = serializers.IntegerField(allow_null=True, default=None)
+    threshold = serializers.IntegerField(min_value=1, allow_null=True, default=None)
     with_gold = serializers.BooleanField(default=True)
     min_seconds = serializers.FloatField(min_value=0, default=0.0)
     exclude = serializers.ListField(child=TextField(), default=list)
@@ -188,7 +191,7 @@ class Recipes(APIView):
         try:
             recipe = recipes.save_recipe(campaign, plan, user=request.user)
         except CampaignError as error:
-            raise malformed(str(error)) from None
+            raise refusal_of(error) from None
         return Response(shape_of(recipe), status=status.HTTP_201_CREATED, headers={"Location": reverse("api-recipe", args=[slug, recipe.pk])})
 
 
@@ -212,7 +215,7 @@ class BuildRelease(APIView):
         try:
             job = recipes.ask_for_release(recipe, user=request.user)
         except CampaignError as error:
-            raise malformed(str(error)) from None
+            raise refusal_of(error) from None
         return accepted(job)
 
 

@@ -19,7 +19,6 @@ from analysis.studies import keeping
 from analysis.studies.given import Given, given_files
 from analysis.studies.papers import NAMES, study_named
 from analysis.studies.selectors import my_studies, visible_study
-from analysis.systems.api import ReportConflict
 from analysis.systems.reports import delete_report
 from annotation.permissions import managed_campaign
 from pooling import tasks
@@ -27,6 +26,7 @@ from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextFie
 from pooling.api.lists import Filter
 from pooling.api.repeats import repeatable
 from pooling.api.schema import problems
+from pooling.api.views import refusal
 from pooling.formats.errors import FormatError
 from pooling.jobs import Refused
 from pooling.permissions import managed_collection, person
@@ -103,7 +103,7 @@ class Studies(GenericAPIView):
         try:
             row = keeping.ask_for_study(study_named(data["name"]), collection=collection, campaign=campaign, given=given, user=request.user)
         except Refused as error:
-            raise ReportConflict(str(error)) from None
+            raise refusal(error) from None
         except FormatError as error:
             raise serializers.ValidationError({"options": error.lines()}) from None
         if row.job is not None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from analysis.studies.settings import check_values, keys_of
 from analysis.studies.study import Study
 from analysis.systems.inputs import path_of
-from pooling.jobs import Refused
+from pooling.jobs import Malformed
 
 FOLDER = "given"
 SUPPLIED = frozenset({"documents", "texts", "order", "runs", "qrels", "clicks"})
@@ -99,9 +99,9 @@ def check_given(study: Study, given: Given, *, by_campaign: bool) -> None:
     known = set(value_keys(study, by_campaign=by_campaign))
     if unknown := sorted(set(given.values) - known):
         says = _("%(names)s: no such option of the study %(study)s here; it has %(known)s")
-        raise Refused(says % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(known))})
+        raise Malformed(says % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(known))})
     files = uploaded_keys(study, by_campaign=by_campaign)
     if unknown := sorted(set(given.uploads) - set(files)):
         says = _("%(names)s: the study %(study)s takes no such file here; it takes %(known)s")
-        raise Refused(says % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(files)) or _("none")})
+        raise Malformed(says % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(files)) or _("none")})
     check_values(study, given.values)

@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.exceptions import APIException, PermissionDenied
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,18 +28,12 @@ from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextFie
 from pooling.api.lists import Filter, one_of
 from pooling.api.repeats import repeatable
 from pooling.api.schema import problems
+from pooling.api.views import refusal
 from pooling.formats.errors import FormatError
 from pooling.jobs import Refused
 from pooling.permissions import managed_collection
 
 KIND_CHOICES = [(name, name) for name in sorted(KINDS)]
-
-
-class ReportConflict(APIException):
-    """`detail` says why."""
-
-    status_code = status.HTTP_409_CONFLICT
-    default_code = "refused"
 
 
 class ReportSerializer(serializers.ModelSerializer):
@@ -137,7 +131,7 @@ class Reports(GenericAPIView):
                 lists=data["lists"],
             )
         except Refused as error:
-            raise ReportConflict(str(error)) from None
+            raise refusal(error) from None
         if report.job is not None:
             tasks.send(report.job)
         location = {"Location": reverse("api-report", args=[report.pk])}
@@ -228,6 +222,6 @@ class TopUp(GenericAPIView):
         try:
             campaign = make_top_up(report, asked.validated_data.get("pairs"), user=request.user)
         except Refused as error:
-            raise ReportConflict(str(error)) from None
+            raise refusal(error) from None
         made, location = {"campaign": campaign.slug, "n_pairs": campaign.n_pairs}, {"Location": reverse("api-campaign", args=[campaign.slug])}
         return Response(TopUpSerializer(made).data, status=status.HTTP_201_CREATED, headers=location)

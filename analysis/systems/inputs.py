@@ -23,7 +23,7 @@ from annotation.core.judges import words as kinds_words
 from annotation.models import Campaign
 from pooling.formats.prel import write_prel
 from pooling.formats.qrels import write_qrels
-from pooling.jobs import Refused
+from pooling.jobs import Malformed, Refused
 from pooling.models import Collection, Qrels
 
 if TYPE_CHECKING:
@@ -101,12 +101,12 @@ def files_of(kind: ReportKind, parameters: Mapping[str, Any], *, collection: Col
     if len(runs) < len(parameters.get("runs", [])):
         raise Refused(_("a run that was chosen is not in the collection any more"))
     if len(runs) < kind.least_runs:
-        raise Refused(ngettext("choose at least %(n)s run", "choose at least %(n)s runs", kind.least_runs) % {"n": kind.least_runs})
+        raise Malformed(ngettext("choose at least %(n)s run", "choose at least %(n)s runs", kind.least_runs) % {"n": kind.least_runs})
     if len({run.pk for run in runs}) < len(runs) and not kind.pair:
-        raise Refused(_("a run was chosen twice"))
+        raise Malformed(_("a run was chosen twice"))
     inputs = [InputFile(path_of("runs", run.tag, ".run", taken), "run", run.tag, f"run:{run.pk}", run.digest, run.n_rows) for run in runs]
     if len(parameters.get("qrels", [])) < kind.least_qrels:
-        raise Refused(_("choose at least %(n)s qrels") % {"n": kind.least_qrels})
+        raise Malformed(_("choose at least %(n)s qrels") % {"n": kind.least_qrels})
     for reference in parameters.get("qrels", []):
         inputs.append(_qrels(reference, collection, campaign, taken, kind))
     for file in kind.written:

@@ -34,7 +34,7 @@ from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.precision import in_order_by_score
 from pooling.formats.prel import Prel, read_prel
 from pooling.formats.qrels import read_qrels, write_qrels
-from pooling.jobs import Refused, Work
+from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Qrels, Run
 from pooling.services.qrels import grades_of
 from pooling.services.runs import rankings_of
@@ -68,7 +68,7 @@ def ask_for_report(
         arguments = kind.arguments(choice_of(inputs), parameters.get("options", {}))
         Analysis(kind.name, arguments + seed_argument(kind, seed))
     except NotPossible as error:
-        raise Refused(str(error)) from None
+        raise Malformed(str(error)) from None
     runs = sum(one.kind == "run" for one in inputs)
     what = [one.name for one in inputs if one.kind == "qrels"]
     subject = kind.subject(parameters.get("options", {}))

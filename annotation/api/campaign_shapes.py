@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from annotation.core.campaign_file import CAMPAIGN
 from annotation.models import Campaign
+from pooling.api.bodies import Body
 from pooling.core.collection_file import COLLECTION, FILE_KEYS, POOL
 from pooling.core.declared import Key
 
@@ -41,7 +42,7 @@ def field_of(key: Key, name: str) -> serializers.Field:
 
 def table_of(name: str, keys: Sequence[Key]) -> type[serializers.Serializer]:
     fields = {key.name: field_of(key, name + key.name.title().replace("_", "")) for key in keys if key.name not in NOT_HERE}
-    return type(f"{name}Serializer", (serializers.Serializer,), {**fields, "__doc__": f"A table of a campaign's document: {name}."})
+    return type(f"{name}Serializer", (Body,), {**fields, "__doc__": f"A table of a campaign's document: {name}."})
 
 
 CollectionTable = table_of("DocumentCollection", COLLECTION)
@@ -49,7 +50,7 @@ PoolTable = table_of("DocumentPool", POOL)
 CampaignTable = table_of("DocumentCampaign", CAMPAIGN)
 
 
-class DocumentSerializer(serializers.Serializer):
+class DocumentSerializer(Body):
     """What should be there: what a document does not say stays as it is. Files, topic checks and pools are asked for one by one."""
 
     collection = CollectionTable()

@@ -7,11 +7,12 @@ from typing import Any
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework import exceptions, serializers, status
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.refusals import refusal_of
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, MachineJudge
 from annotation.permissions import managed_campaign, person
@@ -22,7 +23,6 @@ from annotation.services.errors import CampaignError
 from annotation.services.machines import Limits, Wanted
 from annotation.views.machines import labels_file
 from pooling.api.bodies import Body, TextField
-from pooling.api.problems import malformed
 from pooling.api.repeats import repeatable
 from pooling.api.serializers import JobSerializer
 from pooling.api.views import accepted
@@ -78,10 +78,6 @@ def _judge(campaign: Campaign, pk: int) -> MachineJudge:
     return found_or_404(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk)
 
 
-def _refused(error: CampaignError) -> exceptions.ValidationError:
-    return malformed(str(error))
-
-
 class MachineJudges(APIView):
     serializer_class = MachineJudgeSerializer
 
@@ -104,7 +100,7 @@ class MachineJudges(APIView):
         try:
             judge = machines.add_judge(campaign, Wanted(**given, limits=limits), actor=person(request))
         except CampaignError as error:
-            raise _refused(error) from None
+            raise refusal_of(error) from None
         location = {"Location": reverse("api-machine", args=[slug, judge.pk])}
         return Response(MachineJudgeSerializer(shape_of(judge)).data, status=status.HTTP_201_CREATED, headers=location)
 
@@ -123,7 +119,7 @@ class OneMachineJudge(APIView):
         try:
             machines.delete(judge, actor=person(request))
         except CampaignError as error:
-            raise _refused(error) from None
+            raise refusal_of(error) from None
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -138,7 +134,7 @@ class RunMachineJudge(APIView):
         try:
             job = machines.ask_to_run(judge, user=request.user)
         except CampaignError as error:
-            raise _refused(error) from None
+            raise refusal_of(error) from None
         return accepted(job)
 
 
@@ -152,7 +148,7 @@ class FreezeMachineJudge(APIView):
         try:
             machines.freeze(judge, actor=person(request))
         except CampaignError as error:
-            raise _refused(error) from None
+            raise refusal_of(error) from None
         return Response(MachineJudgeSerializer(shape_of(judge)).data)
 
 

@@ -13,13 +13,13 @@ from rest_framework.views import APIView
 
 from annotation.api import shapes
 from annotation.api.judging import JudgingView, answer_of, situation_of
+from annotation.api.refusals import refusal_of
 from annotation.models import Question
 from annotation.permissions import managed_campaign
 from annotation.selectors import questions as selectors
 from annotation.services import questions
 from annotation.services.errors import CampaignError
 from pooling.api.bodies import Body, TextField
-from pooling.api.problems import malformed
 from pooling.permissions import found_or_404
 
 
@@ -113,5 +113,5 @@ class ReplyToQuestion(APIView):
             if body.validated_data["publish"]:
                 questions.publish(question, actor=actor)
         except CampaignError as error:
-            raise malformed(str(error)) from None
+            raise refusal_of(error) from None
         return Response(_shown(question))

@@ -27,7 +27,7 @@ from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, MachineJudge, MachineLabel
 from annotation.selectors import machines as selectors
 from annotation.services.audit import record
-from annotation.services.errors import CampaignError
+from annotation.services.errors import CampaignError, Contradictory
 from pooling import jobs
 from pooling.commandline import BadInput
 from pooling.jobs import Refused, Work
@@ -70,7 +70,7 @@ def add_judge(campaign: Campaign, wanted: Wanted, *, actor: User | None) -> Mach
     if wanted.endpoint not in known:
         raise CampaignError(_("This installation knows no such endpoint; its operator names them in ASSAY_MACHINE_ENDPOINTS."))
     if wanted.limits.most_cost is not None and not (wanted.limits.price_in or wanted.limits.price_out):
-        raise CampaignError(_("A limit of cost needs prices: nothing else tells what a call costs."))
+        raise Contradictory(_("A limit of cost needs prices: nothing else tells what a call costs."))
     template = _template(wanted.prompt)
     guideline = campaign.guidelines.last()
     judge = MachineJudge(
@@ -85,7 +85,7 @@ def add_judge(campaign: Campaign, wanted: Wanted, *, actor: User | None) -> Mach
 
 def _stored(judge: MachineJudge, actor: User | None) -> MachineJudge:
     if not judge.name or not judge.model:
-        raise CampaignError(_("Say what the judge is called, and which model it is."))
+        raise Contradictory(_("Say what the judge is called, and which model it is."))
     try:
         with transaction.atomic():
             judge.save(force_insert=True)
@@ -101,7 +101,7 @@ def _template(prompt: str) -> PromptTemplate:
     try:
         return template_of(prompt, "own")
     except ValueError as error:
-        raise CampaignError(_("The prompt cannot be used: %(error)s.") % {"error": error}) from None
+        raise Contradictory(_("The prompt cannot be used: %(error)s.") % {"error": error}) from None
 
 
 def add_from_file(

@@ -20,7 +20,7 @@ from annotation.models import Campaign, Membership, Pair
 from annotation.selectors.pairs import kept_pairs
 from annotation.services import slots
 from annotation.services.audit import record
-from annotation.services.errors import CampaignError
+from annotation.services.errors import CampaignError, Contradictory
 from pooling.core.counts import counted
 
 AT_ONCE = slots.BATCH
@@ -121,9 +121,9 @@ def _active(campaign: Campaign):  # type: ignore[no-untyped-def]
 
 def _check(campaign: Campaign, ids: Collection[int], *, back: bool) -> None:
     if not ids:
-        raise CampaignError(_("Choose pairs first: check the boxes at the left of their rows."))
+        raise Contradictory(_("Choose pairs first: check the boxes at the left of their rows."))
     if len(ids) > AT_ONCE:
-        raise CampaignError(_("%(n)s pairs at once are too many; choose %(most)s at most.") % {"n": f"{len(ids):,}", "most": AT_ONCE})
+        raise Contradictory(_("%(n)s pairs at once are too many; choose %(most)s at most.") % {"n": f"{len(ids):,}", "most": AT_ONCE})
     if not back and campaign.state in NOT_RUNNING:
         raise CampaignError(NOT_RUNNING[Campaign.State(campaign.state)])
     if not back and campaign.is_over:

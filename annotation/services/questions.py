@@ -13,7 +13,7 @@ from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership, Pair, Question
 from annotation.services.audit import record
 from annotation.services.campaigns import save_guideline
-from annotation.services.errors import AnswerRefused, CampaignError
+from annotation.services.errors import AnswerRefused, CampaignError, Contradictory
 
 MOST_OPEN = 30  # questions of one annotator that wait for an answer
 MOST_CHARACTERS = 2000
@@ -48,7 +48,7 @@ def reply(question: Question, answer: str, *, actor: User | None) -> Question:
     """The manager's answer, which the annotator is told of; another one takes its place. Raises CampaignError for an empty one."""
     answer = answer.strip()
     if not answer:
-        raise CampaignError(_("Write an answer first."))
+        raise Contradictory(_("Write an answer first."))
     with transaction.atomic():
         question.answer, question.answered_by, question.answered_at, question.read_at = answer, actor, timezone.now(), None
         question.save(update_fields=["answer", "answered_by", "answered_at", "read_at"])

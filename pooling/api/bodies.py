@@ -28,9 +28,9 @@ class SlugTextField(TextField, serializers.SlugField):
 
 
 class Body(serializers.Serializer):
-    """schema: what else the API's document says of this body, for what fields alone do not say, such as that one excludes another."""
-
+    # No docstring: it would describe each body without one of its own in the API's document.
     schema: ClassVar[dict[str, Any]] = {}
+    """What else the API's document says of this body: what fields alone do not say, such as that one excludes another."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and (unknown := sorted(set(map(str, data)) - set(self.fields) - {"csrfmiddlewaretoken"})):

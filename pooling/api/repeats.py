@@ -28,7 +28,7 @@ from pooling.models import KeptAnswer
 
 HEADER, REPEATED = "Idempotency-Key", "Idempotent-Replayed"
 KEPT_FOR = timedelta(hours=24)
-KEY = re.compile(r"[\x21-\x7e]{1,255}")
+KEY = re.compile(r"[!-~]{1,255}")
 
 
 class KeyOfAnother(APIException):

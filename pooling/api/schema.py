@@ -9,9 +9,9 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
-from pooling.api.bodies import Body
+from pooling.api.bodies import Body, SlugTextField, TextField
 from pooling.api.problems import CONTENT_TYPE
-from pooling.api.repeats import HEADER
+from pooling.api.repeats import HEADER, KEY
 
 WORDS = {
     400: "The request is not understood; `errors` says of each field what is wrong with it.",
@@ -25,6 +25,7 @@ WORDS = {
     503: "Database or disk are away for a moment; the header Retry-After says when to try again.",
 }
 ONCE = "A text of your own, new for each thing to create: the same request again within 24 hours gets the first answer, and creates nothing."
+NOT_BLANK = r"^[^\x00]*[^\s\x00][^\x00]*$"
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -51,16 +52,24 @@ class Schema(AutoSchema):
 
     def errors(self) -> list[int]:
         """What this operation can answer otherwise."""
-        reads, changes = bool(self._get_request_body()), self.method not in SAFE
+        reads, changes, repeats = bool(self._get_request_body()), self.method not in SAFE, self._is_repeatable()
         asks = any(one["in"] == "query" for one in self._get_parameters())
         named = bool(uritemplate.variables(self.path))
-        possible = {400: reads or asks, 401: True, 403: True, 404: named, 409: changes, 413: changes, 415: reads, 422: self._is_repeatable(), 503: True}
+        possible = {400: reads or asks or repeats, 401: True, 403: True, 404: named, 409: changes, 413: changes, 415: reads, 422: repeats, 503: True}
         return [status for status, can in possible.items() if can]
 
     def map_parsers(self) -> list[str]:
         """JSON alone where it is read: a form that says the same is for pages, and a client made from three forms would send all of them."""
         kinds: list[str] = super().map_parsers()
         return ["application/json"] if "application/json" in kinds else kinds
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        schema = super()._map_serializer_field(field, direction, bypass_extensions)
+        if direction == "request" and getattr(field, "allow_empty", True) is False and schema.get("type") == "array":
+            return {**schema, "minItems": 1}
+        if direction == "request" and isinstance(field, TextField) and not isinstance(field, SlugTextField) and not field.allow_blank:
+            return {**schema, "pattern": NOT_BLANK}
+        return schema
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
         schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)
@@ -70,8 +79,8 @@ class Schema(AutoSchema):
         return schema
 
     def get_override_parameters(self) -> list[Any]:
-        repeats = [OpenApiParameter(HEADER, str, OpenApiParameter.HEADER, description=ONCE)] if self._is_repeatable() else []
-        return [*super().get_override_parameters(), *repeats]
+        header = OpenApiParameter(HEADER, {"type": "string", "pattern": f"^{KEY.pattern}$"}, OpenApiParameter.HEADER, description=ONCE)
+        return [*super().get_override_parameters(), *([header] if self._is_repeatable() else [])]
 
     def _is_repeatable(self) -> bool:
         return bool(getattr(getattr(self.view, self.method.lower(), None), "is_repeatable", False))

@@ -196,7 +196,7 @@ class NewPoolSerializer(Body):
 class RenamePoolSerializer(Body):
     """name: of no other pool of the collection."""
 
-    name = TextField(max_length=200)
+    name = TextField(max_length=200, required=False)
 
 
 class ExtendPoolSerializer(Body):

@@ -22,9 +22,10 @@ from pooling import permissions, tasks
 from pooling.api import serializers as shapes
 from pooling.api.lists import Filter, one_of, yes_or_no
 from pooling.api.parsers import JsonBody
+from pooling.api.problems import malformed
 from pooling.api.repeats import repeatable
 from pooling.core.counts import counted
-from pooling.jobs import Refused
+from pooling.jobs import Malformed, Refused
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
 from pooling.selectors import pools as pool_selectors
 from pooling.selectors import topics as topic_selectors
@@ -37,16 +38,21 @@ from pooling.services.runs import delete_run, describe_run, runs_by_tag
 
 
 class Conflict(APIException):
-    """What was asked for cannot be done; `detail` says why."""
+    """What was asked for cannot be done as things stand; `detail` says why."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "refused"
 
 
+def refusal(error: Refused) -> APIException:
+    """400 for what makes no sense, 409 for what cannot be done as things stand."""
+    return malformed(str(error)) if isinstance(error, Malformed) else Conflict(str(error))
+
+
 # No docstrings on the views that need none: they would be the descriptions in the API's documentation.
 class Door(GenericAPIView):
     def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(Conflict(str(exc)) if isinstance(exc, Refused) else exc)
+        return super().handle_exception(refusal(exc) if isinstance(exc, Refused) else exc)
 
     def collection(self, slug: str) -> Collection:
         return permissions.managed_collection(self.request, slug)
@@ -313,7 +319,7 @@ class OnePool(Door):
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         """Give the pool another name."""
         pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
-        name = self.read(request, shapes.RenamePoolSerializer).validated_data["name"]
+        name = self.read(request, shapes.RenamePoolSerializer).validated_data.get("name", pool.name)
         return Response(shapes.PoolSerializer(rename_pool(pool, name, user=request.user)).data)
 
     @extend_schema(responses={204: None})

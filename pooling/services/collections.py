@@ -13,7 +13,7 @@ from django.db.models import ProtectedError
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from pooling.jobs import Refused
+from pooling.jobs import Malformed, Refused
 from pooling.models import Collection
 
 
@@ -22,7 +22,7 @@ def create_collection(
 ) -> Collection:
     """A new collection, managed by its maker. The slug is made from the name unless given; a taken one gets a number."""
     if not name.strip():
-        raise Refused(_("a collection needs a name"))
+        raise Malformed(_("a collection needs a name"))
     wanted = slug or slugify(name)[:70] or "collection"
     for number in range(1, 1000):
         free = wanted if number == 1 else f"{wanted}-{number}"

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from pooling.core.batches import AUDIT, SIZE, Goal
 from pooling.core.pool_kinds import PoolKind
-from pooling.jobs import Refused
+from pooling.jobs import Malformed
 from pooling.models import Collection
 from pooling.services import ordering, sampling
 
@@ -30,4 +30,4 @@ def parameters_of(
         return sampling.parameters_of(strata, stages, machine=sampling.frozen_labels(of, machine, user) if machine and of is not None else None)
     if kind == PoolKind.ORDERED:
         return ordering.parameters_of(goal, batch=batch, audit=audit)
-    raise Refused(_("a pool is made by depth, ordered or sampled"))
+    raise Malformed(_("a pool is made by depth, ordered or sampled"))

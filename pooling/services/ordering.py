@@ -22,7 +22,7 @@ from pooling.core.depth import PooledPairs, of_topics
 from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, Entered, PoolKind
 from pooling.core.pool_words import half_way_ordered
 from pooling.core.stages import in_stages
-from pooling.jobs import Refused, Work
+from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Job, Pool, PoolEntry, Stratum
 from pooling.services import pools
 from pooling.services.documents import store_documents, stored_docnos
@@ -34,11 +34,11 @@ labels_so_far: list[Callable[[Pool], Mapping[int, bool]]] = []
 def parameters_of(goal: str = Goal.RELEVANT, *, batch: int = SIZE, audit: float = AUDIT) -> dict[str, Any]:
     """What an ordered pool keeps of how it is made. Refused for what is no way to make one."""
     if goal not in list(Goal):
-        raise Refused(_("a pool is ordered for one of %(goal)s") % {"goal": ", ".join(Goal)})
+        raise Malformed(_("a pool is ordered for one of %(goal)s") % {"goal": ", ".join(Goal)})
     if not 1 <= batch <= MOST_IN_BATCH:
-        raise Refused(_("a batch has from 1 to %(most)s pairs") % {"most": f"{MOST_IN_BATCH:,}"})
+        raise Malformed(_("a batch has from 1 to %(most)s pairs") % {"most": f"{MOST_IN_BATCH:,}"})
     if not 0 <= audit <= MOST_AUDIT:
-        raise Refused(_("the share of audit pairs is from 0 to %(most)s: with more, draw a sampled pool") % {"most": f"{MOST_AUDIT:g}"})
+        raise Malformed(_("the share of audit pairs is from 0 to %(most)s: with more, draw a sampled pool") % {"most": f"{MOST_AUDIT:g}"})
     return {"goal": str(goal), "batch": batch, "audit": audit}
 
 

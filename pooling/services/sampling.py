@@ -15,7 +15,7 @@ from pooling.core.pool_kinds import Entered, PoolKind
 from pooling.core.pool_words import half_way_sampled
 from pooling.core.stages import KINDS_OF_STRATA, MACHINE, Draw, budgets_in_order, counts_of, in_stages, order_of, staged, stages_of
 from pooling.core.strata import rate_of, shares_of_votes, spreads_by_votes, spreads_of
-from pooling.jobs import Refused, Work
+from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Pool, PoolEntry, Stratum
 from pooling.services import pools
 
@@ -59,9 +59,9 @@ def frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLabels
 def parameters_of(strata: str, stages: Sequence[float], *, machine: FrozenLabels | None = None) -> dict[str, Any]:
     """What a sampled pool keeps of how it was made. Refused for what is no way to make one."""
     if strata not in KINDS_OF_STRATA:
-        raise Refused(_("strata are bands of %(kinds)s") % {"kinds": " or ".join(KINDS_OF_STRATA)})
+        raise Malformed(_("strata are bands of %(kinds)s") % {"kinds": " or ".join(KINDS_OF_STRATA)})
     if (strata == MACHINE) != (machine is not None):
-        raise Refused(_("strata by a machine's grades need the machine judge, named as CAMPAIGN/JUDGE; other strata need none"))
+        raise Malformed(_("strata by a machine's grades need the machine judge, named as CAMPAIGN/JUDGE; other strata need none"))
     try:
         made: dict[str, Any] = {"strata": strata, "stages": budgets_in_order(stages)}
     except ValueError as error:

@@ -17,7 +17,7 @@ from pooling.core import hygiene
 from pooling.core.counts import part_of
 from pooling.formats.errors import SHOWN, FormatError, Problem
 from pooling.formats.topics import TopicRecord, read_topics
-from pooling.jobs import Refused, Work
+from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Topic
 from pooling.services import uploads
 from pooling.services.matching import examples
@@ -139,7 +139,7 @@ def propose(topics: Sequence[tuple[str, str]], level: str, needs: Mapping[str, s
 
 def ask_for_check(collection: Collection, *, level: str, user: Any) -> Job:
     if level not in LEVELS:
-        raise Refused(_("%(level)s is no level of the check; choose one of %(levels)s") % {"level": repr(level), "levels": ", ".join(LEVELS)})
+        raise Malformed(_("%(level)s is no level of the check; choose one of %(levels)s") % {"level": repr(level), "levels": ", ".join(LEVELS)})
     if not collection.topics.exists():
         raise Refused(_("there are no topics to check yet"))
     return jobs.enqueue("check topics", {"level": level}, label=f"Check the topics, level {level}", user=user, collection=collection)
@@ -178,7 +178,7 @@ def decide(collection: Collection, decisions: Mapping[int, str], *, user: Any, r
     """
     reasons = {pk: " ".join(reason.split()) for pk, reason in (reasons or {}).items()}
     if any(len(reason) > LONGEST_REASON for reason in reasons.values()):
-        raise Refused(_("a reason has at most %(most)s characters") % {"most": LONGEST_REASON})
+        raise Malformed(_("a reason has at most %(most)s characters") % {"most": LONGEST_REASON})
     changed = 0
     now = timezone.now()
     removed = set(collection.topics.exclude(removed_reason="").values_list("pk", flat=True))
@@ -210,7 +210,7 @@ def decisions_of(collection: Collection, chosen: Sequence[int]) -> tuple[dict[in
 def decisions_for_all(collection: Collection, *, decision: str, reason: str = "") -> dict[int, str]:
     """One decision for all open proposals, or for those of one reason, as `decide` takes them."""
     if decision not in ("keep", "remove"):
-        raise Refused(_("%(decision)s is no decision") % {"decision": repr(decision)})
+        raise Malformed(_("%(decision)s is no decision") % {"decision": repr(decision)})
     rows = collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
     if reason:
         rows = rows.filter(proposal=reason)

@@ -27,7 +27,7 @@ from pooling.formats.detect import FileKind, mistaken
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import pieces
 from pooling.formats.runs import with_lines
-from pooling.jobs import Refused, Work
+from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, DocumentFile, Job, Upload
 
 SUFFIXES = {
@@ -72,10 +72,10 @@ def check_room(n_bytes: int, user: Any) -> None:
 def receive(collection: Collection, *, kind: str, file: File, name: str, user: Any) -> Upload:
     """Keep an uploaded file until a job has read it. The stored file's name is ours, whatever the upload called itself."""
     if kind not in Upload.Kind.values:
-        raise Refused(_("%(kind)s is no kind of file; choose one of %(values)s") % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)})
+        raise Malformed(_("%(kind)s is no kind of file; choose one of %(values)s") % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)})
     shown = safe_name(name)
     if not file.size:
-        raise Refused(_("%(file)s is empty") % {"file": shown})
+        raise Malformed(_("%(file)s is empty") % {"file": shown})
     check_room(file.size, user)
     discard_forgotten(collection)
     endings = [s for s in PurePosixPath(shown.lower()).suffixes[-2:] if s in SUFFIXES]
@@ -129,7 +129,7 @@ def forget(upload: Upload, *, keep_file: bool) -> None:
 def ask_for_import(upload: Upload, *, mode: str, options: dict[str, Any], user: Any) -> Job:
     """The queued job that inspects or imports the file. Refused while another one has it."""
     if mode not in MODES:
-        raise Refused(_("%(mode)s is no way to import; choose one of %(modes)s") % {"mode": repr(mode), "modes": ", ".join(MODES)})
+        raise Malformed(_("%(mode)s is no way to import; choose one of %(modes)s") % {"mode": repr(mode), "modes": ", ".join(MODES)})
     busy = Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE)
     if busy.exists():
         raise Refused(_("%(upload)s is being read already") % {"upload": upload.name})
@@ -165,7 +165,7 @@ def import_as_decided(upload: Upload, *, user: Any, kind: str = "", tag: str = "
     options = last_options(upload)
     if kind and kind != upload.kind:
         if kind not in Upload.Kind.values:
-            raise Refused(_("%(kind)s is no kind of file; choose one of %(values)s") % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)})
+            raise Malformed(_("%(kind)s is no kind of file; choose one of %(values)s") % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)})
         if Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE).exists():
             raise Refused(_("%(upload)s is being read already") % {"upload": upload.name})
         upload.kind = kind

@@ -94,4 +94,4 @@ def test_the_api_makes_asks_and_freezes(campaign: Campaign, manager: Client, set
     frozen = manager.post(reverse("api-machine-freeze", args=place)).json()
     assert (frozen["labelled"], frozen["outcomes"]["graded"], len(frozen["digest"])) == (3, 3, 64)
     again = manager.post(reverse("api-machine-freeze", args=place))
-    assert (again.status_code, "frozen" in again.content.decode()) == (400, True)
+    assert (again.status_code, "frozen" in again.content.decode()) == (409, True)

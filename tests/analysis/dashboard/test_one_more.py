@@ -124,6 +124,6 @@ class TestApi:
 
     def test_a_pair_that_is_none_is_named(self, campaign: Campaign) -> None:
         answer = self.ask(campaign, {"pairs": [{"topic": "t1", "document": "d1"}, {"topic": "t9", "document": "d1"}]})
-        assert answer.status_code == 400
+        assert answer.status_code == 409
         assert "1 is no pair of the campaign, t9 d1 for one." in answer.content.decode()
         assert not campaign.pairs.filter(asked_more__gt=0).exists()

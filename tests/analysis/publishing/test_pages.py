@@ -264,7 +264,7 @@ def test_the_api_makes_a_recipe_and_builds_its_release(campaign):
     client, path = manager_of(campaign), f"/api/v1/campaigns/{campaign.slug}/"
     made = client.post(path + "recipes/", {"name": "usual", "method": "median"}, content_type="application/json")
     assert (made.status_code, made.json()["method"]) == (201, "median")
-    assert client.post(path + "recipes/", {"name": "x", "threshold": 9}, content_type="application/json").status_code == 400
+    assert client.post(path + "recipes/", {"name": "x", "threshold": 9}, content_type="application/json").status_code == 409
     job = client.post(f"{path}recipes/{made.json()['id']}/build")
     assert job.status_code == 202
     jobs.run_job(job.json()["id"])

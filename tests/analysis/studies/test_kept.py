@@ -204,8 +204,8 @@ def test_the_api_asks_lists_hands_out_and_deletes_like_reports(
     assert client.get("/api/v1/reports/").json()["results"] == []
     assert client.get(f"/api/v1/reports/{row.pk}/").status_code == 404
     for wrong, status in (
-        ({"options": {"measure": "AP"}}, 409), ({"options": {"trials": 0}}, 400), ({"options": {"judgements": "x"}}, 409),
-        ({"qrels": ["imported:999"]}, 409), ({"name": "nonsense"}, 400), ({"files": {"measures": {"x": "y"}}}, 409), ({"runs": [10**6]}, 409),
+        ({"options": {"measure": "AP"}}, 400), ({"options": {"trials": 0}}, 400), ({"options": {"judgements": "x"}}, 400),
+        ({"qrels": ["imported:999"]}, 409), ({"name": "nonsense"}, 400), ({"files": {"measures": {"x": "y"}}}, 400), ({"runs": [10**6]}, 409),
     ):  # fmt: skip
         assert client.post("/api/v1/studies/", asked | wrong, content_type="application/json").status_code == status, wrong
     client.force_login(make_user("stranger"))
