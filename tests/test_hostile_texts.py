@@ -60,7 +60,8 @@ OWN = {
     "analysis.Report": {"kind", "parameters", "input_digest", "code_version", "files", "result"},
     "analysis.ReportChunk": {"parameters", "result", "owner"},
     "analysis.Recipe": {"choices"},
-    "analysis.Release": {"digest"},
+    "analysis.Release": {"digest", "content_digest"},
+    "pooling.KeptAnswer": {"key", "digest", "body", "headers"},  # sent again to the same client, shown on no page
 }
 """Texts that the program itself writes, or takes out of a list of its own: of each table. Those with choices need not stand here."""
 PLAIN = {"api-docs", "campaign-live"}
