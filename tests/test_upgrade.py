@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 
@@ -21,7 +21,7 @@ from annotation.services.sessions import open_sessions
 from annotation.services.tokens import token_row
 from pooling.models import Document, Pool, PoolEntry, Topic
 from tests.builders import submit
-from tests.databases import own_database
+from tests.databases import own_database, undone
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade")]
 
@@ -60,9 +60,8 @@ def installation(request, tmp_path_factory, django_db_blocker):
 @pytest.fixture
 def upgraded(installation):
     """What a test changes is undone."""
-    with transaction.atomic():
+    with undone():
         yield
-        transaction.set_rollback(True)
 
 
 def fill(apps: Any) -> None:
