@@ -40,7 +40,7 @@ class Body(serializers.Serializer):
 
 
 class ModelBody(Body, serializers.ModelSerializer):
-    serializer_field_mapping: ClassVar[dict[Any, Any]] = {
+    serializer_field_mapping = {
         **serializers.ModelSerializer.serializer_field_mapping, models.CharField: TextField, models.TextField: TextField, models.SlugField: SlugTextField,
     }  # fmt: skip
 
