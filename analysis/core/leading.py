@@ -71,7 +71,9 @@ def standing_of(
 
 def _wins(values: Floats, means: Floats) -> list[int] | None:
     """values: (n_topics, n_systems), means: (n_systems), best first."""
-    behind = np.flatnonzero(np.round(means, DECIMALS) < round(float(means[0]), DECIMALS)) if len(values) and len(means) else []
+    if not len(values) or not len(means):
+        return None
+    behind = np.flatnonzero(np.round(means, DECIMALS) < round(float(means[0]), DECIMALS))
     if not len(behind):
         return None
     ahead = rounded_differences(values[:, behind[0]], values[:, 0])
