@@ -12,7 +12,7 @@ def markdown(header: list[str], rows: Iterable[list[str]]) -> str:
 TEXT = """# Do intervals, tests and signs do what they say?
 
 By simulation: {trials} trials a row, so that a share near .95 is known to about {error:.3f}; written by `make calibration`, seed {seed}. With 1,000 trials
-that takes five minutes on two cores. Intervals
+that takes about ten minutes on two cores. Intervals
 are of 95 %. *covered*: of the trials that show an interval, the share in which it holds the true value. *shown*: the share of trials that show one;
 elsewhere the reason stands in its place. *before*: what was shown before this was simulated, everywhere: the percentile bootstrap, if nothing else is
 said. *BCa*: the bias-corrected and accelerated bootstrap (Efron 1987), over the same units as what is shown now, for comparison. The rules are in
