@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 import numpy as np
-import scipy
 
 LAST = 3
 """How many runs at the end of the chain are compared among each other."""
@@ -121,8 +120,8 @@ def order_by_displacement(tags: Sequence[str], displaces: Callable[[str, str], b
 
 
 def strong_components(relation: np.ndarray) -> list[int]:
-    """Number of the strongly connected component of each run of an (n, n) boolean relation."""
-    if not len(relation):
-        return []
-    _, labels = scipy.sparse.csgraph.connected_components(scipy.sparse.coo_array(relation), directed=True, connection="strong")
-    return labels.tolist()
+    """Number of the strongly connected component of each run of an (n, n) boolean relation: that of its first run."""
+    reaches = relation | np.eye(len(relation), dtype=bool)
+    for _ in range(len(relation).bit_length()):  # each step doubles the length of the ways that are known
+        reaches = reaches.astype(np.float32) @ reaches.astype(np.float32) > 0
+    return (reaches & reaches.T).argmax(axis=1).tolist() if len(relation) else []
