@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from analysis.core.intervals import MOST_UNDEFINED, Floats, Interval, no_interval
 from analysis.core.rankings import resample_counts, sample_means, tau_b, tau_b_batch
-from analysis.core.significance import VERDICT_TOPICS, why_no_verdict
+from analysis.core.significance import VERDICT_TOPICS
 
 MOST_DOUBT, CLEARLY = 0.1, 2.0
 """The expected share of pairs of systems that other topics would turn, in both rankings together, may be so large, and pairs on which the
@@ -76,8 +76,10 @@ def _interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> Interv
         return no_interval("tau-b is undefined on the shared topics", "topics")
     doubt = order_of_systems(a).doubt + order_of_systems(b).doubt
     if not doubt < MOST_DOUBT:
-        few = why_no_verdict(n_topics)
-        return no_interval(few or f"the order of too many pairs of systems is undecided with {n_topics} shared topics: tau would be biased", "topics")
+        shared = f"{n_topics} shared topic{'s' if n_topics != 1 else ''}"
+        if n_topics < VERDICT_TOPICS:
+            return no_interval(f"{shared}; an interval needs at least {VERDICT_TOPICS}", "topics")
+        return no_interval(f"the order of too many pairs of systems is undecided with {shared}: tau would be biased", "topics")
     if min(1 - value, 1 + value) / 2 <= CLEARLY * doubt:
         how = "alike" if value > 0 else "turned round"
         return no_interval(f"the rankings are {how} but for what other topics might turn: no interval so near {'1' if value > 0 else '-1'}", "topics")
