@@ -74,7 +74,7 @@ def test_doubt_and_undecided_pairs_are_those_of_a_loop_over_pairs() -> None:
         (np.zeros((0, 3, 1)), np.zeros((0, 3, 1)), "share no topic"),
         (np.ones((5, 3, 1)), np.random.default_rng(1).random((5, 3, 1)), "undefined"),
         (np.random.default_rng(1).random((25, 30, 1)), np.random.default_rng(2).random((25, 30, 1)), "too many pairs of systems is undecided"),
-        (np.random.default_rng(1).random((1, 4, 1)), np.random.default_rng(2).random((1, 4, 1)), "1 topic; a verdict needs at least 6"),
+        (np.random.default_rng(1).random((1, 4, 1)), np.random.default_rng(2).random((1, 4, 1)), "1 shared topic; an interval needs at least 6"),
         (apart(np.random.default_rng(1))[0], apart(np.random.default_rng(1))[0], "alike"),
         (apart(np.random.default_rng(1))[0], -apart(np.random.default_rng(1))[0], "turned round"),
     ],
