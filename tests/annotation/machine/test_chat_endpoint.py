@@ -80,6 +80,9 @@ def test_an_answer_in_pieces_is_read_whole(length: bytes) -> None:
             for piece in (b"HTTP/1.1 200 OK\r\n", length + b"\r\n\r\n", ANSWER[:20], ANSWER[20:]):
                 connected.sendall(piece)
                 threading.Event().wait(0.02)
+            connected.shutdown(socket.SHUT_WR)
+            while connected.recv(1 << 16):  # what is left of the request; closing with unread bytes resets the connection
+                pass
 
     with server:
         threading.Thread(target=answer, daemon=True).start()
