@@ -59,7 +59,8 @@ def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("without-lock")
     wheel = folder / wheel_backend.build_wheel(str(folder))
     for words in (["venv", "--python", known[version], str(folder / "env")], ["pip", "install", "--python", str(folder / "env"), str(wheel)]):
-        done = subprocess.run([str(UV), *words], cwd=folder, capture_output=True, text=True, check=False, timeout=600)
+        certified = {**os.environ, "UV_SYSTEM_CERTS": "1"}  # as config/install.py installs
+        done = subprocess.run([str(UV), *words], cwd=folder, env=certified, capture_output=True, text=True, check=False, timeout=600)
         if done.returncode and UNREACHABLE.search(done.stderr):
             absent("index", f"the index of packages cannot be reached, so no wheel is installed without the lock file: {done.stderr[-300:]}")
         assert done.returncode == 0, done.stderr
