@@ -82,11 +82,11 @@ DEFAULT_MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
 
 
 class DefaultNames(str):
-    """Measures that nobody chose, as the parser's default."""
+    """The names of the default measures, for a parser."""
 
 
 class DefaultMeasures(list[Measure]):
-    """Measures that nobody chose: a campaign may replace their cutoffs by its judged depth."""
+    """The measures if the user names none. A campaign limits their cutoffs to its judged depth."""
 
 
 def measure_list(text: str) -> list[Measure]:

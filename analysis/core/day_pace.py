@@ -23,7 +23,7 @@ WINDOW_DAYS = 42
 HALF_LIFE = 10.0
 """Working days after which a day counts half."""
 KICK_OFF, KICK_OFF_DAYS = 3.0, 3
-"""A kick-off has more than so many times the judgements of any other day, and is one of the first so many days with judgements."""
+"""A kick-off has more than KICK_OFF times the judgements of any other day, and is one of the first KICK_OFF_DAYS days with judgements."""
 USUAL_SPREAD, SPREAD_DAYS = 0.4, 3.0
 """The day-to-day spread (standard deviation over mean) assumed before there is any history, and the number of days that this counts for."""
 IDLE_DAYS = 0.25

@@ -33,10 +33,6 @@ class Score(NamedTuple):
     def share(self) -> float | None:
         return self.right / self.judged if self.judged else None
 
-    @property
-    def exact_share(self) -> float | None:
-        return self.exact / self.judged if self.judged else None
-
 
 def is_right_q(campaign: Campaign, *, grade: str, gold: str) -> Q:
     """Return the filter for judgements that are right by the campaign's rule; `grade` and `gold` name the fields with the two grades."""

@@ -18,7 +18,7 @@ DECISIONS = {UNANIMOUS: "unanimous", MAJORITY: "majority", LOWEST_GRADE: "lowest
 
 
 STILL = 1e-6
-"""Rounds of an iterative method end when no posterior changes by so much in one of them. The likelihood is no measure of that: among many
+"""An iterative method stops when no posterior changes by this much in one round. The likelihood is no measure of that: among many
 pairs it stands still while single posteriors still move from one grade to another."""
 MOST_ROUNDS = 2000
 TIE = 1e-9
