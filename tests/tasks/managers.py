@@ -41,7 +41,8 @@ def files_to_campaign(hands: Hands) -> None:
     hands.type_into(page.locator("#build-depth"), "2")
     hands.click("button", "Make a campaign of it")
     for _ in range(4):
-        hands.click("button", "Make the campaign")
+        with page.expect_navigation():  # the answer: the new campaign, or the same page again
+            hands.click("button", "Make the campaign")
         if page.get_by_role("button", name="Open the campaign").count():
             break
         expect(page.get_by_text("The pool is still being built")).to_be_visible()
