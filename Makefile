@@ -48,10 +48,10 @@ reproduction:  ## make the four papers' studies of the collections at ASSAY_TEST
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m benchmarks.reproduction $(ARGS)
 
-lint:  ## ruff and mypy (installed on demand, apart from what the tests need)
+lint:  ## format, ruff and mypy (installed on demand, apart from what the tests need)
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m mypy --version >/dev/null 2>&1 || .venv/bin/uv pip install --quiet --python $(VENV) -r requirements-lint.txt
-	@$(VENV) -m ruff check . && $(VENV) -m mypy pooling annotation analysis config assay
+	@$(VENV) -m ruff format --check --quiet . && $(VENV) -m ruff check . && $(VENV) -m mypy pooling annotation analysis config assay
 
 lock:  ## compile requirements.in, requirements-dev.in and requirements-lint.in into the hash-locked files
 	@$(PYTHON) config/install.py dev

@@ -10,17 +10,43 @@ from analysis.systems import api as systems
 
 urlpatterns = [
     path("to-do/", dashboard.ToDoOfPerson.as_view(), name="api-to-do"),
-    path("campaigns/<slug:slug>/progress", dashboard.ProgressOfCampaign.as_view(), name="api-campaign-progress"),
-    path("campaigns/<slug:slug>/agreement", dashboard.AgreementOfCampaign.as_view(), name="api-campaign-agreement"),
+    path(
+        "campaigns/<slug:slug>/progress",
+        dashboard.ProgressOfCampaign.as_view(),
+        name="api-campaign-progress",
+    ),
+    path(
+        "campaigns/<slug:slug>/agreement",
+        dashboard.AgreementOfCampaign.as_view(),
+        name="api-campaign-agreement",
+    ),
     path("campaigns/<slug:slug>/one-more", api_one_more.OneMore.as_view(), name="api-one-more"),
-    path("campaigns/<slug:slug>/systems", systems.SystemsOfCampaign.as_view(), name="api-campaign-systems"),
+    path(
+        "campaigns/<slug:slug>/systems",
+        systems.SystemsOfCampaign.as_view(),
+        name="api-campaign-systems",
+    ),
     path("campaigns/<slug:slug>/payment", publishing.PaymentFile.as_view(), name="api-payment"),
     path("campaigns/<slug:slug>/exports/", publishing.Exports.as_view(), name="api-exports"),
-    path("campaigns/<slug:slug>/exports/<slug:name>", publishing.ExportFile.as_view(), name="api-export-file"),
+    path(
+        "campaigns/<slug:slug>/exports/<slug:name>",
+        publishing.ExportFile.as_view(),
+        name="api-export-file",
+    ),
     path("campaigns/<slug:slug>/recipes/", publishing.Recipes.as_view(), name="api-recipes"),
-    path("campaigns/<slug:slug>/recipes/<int:pk>/", publishing.OneRecipe.as_view(), name="api-recipe"),
-    path("campaigns/<slug:slug>/recipes/<int:pk>/build", publishing.BuildRelease.as_view(), name="api-recipe-build"),
-    path("campaigns/<slug:slug>/releases/<int:pk>.zip", publishing.ReleaseFileView.as_view(), name="api-release"),
+    path(
+        "campaigns/<slug:slug>/recipes/<int:pk>/", publishing.OneRecipe.as_view(), name="api-recipe"
+    ),
+    path(
+        "campaigns/<slug:slug>/recipes/<int:pk>/build",
+        publishing.BuildRelease.as_view(),
+        name="api-recipe-build",
+    ),
+    path(
+        "campaigns/<slug:slug>/releases/<int:pk>.zip",
+        publishing.ReleaseFileView.as_view(),
+        name="api-release",
+    ),
     path("reports/", systems.Reports.as_view(), name="api-reports"),
     path("reports/<int:pk>/", systems.OneReport.as_view(), name="api-report"),
     path("reports/<int:pk>/top-up", systems.TopUp.as_view(), name="api-report-top-up"),

@@ -1,4 +1,5 @@
-"""What goes with a deleted campaign outside the database: files of reports and releases, and the figures kept for its pages."""
+"""What goes with a deleted campaign outside the database: files of reports and releases, and the
+figures kept for its pages."""
 
 from __future__ import annotations
 

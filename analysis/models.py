@@ -1,4 +1,5 @@
-"""Stored results of analyses: what was asked, on which input, with which version, and what came out."""
+"""Stored results of analyses: what was asked, on which input, with which version, and what came
+out."""
 
 from __future__ import annotations
 
@@ -12,13 +13,15 @@ from pooling.models import Collection, Job
 class Report(models.Model):
     """One analysis of a campaign or collection. `result` is the command's JSON object.
 
-    A kind that begins with STUDY is a study: its folder is the file study.zip, `result` its parts and what was left out.
-    """
+    A kind that begins with STUDY is a study: its folder is the file study.zip, `result` its parts
+    and what was left out."""
 
     STUDY = "study-"
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="reports")
-    campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.CASCADE, related_name="reports")
+    campaign = models.ForeignKey(
+        Campaign, null=True, blank=True, on_delete=models.CASCADE, related_name="reports"
+    )
     kind = models.CharField(max_length=40)
     title = models.CharField(max_length=300)
     parameters = models.JSONField(default=dict)
@@ -28,10 +31,20 @@ class Report(models.Model):
     command = models.TextField(blank=True, help_text="the exact command that reproduces it")
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     result = models.JSONField(null=True, blank=True)
-    inputs = models.JSONField(default=list, blank=True, help_text="path, kind, name, digest and origin of each file of the command")
-    files = models.JSONField(default=dict, blank=True, help_text="name -> name in the storage: result, figures, inputs of its own")
+    inputs = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="path, kind, name, digest and origin of each file of the command",
+    )
+    files = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="name -> name in the storage: result, figures, inputs of its own",
+    )
     warnings = models.JSONField(default=list, blank=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -59,24 +72,31 @@ class ReportChunk(models.Model):
     attempt = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["report", "number"], name="one_chunk_per_number")]
+        constraints = [
+            models.UniqueConstraint(fields=["report", "number"], name="one_chunk_per_number")
+        ]
 
     def __str__(self) -> str:
         return f"chunk {self.number}"
 
 
 class Recipe(models.Model):
-    """How a release is built from a campaign: filters, minimum judgements, aggregation, binarisation, exclusions."""
+    """How a release is built from a campaign: filters, minimum judgements, aggregation,
+    binarisation, exclusions."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="recipes")
     name = models.CharField(max_length=200)
     choices = models.JSONField(default=dict)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
-        constraints = [models.UniqueConstraint(fields=["campaign", "name"], name="one_recipe_per_name")]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "name"], name="one_recipe_per_name")
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -88,9 +108,16 @@ class Release(models.Model):
     recipe = models.ForeignKey(Recipe, on_delete=models.CASCADE, related_name="releases")
     file = models.FileField(upload_to="releases/%Y/%m")
     digest = models.CharField(max_length=64, help_text="SHA-256 of the file")
-    content_digest = models.CharField(max_length=64, blank=True, db_default="", help_text="SHA-256 of judgements and labels; earlier versions kept none")
+    content_digest = models.CharField(
+        max_length=64,
+        blank=True,
+        db_default="",
+        help_text="SHA-256 of judgements and labels; earlier versions kept none",
+    )
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

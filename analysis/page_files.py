@@ -1,9 +1,10 @@
-"""Every picture and table of a manager's page as a file: SVG, PNG, CSV, LaTeX, from what the page shows.
+"""Every picture and table of a manager's page as a file: SVG, PNG, CSV, LaTeX, from what the page
+shows.
 
-The middleware puts links behind each picture and table of the pages under PLACES, and answers them at the page's own address
-(`?part=table-2&format=csv`), so that rights, filters and chosen measures are those of the page. Drawing for print is slow and happens on a click only.
-A table that has its own downloads, or is there only to decide about each of its rows, says so with `data-no-files`.
-"""
+The middleware puts links behind each picture and table of the pages under PLACES, and answers them
+at the page's own address (`?part=table-2&format=csv`), so that rights, filters and chosen measures
+are those of the page. Drawing for print is slow and happens on a click only. A table that has its
+own downloads, or is there only to decide about each of its rows, says so with `data-no-files`."""
 
 from __future__ import annotations
 
@@ -20,17 +21,29 @@ from django.http.response import HttpResponseBase
 from analysis.systems.tabular import Cell, Table, to_csv, to_latex
 
 PLACES = ("/campaigns/", "/collections/", "/analyses/", "/studies/")
-TYPES = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv; charset=utf-8", "tex": "application/x-tex; charset=utf-8"}
+TYPES = {
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "csv": "text/csv; charset=utf-8",
+    "tex": "application/x-tex; charset=utf-8",
+}
 NAMES = {"svg": "SVG", "png": "PNG", "csv": "CSV", "tex": "LaTeX"}
-PART = re.compile(r'<figure class="figure">.*?</figure>|(?:<div class="table-wrap"[^>]*>\s*)?<table\b[^>]*>.*?</table>(?:\s*</div>)?', re.DOTALL)
-HEADING = re.compile(r"<(?:h[1-4]|summary|figcaption)\b[^>]*>(.*?)</(?:h[1-4]|summary|figcaption)>|<caption\b[^>]*>(.*?)</caption>", re.DOTALL)
+PART = re.compile(
+    r'<figure class="figure">.*?</figure>|(?:<div class="table-wrap"[^>]*>\s*)?<table\b[^>]*>.*?</table>(?:\s*</div>)?',
+    re.DOTALL,
+)
+HEADING = re.compile(
+    r"<(?:h[1-4]|summary|figcaption)\b[^>]*>(.*?)</(?:h[1-4]|summary|figcaption)>|<caption\b[^>]*>(.*?)</caption>",
+    re.DOTALL,
+)
 LABEL = re.compile(r'aria-label="([^"]*)"')
 NUMERIC = re.compile(r"[-−]?\d{1,3}(,\d{3})+(\.\d+)?|[-−]?\d+(\.\d+)?")
 
 
 @dataclass(frozen=True)
 class PagePart:
-    """key: in addresses, such as `picture-1`. end: where its links go in the page. html: of the whole part."""
+    """key: in addresses, such as `picture-1`. end: where its links go in the page. html: of the
+    whole part."""
 
     key: str
     title: str
@@ -46,19 +59,24 @@ class PagePart:
 
 
 def parts_of(page: str) -> list[PagePart]:
-    """The pictures and tables of a page, in its order; those without a row, without a picture, and with `data-no-files` are left out."""
+    """The pictures and tables of a page, in its order; those without a row, without a picture, and
+    with `data-no-files` are left out."""
     parts: list[PagePart] = []
     numbers = {"picture": 0, "table": 0}
     for match in PART.finditer(page):
         html = match[0]
         kind = "picture" if html.startswith("<figure") else "table"
         numbers[kind] += 1
-        if "data-no-files" in html or ('<div class="picture"' not in html if kind == "picture" else "<td" not in html):
+        if "data-no-files" in html or (
+            '<div class="picture"' not in html if kind == "picture" else "<td" not in html
+        ):
             continue
         end = match.end() - len("</figure>") if kind == "picture" else match.end()
         if kind == "table" and html.endswith("</div>") and not html.startswith("<div"):
             end = match.start() + html.index("</table>") + len("</table>")
-        parts.append(PagePart(f"{kind}-{numbers[kind]}", _title_of(html, page[: match.start()]), html, end))
+        parts.append(
+            PagePart(f"{kind}-{numbers[kind]}", _title_of(html, page[: match.start()]), html, end)
+        )
     return parts
 
 
@@ -73,7 +91,8 @@ def _title_of(html: str, before: str) -> str:
 
 
 def table_of(part: PagePart) -> Table:
-    """The rows that the page shows. A column of numbers is one that the page sets as numbers; a column without words, of buttons, is left out."""
+    """The rows that the page shows. A column of numbers is one that the page sets as numbers; a
+    column without words, of buttons, is left out."""
     reader = TableReader()
     reader.feed(part.html)
     rows = [row for row in reader.rows if row]
@@ -99,7 +118,8 @@ def file_of(part: PagePart, extension: str) -> bytes:
 
 @dataclass
 class ReadCell:
-    """text: as the page shows it. exact: the number behind it, where the page tells it. number: whether the page sets it as one."""
+    """text: as the page shows it. exact: the number behind it, where the page tells it. number:
+    whether the page sets it as one."""
 
     text: str
     exact: str = ""
@@ -111,17 +131,24 @@ class ReadCell:
             return None
         if not self.number or not NUMERIC.fullmatch(self.text):
             return self.text
-        plain = self.exact if NUMERIC.fullmatch(self.exact) else self.text.replace(",", "").replace("−", "-")
+        plain = (
+            self.exact
+            if NUMERIC.fullmatch(self.exact)
+            else self.text.replace(",", "").replace("−", "-")
+        )
         return float(plain) if "." in plain else int(plain)
 
     @property
     def decimals(self) -> int:
-        return len(self.text.partition(".")[2]) if self.number and NUMERIC.fullmatch(self.text) else 0
+        return (
+            len(self.text.partition(".")[2]) if self.number and NUMERIC.fullmatch(self.text) else 0
+        )
 
 
 @dataclass
 class TableReader(HTMLParser):
-    """Header and rows of the first table that is fed; words of controls and those for screen readers alone are not read."""
+    """Header and rows of the first table that is fed; words of controls and those for screen
+    readers alone are not read."""
 
     header: list[str] = field(default_factory=list)
     rows: list[list[ReadCell]] = field(default_factory=list)
@@ -140,7 +167,9 @@ class TableReader(HTMLParser):
         if tag == "tr" and "tbody" in self.inside:
             self.rows.append([])
         elif tag in ("td", "th"):
-            self.cell = ReadCell("", given.get("data-value") or "", "number" in (given.get("class") or "").split())
+            self.cell = ReadCell(
+                "", given.get("data-value") or "", "number" in (given.get("class") or "").split()
+            )
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("td", "th") and self.cell is not None:
@@ -162,7 +191,9 @@ class TableReader(HTMLParser):
             self.cell.text += data
 
 
-VOID = frozenset({"br", "img", "input", "hr", "wbr", "col", "rect", "line", "circle", "path", "use"})
+VOID = frozenset(
+    {"br", "img", "input", "hr", "wbr", "col", "rect", "line", "circle", "path", "use"}
+)
 SILENT = frozenset({"button", "select", "svg", "title", "script", "template", "form", "dialog"})
 
 
@@ -201,9 +232,15 @@ def _attached(request: HttpRequest, parts: list[PagePart]) -> HttpResponse:
     key, extension = request.GET["part"], request.GET.get("format", "")
     part = next((one for one in parts if one.key == key and extension in one.formats), None)
     if part is None:
-        return HttpResponse("This page has no such picture or table now. Load it again.\n", status=404, content_type="text/plain; charset=utf-8")
+        return HttpResponse(
+            "This page has no such picture or table now. Load it again.\n",
+            status=404,
+            content_type="text/plain; charset=utf-8",
+        )
     response = HttpResponse(file_of(part, extension), content_type=TYPES[extension])
-    response.headers["Content-Disposition"] = f'attachment; filename="{_file_name(part.title)}.{extension}"'
+    response.headers["Content-Disposition"] = (
+        f'attachment; filename="{_file_name(part.title)}.{extension}"'
+    )
     return response
 
 
@@ -217,6 +254,9 @@ def _links(request: HttpRequest, part: PagePart) -> str:
     for extension in part.formats:
         query = request.GET.copy()
         query["part"], query["format"] = part.key, extension
-        address, words = escape(f"{request.path}?{query.urlencode()}"), escape(f"{NAMES[extension]}: {part.title}")
+        address, words = (
+            escape(f"{request.path}?{query.urlencode()}"),
+            escape(f"{NAMES[extension]}: {part.title}"),
+        )
         links.append(f'<a href="{address}" aria-label="{words}" download>{NAMES[extension]}</a>')
     return f'<p class="part-files">{" ".join(links)}</p>'

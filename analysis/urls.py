@@ -6,4 +6,10 @@ from analysis.results import urls as results
 from analysis.studies import urls as studies
 from analysis.systems import urls as systems
 
-urlpatterns = [*dashboard.urlpatterns, *publishing.urlpatterns, *results.urlpatterns, *systems.urlpatterns, *studies.urlpatterns]
+urlpatterns = [
+    *dashboard.urlpatterns,
+    *publishing.urlpatterns,
+    *results.urlpatterns,
+    *systems.urlpatterns,
+    *studies.urlpatterns,
+]

@@ -1,4 +1,5 @@
-"""Accounts of the institution for administrators: the one place where an account that was there before is connected with its person."""
+"""Accounts of the institution for administrators: the one place where an account that was there
+before is connected with its person."""
 
 from __future__ import annotations
 

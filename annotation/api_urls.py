@@ -6,34 +6,110 @@ from annotation.api import campaigns, judging, machines, near_duplicates, questi
 
 urlpatterns = [
     path("judging/<slug:slug>/leases", judging.Leases.as_view(), name="api-judging-leases"),
-    path("judging/<slug:slug>/leases/renew", judging.RenewLeases.as_view(), name="api-judging-renew"),
-    path("judging/<slug:slug>/judgements", judging.JudgementsView.as_view(), name="api-judging-judgements"),
+    path(
+        "judging/<slug:slug>/leases/renew", judging.RenewLeases.as_view(), name="api-judging-renew"
+    ),
+    path(
+        "judging/<slug:slug>/judgements",
+        judging.JudgementsView.as_view(),
+        name="api-judging-judgements",
+    ),
     path("judging/<slug:slug>/setup", judging.Setup.as_view(), name="api-judging-setup"),
-    path("judging/<slug:slug>/leases/release", judging.ReleaseLeases.as_view(), name="api-judging-release"),
-    path("judging/<slug:slug>/judgements/<int:judgement_id>/revise", judging.Revise.as_view(), name="api-judging-revise"),
+    path(
+        "judging/<slug:slug>/leases/release",
+        judging.ReleaseLeases.as_view(),
+        name="api-judging-release",
+    ),
+    path(
+        "judging/<slug:slug>/judgements/<int:judgement_id>/revise",
+        judging.Revise.as_view(),
+        name="api-judging-revise",
+    ),
     path("judging/<slug:slug>/skip", judging.SkipView.as_view(), name="api-judging-skip"),
     path("judging/<slug:slug>/later", judging.PutAside.as_view(), name="api-judging-later"),
-    path("judging/<slug:slug>/later/<int:pair_id>/take-up", judging.TakeUp.as_view(), name="api-judging-take-up"),
+    path(
+        "judging/<slug:slug>/later/<int:pair_id>/take-up",
+        judging.TakeUp.as_view(),
+        name="api-judging-take-up",
+    ),
     path("judging/<slug:slug>/history", judging.HistoryView.as_view(), name="api-judging-history"),
-    path("judging/<slug:slug>/history/<int:judgement_id>", judging.HistoryItem.as_view(), name="api-judging-history-item"),
-    path("judging/<slug:slug>/pairs/<int:pair_id>/near-duplicates", near_duplicates.NearDuplicates.as_view(), name="api-judging-near-duplicates"),
-    path("judging/<slug:slug>/guideline/acknowledge", judging.AcknowledgeGuideline.as_view(), name="api-judging-acknowledge"),
+    path(
+        "judging/<slug:slug>/history/<int:judgement_id>",
+        judging.HistoryItem.as_view(),
+        name="api-judging-history-item",
+    ),
+    path(
+        "judging/<slug:slug>/pairs/<int:pair_id>/near-duplicates",
+        near_duplicates.NearDuplicates.as_view(),
+        name="api-judging-near-duplicates",
+    ),
+    path(
+        "judging/<slug:slug>/guideline/acknowledge",
+        judging.AcknowledgeGuideline.as_view(),
+        name="api-judging-acknowledge",
+    ),
     path("judging/<slug:slug>/consent", judging.Consent.as_view(), name="api-judging-consent"),
     path("judging/<slug:slug>/profile", judging.OwnSettings.as_view(), name="api-judging-profile"),
-    path("judging/<slug:slug>/messages/<int:message_id>/read", judging.ReadMessage.as_view(), name="api-judging-message-read"),
-    path("judging/<slug:slug>/questions", questions.OwnQuestions.as_view(), name="api-judging-questions"),
-    path("judging/<slug:slug>/questions/<int:question_id>/take-back", questions.TakeBackQuestion.as_view(), name="api-judging-take-back"),
-    path("judging/<slug:slug>/questions/<int:question_id>/read", questions.ReadAnswer.as_view(), name="api-judging-answer-read"),
-    path("judging/<slug:slug>/feedback", judging.GiveFeedback.as_view(), name="api-judging-feedback"),
+    path(
+        "judging/<slug:slug>/messages/<int:message_id>/read",
+        judging.ReadMessage.as_view(),
+        name="api-judging-message-read",
+    ),
+    path(
+        "judging/<slug:slug>/questions",
+        questions.OwnQuestions.as_view(),
+        name="api-judging-questions",
+    ),
+    path(
+        "judging/<slug:slug>/questions/<int:question_id>/take-back",
+        questions.TakeBackQuestion.as_view(),
+        name="api-judging-take-back",
+    ),
+    path(
+        "judging/<slug:slug>/questions/<int:question_id>/read",
+        questions.ReadAnswer.as_view(),
+        name="api-judging-answer-read",
+    ),
+    path(
+        "judging/<slug:slug>/feedback", judging.GiveFeedback.as_view(), name="api-judging-feedback"
+    ),
     path("campaigns/", campaigns.Campaigns.as_view(), name="api-campaigns"),
     path("campaigns/<slug:slug>/", campaigns.OneCampaign.as_view(), name="api-campaign"),
-    path("campaigns/<slug:slug>/document", campaigns.CampaignDocument.as_view(), name="api-campaign-document"),
+    path(
+        "campaigns/<slug:slug>/document",
+        campaigns.CampaignDocument.as_view(),
+        name="api-campaign-document",
+    ),
     path("campaigns/<slug:slug>/trial", judging.Trial.as_view(), name="api-campaign-trial"),
     path("campaigns/<slug:slug>/machines/", machines.MachineJudges.as_view(), name="api-machines"),
-    path("campaigns/<slug:slug>/machines/<int:pk>/", machines.OneMachineJudge.as_view(), name="api-machine"),
-    path("campaigns/<slug:slug>/machines/<int:pk>/run", machines.RunMachineJudge.as_view(), name="api-machine-run"),
-    path("campaigns/<slug:slug>/machines/<int:pk>/freeze", machines.FreezeMachineJudge.as_view(), name="api-machine-freeze"),
-    path("campaigns/<slug:slug>/machines/<int:pk>/labels.txt", machines.MachineLabels.as_view(), name="api-machine-labels"),
-    path("campaigns/<slug:slug>/questions/", questions.CampaignQuestions.as_view(), name="api-questions"),
-    path("campaigns/<slug:slug>/questions/<int:pk>/answer", questions.ReplyToQuestion.as_view(), name="api-question-answer"),
+    path(
+        "campaigns/<slug:slug>/machines/<int:pk>/",
+        machines.OneMachineJudge.as_view(),
+        name="api-machine",
+    ),
+    path(
+        "campaigns/<slug:slug>/machines/<int:pk>/run",
+        machines.RunMachineJudge.as_view(),
+        name="api-machine-run",
+    ),
+    path(
+        "campaigns/<slug:slug>/machines/<int:pk>/freeze",
+        machines.FreezeMachineJudge.as_view(),
+        name="api-machine-freeze",
+    ),
+    path(
+        "campaigns/<slug:slug>/machines/<int:pk>/labels.txt",
+        machines.MachineLabels.as_view(),
+        name="api-machine-labels",
+    ),
+    path(
+        "campaigns/<slug:slug>/questions/",
+        questions.CampaignQuestions.as_view(),
+        name="api-questions",
+    ),
+    path(
+        "campaigns/<slug:slug>/questions/<int:pk>/answer",
+        questions.ReplyToQuestion.as_view(),
+        name="api-question-answer",
+    ),
 ]

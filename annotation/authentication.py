@@ -1,4 +1,5 @@
-"""API tokens for scripts: `Authorization: Bearer …` (or `Token …`); only the token's digest is stored, and its scopes bound what it opens."""
+"""API tokens for scripts: `Authorization: Bearer …` (or `Token …`); only the token's digest is
+stored, and its scopes bound what it opens."""
 
 from __future__ import annotations
 
@@ -26,9 +27,13 @@ class ApiToken(BaseAuthentication):
             return None
         row = tokens.token_row(parts[1]) if len(parts) == 2 else None
         if row is None:
-            raise AuthenticationFailed("This token is not valid; make a new one on the account page.")
+            raise AuthenticationFailed(
+                "This token is not valid; make a new one on the account page."
+            )
         if row.is_over:
-            raise AuthenticationFailed(f"This token ended on {row.expires_at:%Y-%m-%d}; make a new one on the account page.")
+            raise AuthenticationFailed(
+                f"This token ended on {row.expires_at:%Y-%m-%d}; make a new one on the account page."
+            )
         return row.user, row
 
     def authenticate_header(self, request: Request) -> str:
@@ -40,7 +45,8 @@ class OutOfScope(APIException):
 
 
 class WithinScope(BasePermission):
-    """Of every address of the API: what a token opens is what its owner may do, and of that what its scopes say. Sessions have all.
+    """Of every address of the API: what a token opens is what its owner may do, and of that what
+    its scopes say. Sessions have all.
 
     Views of judging say so by `judging = True`.
     """
@@ -54,7 +60,9 @@ class WithinScope(BasePermission):
             return True
         needed = Scope.JUDGE if judging else Scope.MANAGE if changes else Scope.READ
         has = " and ".join(row.scopes.split())
-        raise OutOfScope(f"This token has the scope {has}, and this needs {needed}; make another token on the account page.")
+        raise OutOfScope(
+            f"This token has the scope {has}, and this needs {needed}; make another token on the account page."
+        )
 
 
 class ApiTokenScheme(OpenApiAuthenticationExtension):
@@ -62,5 +70,7 @@ class ApiTokenScheme(OpenApiAuthenticationExtension):
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        said = "A token from the account page, with scopes: read, judge, manage (which includes read)."
+        said = (
+            "A token from the account page, with scopes: read, judge, manage (which includes read)."
+        )
         return {"type": "http", "scheme": "bearer", "description": said}

@@ -13,7 +13,8 @@ FIRST_YEAR, LAST_YEAR = 2000, 2999
 
 
 class ProseField(forms.CharField):
-    """A text of several lines. Browsers end each with a carriage return, too: a text that was sent back as it is would differ from itself."""
+    """A text of several lines. Browsers end each with a carriage return, too: a text that was sent
+    back as it is would differ from itself."""
 
     widget = forms.Textarea
 
@@ -23,16 +24,25 @@ class ProseField(forms.CharField):
 
 
 class MomentField(forms.DateTimeField):
-    """A moment in the time zone of who types it. Who types 26 for the year has sent the year 0026."""
+    """A moment in the time zone of who types it. Who types 26 for the year has sent the year
+    0026."""
 
     widget = forms.DateTimeInput(
-        attrs={"type": "datetime-local", "min": f"{FIRST_YEAR}-01-01T00:00", "max": f"{LAST_YEAR}-12-31T23:59"}, format="%Y-%m-%dT%H:%M"
+        attrs={
+            "type": "datetime-local",
+            "min": f"{FIRST_YEAR}-01-01T00:00",
+            "max": f"{LAST_YEAR}-12-31T23:59",
+        },
+        format="%Y-%m-%dT%H:%M",
     )
 
     def to_python(self, value: Any) -> datetime | None:
         moment = super().to_python(value)
         if moment is not None and not FIRST_YEAR <= moment.year <= LAST_YEAR:
-            raise forms.ValidationError(_("The year has four digits, from %(first)s to %(last)s.") % {"first": FIRST_YEAR, "last": LAST_YEAR})
+            raise forms.ValidationError(
+                _("The year has four digits, from %(first)s to %(last)s.")
+                % {"first": FIRST_YEAR, "last": LAST_YEAR}
+            )
         return moment
 
 

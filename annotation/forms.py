@@ -23,13 +23,19 @@ class SignInForm(forms.Form):
     username = forms.CharField(
         label=_("User name"),
         max_length=150,
-        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
+        ),
     )
-    password = forms.CharField(label=_("Password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}))
+    password = forms.CharField(
+        label=_("Password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
+    )
 
 
 class LinkForm(forms.Form):
-    email = forms.EmailField(label=_("Email address"), widget=forms.EmailInput(attrs={"autocomplete": "email"}))
+    email = forms.EmailField(
+        label=_("Email address"), widget=forms.EmailInput(attrs={"autocomplete": "email"})
+    )
 
 
 class RegisterForm(forms.Form):
@@ -37,8 +43,12 @@ class RegisterForm(forms.Form):
         label=_("User name"),
         max_length=150,
         validators=[UnicodeUsernameValidator()],
-        help_text=_("Only you and the campaign's managers see it; published data carry a pseudonym."),
-        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
+        help_text=_(
+            "Only you and the campaign's managers see it; published data carry a pseudonym."
+        ),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
+        ),
     )
     email = forms.EmailField(
         label=_("Email address"),
@@ -48,11 +58,13 @@ class RegisterForm(forms.Form):
     )
     password = forms.CharField(
         label=_("Password"),
-        help_text=_("At least 10 characters."), widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"})
+        help_text=_("At least 10 characters."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"}),
     )
 
     def full_clean(self) -> None:
-        """The first field with an error has the focus: on a small screen it would stand below the fold."""
+        """The first field with an error has the focus: on a small screen it would stand below the
+        fold."""
         super().full_clean()
         wrong = next((name for name in self.fields if name in self.errors), None)
         if wrong:
@@ -61,7 +73,9 @@ class RegisterForm(forms.Form):
     def clean_username(self) -> str:
         name = self.cleaned_data["username"]
         if get_user_model().objects.filter(username__iexact=name).exists():
-            raise forms.ValidationError(_("This name is taken. If it is yours, sign in; else choose another."))
+            raise forms.ValidationError(
+                _("This name is taken. If it is yours, sign in; else choose another.")
+            )
         return name
 
     def clean(self) -> dict[str, Any]:
@@ -79,25 +93,36 @@ class CodeForm(forms.Form):
     code = forms.CharField(
         label=_("Code"),
         max_length=20,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
+        ),
     )
 
 
 class Owner:
-    """Who is signed in, asked to show that it is not somebody who found the browser open. came_now: the session has begun a moment ago."""
+    """Who is signed in, asked to show that it is not somebody who found the browser open. came_now:
+    the session has begun a moment ago."""
 
     def __init__(self, user: User, *, came_now: bool) -> None:
         self.user, self.came_now, self.has_password = user, came_now, user.has_usable_password()
 
     def check(self, password: str) -> None:
-        """ValidationError unless it is the account's password or, where the account has none, the sign-in is fresh."""
+        """ValidationError unless it is the account's password or, where the account has none, the
+        sign-in is fresh."""
         if not self.has_password:
             if not self.came_now:
-                raise forms.ValidationError(_("Your account has no password to ask for. Sign out, sign in again, and change this within ten minutes."))
+                raise forms.ValidationError(
+                    _(
+                        "Your account has no password to ask for. Sign out, sign in again, and "
+                        "change this within ten minutes."
+                    )
+                )
             return
         attempt = attempts.OwnPassword(self.user)
         if attempt.refused():
-            raise forms.ValidationError(_("Too many failed attempts. Wait five minutes and try again."))
+            raise forms.ValidationError(
+                _("Too many failed attempts. Wait five minutes and try again.")
+            )
         if not self.user.check_password(password):
             attempt.failed()
             raise forms.ValidationError(_("This is not your current password."))
@@ -105,7 +130,8 @@ class Owner:
 
 
 class AccountForm(forms.Form):
-    """owner: whose own hands these have to be where the address changes, to which sign-in links go; None where none do."""
+    """owner: whose own hands these have to be where the address changes, to which sign-in links go;
+    None where none do."""
 
     email = forms.EmailField(label=_("Email address"), required=False)
     password = forms.CharField(
@@ -114,10 +140,18 @@ class AccountForm(forms.Form):
         help_text=_("Only to change the address: sign-in links go to it."),
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
-    time_zone = forms.ChoiceField(label=_("Time zone"), required=False, help_text=_("Deadlines and times are shown in it."))
-    language = forms.ChoiceField(label=_("Language"), required=False, choices=[("", _("As the browser asks")), *settings.LANGUAGES])
+    time_zone = forms.ChoiceField(
+        label=_("Time zone"), required=False, help_text=_("Deadlines and times are shown in it.")
+    )
+    language = forms.ChoiceField(
+        label=_("Language"),
+        required=False,
+        choices=[("", _("As the browser asks")), *settings.LANGUAGES],
+    )
     to_do_mail = forms.BooleanField(
-        label=_("Mail me the to-do list of Home"), required=False, help_text=_("At most once a day, and only when something needs you.")
+        label=_("Mail me the to-do list of Home"),
+        required=False,
+        help_text=_("At most once a day, and only when something needs you."),
     )
 
     def __init__(self, *args: Any, owner: Owner | None, **kwargs: Any) -> None:
@@ -125,16 +159,26 @@ class AccountForm(forms.Form):
         self.owner = owner
         if owner is None or not owner.has_password:
             del self.fields["password"]
-        names = sorted(name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith(("Etc/", "SystemV/", "posix/", "right/")))
+        names = sorted(
+            name
+            for name in zoneinfo.available_timezones()
+            if "/" in name and not name.startswith(("Etc/", "SystemV/", "posix/", "right/"))
+        )
         if are_printed():
-            unsent = "No mail server is set (ASSAY_EMAIL_HOST): the list is printed on the worker's console, and nobody gets it."
+            unsent = (
+                "No mail server is set (ASSAY_EMAIL_HOST): the list is printed on the worker's "
+                "console, and nobody gets it."
+            )
             self.fields["to_do_mail"].help_text = unsent
         zone: Any = self.fields["time_zone"]  # a field that has choices
         zone.choices = [("", "UTC"), *[(name, name.replace("_", " ")) for name in names]]
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
-        if self.owner is not None and given.get("email", self.initial["email"]) != self.initial["email"]:
+        if (
+            self.owner is not None
+            and given.get("email", self.initial["email"]) != self.initial["email"]
+        ):
             try:
                 self.owner.check(given.get("password", ""))
             except forms.ValidationError as error:
@@ -145,8 +189,14 @@ class AccountForm(forms.Form):
 
 
 class PasswordForm(forms.Form):
-    current = forms.CharField(label=_("Current password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}))
-    new = forms.CharField(label=_("New password"), widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"}))
+    current = forms.CharField(
+        label=_("Current password"),
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    new = forms.CharField(
+        label=_("New password"),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"}),
+    )
 
     def __init__(self, owner: Owner, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -169,7 +219,11 @@ DAYS_OFFERED = [(days, format_lazy(_("{n} days"), n=days)) for days in DAYS]
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(label=_("Name"), max_length=100, help_text=_("What the token is for, such as “export script”."))
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=100,
+        help_text=_("What the token is for, such as “export script”."),
+    )
     scopes = forms.MultipleChoiceField(
         label=_("What it may do"),
         choices=Scope.choices,

@@ -41,38 +41,59 @@ class QrelsChoice(forms.ModelChoiceField):
 
 
 class KnownPairs(forms.Form):
-    """What both forms ask of known pairs. doubt: why the grades of the rows are asked for; empty while they are not."""
+    """What both forms ask of known pairs. doubt: why the grades of the rows are asked for; empty
+    while they are not."""
 
     doubt = ""
     file_needed = False
 
     qrels = QrelsChoice(
-        Qrels.objects.none(), label=_("Known grades from"), required=False, empty_label=_("none, or the file"), help_text=_("Qrels of the collection.")
+        Qrels.objects.none(),
+        label=_("Known grades from"),
+        required=False,
+        empty_label=_("none, or the file"),
+        help_text=_("Qrels of the collection."),
     )
     known_file = forms.FileField(
-        label=_("… or a file"), required=False, help_text=_("Topic, document, grade, perhaps kind and explanation with a header; or qrels.")
+        label=_("… or a file"),
+        required=False,
+        help_text=_(
+            "Topic, document, grade, perhaps kind and explanation with a header; or qrels."
+        ),
     )
-    known_text = forms.CharField(required=False, strip=False)  # rows of a file that was sent before, while its grades are asked for
+    known_text = forms.CharField(
+        required=False, strip=False
+    )  # rows of a file that was sent before, while its grades are asked for
     n_gold = forms.IntegerField(
-        label=_("Gold pairs"), min_value=0, max_value=MOST_FROM_A_FILE, required=False, help_text=_("Spread over everybody's sequence, unseen.")
+        label=_("Gold pairs"),
+        min_value=0,
+        max_value=MOST_FROM_A_FILE,
+        required=False,
+        help_text=_("Spread over everybody's sequence, unseen."),
     )
     n_qualification = forms.IntegerField(
         label=_("Qualification pairs"),
         min_value=0,
         max_value=MOST_FROM_A_FILE,
         required=False,
-        help_text=_("Judged and explained before the first real pair; published with the known grade."),
+        help_text=_(
+            "Judged and explained before the first real pair; published with the known grade."
+        ),
     )
 
     def clean_known_file(self) -> Any:
         file = self.cleaned_data["known_file"]
         if file and file.size > LARGEST:
-            raise forms.ValidationError(_("A file of known pairs has at most %(most)s bytes.") % {"most": f"{LARGEST:,}"})
+            raise forms.ValidationError(
+                _("A file of known pairs has at most %(most)s bytes.") % {"most": f"{LARGEST:,}"}
+            )
         return file
 
     def rows(self) -> list[dict[str, Any]]:
         """Rows of the file, else of the qrels. FormatError for a file that cannot be read."""
-        file, text, qrels = (self.cleaned_data.get(name) for name in ("known_file", "known_text", "qrels"))
+        file, text, qrels = (
+            self.cleaned_data.get(name) for name in ("known_file", "known_text", "qrels")
+        )
         if not file and not text:
             return rows_of_qrels(qrels) if qrels else []
         with tempfile.NamedTemporaryFile() as kept:
@@ -83,12 +104,24 @@ class KnownPairs(forms.Form):
 
     def counts_as(self) -> dict[int, int | None] | None:
         """What the page says each grade of the rows counts as; None where it was not asked."""
-        given = {name.removeprefix("grade_"): value for name, value in self.data.items() if name.startswith("grade_")}
-        chosen = {int(grade): value for grade, value in given.items() if re.fullmatch(r"-?[0-9]{1,18}", grade) and value}
-        return {grade: int(value) if re.fullmatch(r"[0-9]{1,3}", value) else None for grade, value in chosen.items()} or None
+        given = {
+            name.removeprefix("grade_"): value
+            for name, value in self.data.items()
+            if name.startswith("grade_")
+        }
+        chosen = {
+            int(grade): value
+            for grade, value in given.items()
+            if re.fullmatch(r"-?[0-9]{1,18}", grade) and value
+        }
+        return {
+            grade: int(value) if re.fullmatch(r"[0-9]{1,3}", value) else None
+            for grade, value in chosen.items()
+        } or None
 
     def ask_for_grades(self, doubt: GradesInDoubt) -> None:
-        """Show the form again with a choice for each grade, and with the rows of its file, for browsers do not send a file twice."""
+        """Show the form again with a choice for each grade, and with the rows of its file, for
+        browsers do not send a file twice."""
         chosen = suggested_grades(doubt.grades, doubt.scale) | (self.counts_as() or {})
         self.grades_asked = [(grade, chosen.get(grade), grade in chosen) for grade in doubt.grades]
         self.scale_asked = [(grade["value"], grade["name"]) for grade in doubt.scale.grades]
@@ -105,7 +138,9 @@ class KnownPairsForm(KnownPairs):
     """On the page of a campaign that is there."""
 
     replace = forms.BooleanField(
-        label=_("Replace the chosen pairs"), required=False, help_text=_("Pairs of the same kinds that are chosen now become ordinary pairs again.")
+        label=_("Replace the chosen pairs"),
+        required=False,
+        help_text=_("Pairs of the same kinds that are chosen now become ordinary pairs again."),
     )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
@@ -121,48 +156,99 @@ class KnownPairsForm(KnownPairs):
 
 
 class NewCampaignForm(KnownPairs):
-    """The whole of a campaign on one page. Without `way` name and collection are enough: the rest is made step by step."""
+    """The whole of a campaign on one page. Without `way` name and collection are enough: the rest
+    is made step by step."""
 
-    name = forms.CharField(max_length=200, help_text=_("What annotators will read, such as “Health queries 2026”."))
-    collection = forms.ModelChoiceField(Collection.objects.none(), help_text=_("The topics, documents and runs to judge."))
-    pool = PoolChoice(Pool.objects.none(), required=False, empty_label=_("the collection's only one"), help_text=_("The pairs to judge."))
+    name = forms.CharField(
+        max_length=200, help_text=_("What annotators will read, such as “Health queries 2026”.")
+    )
+    collection = forms.ModelChoiceField(
+        Collection.objects.none(), help_text=_("The topics, documents and runs to judge.")
+    )
+    pool = PoolChoice(
+        Pool.objects.none(),
+        required=False,
+        empty_label=_("the collection's only one"),
+        help_text=_("The pairs to judge."),
+    )
     preset = forms.ChoiceField(
-        label=_("Like"), choices=[(preset.key, preset.title) for preset in PRESETS.values()], required=False, widget=forms.RadioSelect
+        label=_("Like"),
+        choices=[(preset.key, preset.title) for preset in PRESETS.values()],
+        required=False,
+        widget=forms.RadioSelect,
     )
     judgements_per_pair = forms.IntegerField(
-        label=_("Judgements per pair"), min_value=1, max_value=MOST["judgements_per_pair"], required=False, help_text=_("Empty: as the preset.")
+        label=_("Judgements per pair"),
+        min_value=1,
+        max_value=MOST["judgements_per_pair"],
+        required=False,
+        help_text=_("Empty: as the preset."),
     )
     target_per_annotator = forms.IntegerField(
-        label=_("Target per annotator"), min_value=0, max_value=MOST["target_per_annotator"], required=False, help_text=_("Empty: as the preset. 0: no target.")
+        label=_("Target per annotator"),
+        min_value=0,
+        max_value=MOST["target_per_annotator"],
+        required=False,
+        help_text=_("Empty: as the preset. 0: no target."),
     )
     deadline = MomentField(required=False, help_text=_("In your time zone. Empty: none."))
     with_link = forms.BooleanField(
-        label=_("Make a link by which annotators join"), required=False, help_text=_("It stands on the step People, with a code to type in.")
+        label=_("Make a link by which annotators join"),
+        required=False,
+        help_text=_("It stands on the step People, with a code to type in."),
     )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        mine = Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
+        mine = (
+            Collection.objects.all()
+            if user.is_superuser
+            else Collection.objects.filter(managers=user)
+        )
         choices: dict[str, Any] = self.fields
         choices["collection"].queryset = mine
-        choices["pool"].queryset = Pool.objects.filter(collection__in=mine).select_related("collection").order_by("-created_at")
+        choices["pool"].queryset = (
+            Pool.objects.filter(collection__in=mine)
+            .select_related("collection")
+            .order_by("-created_at")
+        )
         if mine.annotate(n_pools=Count("pools")).filter(n_pools__gt=1).exists():
             choices["pool"].empty_label = _("choose one")
-        choices["qrels"].queryset = Qrels.objects.filter(collection__in=mine).select_related("collection").order_by("-created_at")
+        choices["qrels"].queryset = (
+            Qrels.objects.filter(collection__in=mine)
+            .select_related("collection")
+            .order_by("-created_at")
+        )
 
     @staticmethod
     def beginning(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
-        """What the form shows at first: the pool or collection of the address, and the collection's name."""
-        mine = Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
+        """What the form shows at first: the pool or collection of the address, and the collection's
+        name."""
+        mine = (
+            Collection.objects.all()
+            if user.is_superuser
+            else Collection.objects.filter(managers=user)
+        )
         number = asked.get("pool", "")
-        pool = Pool.objects.filter(collection__in=mine, pk=row_number(number)).select_related("collection").first()
+        pool = (
+            Pool.objects.filter(collection__in=mine, pk=row_number(number))
+            .select_related("collection")
+            .first()
+        )
         number = asked.get("collection", "")
         collection = pool.collection if pool else mine.filter(pk=row_number(number)).first()
         name = collection.name if collection else ""
-        return {"pool": pool, "collection": collection, "name": name, "preset": next(iter(PRESETS)), "with_link": True}
+        return {
+            "pool": pool,
+            "collection": collection,
+            "name": name,
+            "preset": next(iter(PRESETS)),
+            "with_link": True,
+        }
 
     def guidelines_of(self, preset: Preset) -> str:
-        """The text of this preset as it stands on the page: as it was edited there, else as the preset begins."""
+        """The text of this preset as it stands on the page: as it was edited there, else as the
+        preset begins."""
         given = self.data.get(f"guidelines-{preset.key}")
         return preset.guidelines if given is None else "\n".join(str(given).splitlines())
 
@@ -181,19 +267,27 @@ class NewCampaignForm(KnownPairs):
         if pool is None:
             pools = list(collection.pools.filter(n_pairs__gt=0)[:2])
             if len(pools) != 1:
-                self.add_error("pool", _("Choose one of its pools.") if pools else _("It has no pool yet: make one first, or go on step by step."))
+                self.add_error(
+                    "pool",
+                    _("Choose one of its pools.")
+                    if pools
+                    else _("It has no pool yet: make one first, or go on step by step."),
+                )
             else:
                 data["pool"] = pools[0]
         elif pool.collection_id != collection.pk:
             self.add_error("pool", _("This pool is of another collection."))
         if data.get("qrels") and data["qrels"].collection_id != collection.pk:
             self.add_error("qrels", _("These qrels are of another collection."))
-        if (data.get("n_gold") or data.get("n_qualification")) and not any(data.get(name) for name in ("qrels", "known_file", "known_text")):
+        if (data.get("n_gold") or data.get("n_qualification")) and not any(
+            data.get(name) for name in ("qrels", "known_file", "known_text")
+        ):
             self.add_error("qrels", _("Say where the known grades are."))
         return data
 
     def wanted(self) -> dict[str, Any]:
-        """As `start_campaign` takes it. FormatError for a file of known pairs that cannot be read."""
+        """As `start_campaign` takes it. FormatError for a file of known pairs that cannot be
+        read."""
         data = self.cleaned_data
         names = ("judgements_per_pair", "target_per_annotator", "deadline")
         preset = PRESETS[data["preset"] or next(iter(PRESETS))]

@@ -1,3 +1,3 @@
 """Imports every service that registers a kind of job."""
 
-from annotation.services import account_mails, machines, messages  # noqa: F401  registered on import
+from annotation.services import account_mails, machines, messages  # noqa: F401

@@ -1,7 +1,8 @@
-"""Which language a person reads: chosen on the account or in this browser, else what the browser asks for.
+"""Which language a person reads: chosen on the account or in this browser, else what the browser
+asks for.
 
-The annotator's way is translated, managers' pages are not yet: those are told in English as a whole, not in two languages at once.
-"""
+The annotator's way is translated, managers' pages are not yet: those are told in English as a
+whole, not in two languages at once."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def is_on_way(path: str) -> bool:
 
 
 def of_request(request: HttpRequest) -> str:
-    """That of the signed-in person; else the one chosen in this browser, or which the browser asks for; English where none is known."""
+    """That of the signed-in person; else the one chosen in this browser, or which the browser asks
+    for; English where none is known."""
     session = getattr(request, "session", None)
     own = known(session.get(SESSION)) if session is not None else ""
     return own or translation.get_language_from_request(request)
@@ -36,4 +38,8 @@ def of_request(request: HttpRequest) -> str:
 def of_person(user: User) -> str:
     """For mails: the one chosen on the account, else that of whoever asks for the mail."""
     profile = getattr(user, "profile", None)
-    return known(profile.language if profile is not None else "") or translation.get_language() or settings.LANGUAGE_CODE
+    return (
+        known(profile.language if profile is not None else "")
+        or translation.get_language()
+        or settings.LANGUAGE_CODE
+    )

@@ -1,4 +1,5 @@
-"""Markdown of guidelines, consent and thanks to HTML that cannot do anything: no script, style, picture or remote content."""
+"""Markdown of guidelines, consent and thanks to HTML that cannot do anything: no script, style,
+picture or remote content."""
 
 from __future__ import annotations
 
@@ -8,15 +9,53 @@ import nh3
 from markdown_it import MarkdownIt
 
 TAGS = {
-    "a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "kbd", "li",
-    "mark", "ol", "p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
-}  # fmt: skip
+    "a",
+    "abbr",
+    "b",
+    "blockquote",
+    "br",
+    "code",
+    "dd",
+    "del",
+    "dl",
+    "dt",
+    "em",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "i",
+    "kbd",
+    "li",
+    "mark",
+    "ol",
+    "p",
+    "pre",
+    "s",
+    "strong",
+    "sub",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+}
 
 
 @lru_cache(maxsize=64)
 def markdown(text: str) -> str:
-    """HTML of a Markdown text (CommonMark with tables and strikethrough; raw HTML is shown as text)."""
+    """HTML of a Markdown text (CommonMark with tables and strikethrough; raw HTML is shown as
+    text)."""
     html = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).render(text)
     return nh3.clean(
-        html, tags=TAGS, attributes={"a": {"href", "title"}, "th": {"align"}, "td": {"align"}}, url_schemes={"http", "https", "mailto"}
+        html,
+        tags=TAGS,
+        attributes={"a": {"href", "title"}, "th": {"align"}, "td": {"align"}},
+        url_schemes={"http", "https", "mailto"},
     )

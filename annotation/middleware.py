@@ -1,4 +1,5 @@
-"""Who asks for something of the judging page; the time zone of their profile, in which every signed-in person sees times; the language."""
+"""Who asks for something of the judging page; the time zone of their profile, in which every
+signed-in person sees times; the language."""
 
 from __future__ import annotations
 
@@ -64,6 +65,12 @@ class WhoJudges:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view: Any, arguments: Any, named: dict[str, Any]) -> None:
-        if "slug" in named and request.path.startswith(JUDGING) and "Authorization" not in request.headers:
+    def process_view(
+        self, request: HttpRequest, view: Any, arguments: Any, named: dict[str, Any]
+    ) -> None:
+        if (
+            "slug" in named
+            and request.path.startswith(JUDGING)
+            and "Authorization" not in request.headers
+        ):
             who_judges.load(request, named["slug"])

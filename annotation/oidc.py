@@ -1,8 +1,8 @@
-"""OpenID Connect by the package mozilla-django-oidc, where that is installed, and what it leaves to who uses it: whose token it is.
+"""OpenID Connect by the package mozilla-django-oidc, where that is installed, and what it leaves to
+who uses it: whose token it is.
 
-The package exchanges the code (with PKCE) and checks signature, expiry and nonce. Issuer, audience, and that the answer to who the person
-is speaks of the same person, are checked here.
-"""
+The package exchanges the code (with PKCE) and checks signature, expiry and nonce. Issuer, audience,
+and that the answer to who the person is speaks of the same person, are checked here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 
 from annotation.services.institution import Identity
 
-WRONG = (SuspiciousOperation, jwt.PyJWTError, requests.RequestException, KeyError, TypeError, ValueError, AttributeError)
+WRONG = (
+    SuspiciousOperation,
+    jwt.PyJWTError,
+    requests.RequestException,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+)
 """What a provider that is away, or says what it should not, ends in."""
 
 
@@ -38,7 +46,10 @@ class Provider(OIDCAuthenticationBackend):
         audience = payload["aud"] if isinstance(payload["aud"], list) else [payload["aud"]]
         if payload["iss"] != settings.OIDC_ISSUER:
             raise SuspiciousOperation("the token is of another issuer")
-        if settings.OIDC_RP_CLIENT_ID not in audience or payload.get("azp", settings.OIDC_RP_CLIENT_ID) != settings.OIDC_RP_CLIENT_ID:
+        if (
+            settings.OIDC_RP_CLIENT_ID not in audience
+            or payload.get("azp", settings.OIDC_RP_CLIENT_ID) != settings.OIDC_RP_CLIENT_ID
+        ):
             raise SuspiciousOperation("the token was made for another program")
         if "exp" not in payload:
             raise SuspiciousOperation("the token has no end")
@@ -48,7 +59,9 @@ class Provider(OIDCAuthenticationBackend):
         groups = said.get(settings.OIDC_GROUPS_CLAIM, payload.get(settings.OIDC_GROUPS_CLAIM)) or []
         self.identity = Identity(
             subject=f"oidc {payload['iss']} {payload['sub']}",
-            name=str(said.get(settings.OIDC_NAME_CLAIM) or payload.get(settings.OIDC_NAME_CLAIM) or ""),
+            name=str(
+                said.get(settings.OIDC_NAME_CLAIM) or payload.get(settings.OIDC_NAME_CLAIM) or ""
+            ),
             email=str(said.get("email") or "") if said.get("email_verified", True) is True else "",
             groups=frozenset(map(str, [groups] if isinstance(groups, str) else groups)),
         )

@@ -1,7 +1,8 @@
-"""Who may see and do what in a campaign. Pages and API ask here; each function returns the object or raises.
+"""Who may see and do what in a campaign. Pages and API ask here; each function returns the object
+or raises.
 
-`Http404` where the person may not even know that the thing exists, `PermissionDenied` where he knows it but may not do this.
-Superusers may everything."""
+`Http404` where the person may not even know that the thing exists, `PermissionDenied` where he
+knows it but may not do this. Superusers may everything."""
 
 from __future__ import annotations
 
@@ -18,7 +19,15 @@ from annotation.services.statements import Reader, rows_of
 from pooling.models import Collection
 from pooling.permissions import may_create
 
-__all__ = ["annotating", "managed_campaign", "manages_something", "may_create", "membership", "person", "results_campaign"]
+__all__ = [
+    "annotating",
+    "managed_campaign",
+    "manages_something",
+    "may_create",
+    "membership",
+    "person",
+    "results_campaign",
+]
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -35,8 +44,9 @@ MEMBERSHIP = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns}, {PROFILE.columns}
 
 
 def membership(request_or_user: Any, slug: str) -> Membership:
-    """The person's membership in the campaign, with `campaign`, `user` and the user's profile loaded: one prepared statement, for
-    every request of the judging page begins with it. 404 for everybody who is not a member."""
+    """The person's membership in the campaign, with `campaign`, `user` and the user's profile
+    loaded: one prepared statement, for every request of the judging page begins with it. 404 for
+    everybody who is not a member."""
     user = person(request_or_user)
     if not user.is_authenticated:
         raise Http404(_("No such campaign."))
@@ -55,27 +65,46 @@ def membership(request_or_user: Any, slug: str) -> Membership:
 
 
 def annotating(request_or_user: Any, slug: str) -> Membership:
-    """The person's membership as an annotator. 404 for strangers, 403 for a manager or viewer, who do not annotate."""
+    """The person's membership as an annotator. 404 for strangers, 403 for a manager or viewer, who
+    do not annotate."""
     annotator = membership(request_or_user, slug)
     if annotator.role == Membership.Role.VIEWER:
         raise PermissionDenied(_("Viewers do not judge: they see the results of the campaign."))
     if annotator.role != Membership.Role.ANNOTATOR:
-        raise PermissionDenied(_("Managers do not judge in their own campaign; Try it shows them the judging page, and counts nowhere."))
+        raise PermissionDenied(
+            _(
+                "Managers do not judge in their own campaign; Try it shows them the judging page, and counts nowhere."
+            )
+        )
     return annotator
 
 
 def managed_campaign(request_or_user: Any, slug: str) -> Campaign:
-    """The campaign, for its managers and superusers. 404 for strangers, 403 for its annotators and viewers."""
-    return _campaign_of(request_or_user, slug, {Membership.Role.MANAGER}, "Only managers of this campaign may do this.")
+    """The campaign, for its managers and superusers. 404 for strangers, 403 for its annotators and
+    viewers."""
+    return _campaign_of(
+        request_or_user,
+        slug,
+        {Membership.Role.MANAGER},
+        "Only managers of this campaign may do this.",
+    )
 
 
 def results_campaign(request_or_user: Any, slug: str) -> Campaign:
-    """The campaign, for who may read its results: viewers, managers and superusers. 404 for strangers, 403 for its annotators."""
+    """The campaign, for who may read its results: viewers, managers and superusers. 404 for
+    strangers, 403 for its annotators."""
     readers = {Membership.Role.MANAGER, Membership.Role.VIEWER}
-    return _campaign_of(request_or_user, slug, readers, "Only viewers and managers of this campaign see its results.")
+    return _campaign_of(
+        request_or_user,
+        slug,
+        readers,
+        "Only viewers and managers of this campaign see its results.",
+    )
 
 
-def _campaign_of(request_or_user: Any, slug: str, roles: set[Membership.Role], refusal: str) -> Campaign:
+def _campaign_of(
+    request_or_user: Any, slug: str, roles: set[Membership.Role], refusal: str
+) -> Campaign:
     user = person(request_or_user)
     if not user.is_authenticated:
         raise Http404(_("No such campaign."))
@@ -84,7 +113,11 @@ def _campaign_of(request_or_user: Any, slug: str, roles: set[Membership.Role], r
         raise Http404(_("No such campaign."))
     if user.is_superuser:
         return campaign
-    role = Membership.objects.filter(campaign=campaign, user=user).values_list("role", flat=True).first()
+    role = (
+        Membership.objects.filter(campaign=campaign, user=user)
+        .values_list("role", flat=True)
+        .first()
+    )
     if role is None:
         raise Http404(_("No such campaign."))
     if role not in roles:
@@ -98,6 +131,8 @@ def manages_something(request_or_user: Any) -> bool:
     if not user.is_authenticated:
         return False
     makes = Profile.objects.filter(user=user, may_create=True).values("pk").order_by()
-    manages = Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values("pk").order_by()
+    manages = (
+        Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values("pk").order_by()
+    )
     keeps = Collection.objects.filter(managers=user).values("pk").order_by()
     return bool(user.is_superuser or makes.union(manages, keeps, all=True).exists())

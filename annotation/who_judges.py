@@ -1,11 +1,13 @@
-"""Who asks for something of the judging page: session, user, membership, campaign and profile in one statement.
+"""Who asks for something of the judging page: session, user, membership, campaign and profile in
+one statement.
 
-Django asks for the session, then for the user whose id stands signed inside it, and the view then for the membership. The database cannot join by
-what is inside; but a process has met most sessions before, and a session never changes its user (signing in makes a new key). So the user
-is guessed from what was met, or read from the session first where it is new here, and believed only where the session as it is in the
-database now says the same. In every other case (a session that is over, a password that was changed, an account that was closed)
-nothing is loaded, and Django asks as ever: it also ends sessions that are not good any more.
-"""
+Django asks for the session, then for the user whose id stands signed inside it, and the view then
+for the membership. The database cannot join by what is inside; but a process has met most sessions
+before, and a session never changes its user (signing in makes a new key). So the user is guessed
+from what was met, or read from the session first where it is new here, and believed only where the
+session as it is in the database now says the same. In every other case (a session that is over, a
+password that was changed, an account that was closed) nothing is loaded, and Django asks as ever:
+it also ends sessions that are not good any more."""
 
 from __future__ import annotations
 
@@ -45,7 +47,10 @@ def load(request: HttpRequest, slug: str) -> None:
     if not rows:
         return
     session, own, member, campaign, profile = _cut(rows[0])
-    content, user = request.session.decode(SESSION.instance(session).session_data), USER.instance(own)
+    content, user = (
+        request.session.decode(SESSION.instance(session).session_data),
+        USER.instance(own),
+    )
     if not _is_of(content, user):
         return
     if len(user_of_session) >= MOST_KNOWN:
@@ -83,7 +88,8 @@ def _cut(row: Any) -> list[Any]:
 
 
 def _is_of(content: dict[str, Any], user: User) -> bool:
-    """Whether the session's content is this user's, signed in by a password or a link, and nothing has ended it since."""
+    """Whether the session's content is this user's, signed in by a password or a link, and nothing
+    has ended it since."""
     return (
         content.get(SESSION_KEY) == str(user.pk)
         and content.get(BACKEND_SESSION_KEY) == BACKEND

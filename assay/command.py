@@ -1,4 +1,5 @@
-"""The command `assay` (and manage.py): a command on plain files is run as it stands, all others by Django."""
+"""The command `assay` (and manage.py): a command on plain files is run as it stands, all others by
+Django."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ def told_version() -> str:
 
     from pooling.version import program_version
 
-    return f"Assay {program_version()} (Django {importlib.metadata.version('django')}, Python {sys.version.partition(' ')[0]})"
+    return (
+        f"Assay {program_version()} (Django {importlib.metadata.version('django')}, Python "
+        f"{sys.version.partition(' ')[0]})"
+    )
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -27,7 +31,9 @@ def main(words: Sequence[str] | None = None) -> None:
         answer(Path(words[0]).name, words[1:])
         sys.stdout.flush()
     except BrokenPipeError:  # who reads has read enough, as in `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter's own flush at the end would tell of it
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # or the interpreter's own flush at the end would tell of it
         raise SystemExit(1) from None
 
 
@@ -56,7 +62,9 @@ def run(program: str, words: list[str]) -> None:
             module = importlib.import_module(f"{about.app}.management.commands.{name}")
             module.Command().run_from_argv([program, name, *words[1:]])
         else:
-            run_by_django(program, [name if path is not None else words[0], *words[1:]] if words else [])
+            run_by_django(
+                program, [name if path is not None else words[0], *words[1:]] if words else []
+            )
     except KeyboardInterrupt:
         raise SystemExit("assay: stopped") from None
 

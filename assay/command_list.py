@@ -1,7 +1,8 @@
 """All commands with what they say about themselves, read without importing them.
 
-Every module in a `management/commands` folder of the four apps is a command. Its file's class and help are read as text, so that a list of
-all commands costs nothing and a command on files starts without Django."""
+Every module in a `management/commands` folder of the four apps is a command. Its file's class and
+help are read as text, so that a list of all commands costs nothing and a command on files starts
+without Django."""
 
 from __future__ import annotations
 
@@ -27,8 +28,14 @@ class CommandHelp(NamedTuple):
 
 def command_files() -> dict[str, Path]:
     """name -> file, in the order of the alphabet."""
-    files = [path for app in PACKAGES for path in (HOME / app / "management" / "commands").glob("*.py")]
-    return {path.stem: path for path in sorted(files, key=lambda path: path.stem) if not path.stem.startswith("_")}
+    files = [
+        path for app in PACKAGES for path in (HOME / app / "management" / "commands").glob("*.py")
+    ]
+    return {
+        path.stem: path
+        for path in sorted(files, key=lambda path: path.stem)
+        if not path.stem.startswith("_")
+    }
 
 
 def described(path: Path) -> CommandHelp:
@@ -56,7 +63,11 @@ def listing() -> str:
     """All commands with one line each."""
     rows = [described(path) for path in command_files().values()]
     width = max(LEAST_COLUMN, *(len(row.name) for row in rows))
-    parts = ["usage: assay COMMAND ...", "", "On plain files, without a database or a server (most take --campaign, too):"]
+    parts = [
+        "usage: assay COMMAND ...",
+        "",
+        "On plain files, without a database or a server (most take --campaign, too):",
+    ]
     parts += [f"  {row.name:<{width}} {row.help}" for row in rows if row.on_files]
     parts += ["", "Of an installation:"]
     parts += [f"  {row.name:<{width}} {row.help}" for row in rows if not row.on_files]

@@ -1,4 +1,5 @@
-"""What completes `assay` in a shell, made from the parsers of all commands: `assay completion bash`."""
+"""What completes `assay` in a shell, made from the parsers of all commands: `assay completion
+bash`."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from assay.command_list import FURTHER, command_files, described
 
 
 class Option(NamedTuple):
-    """names: -h and --help. choices: the only values, () for any. takes_value: whether something follows."""
+    """names: -h and --help. choices: the only values, () for any. takes_value: whether something
+    follows."""
 
     names: tuple[str, ...]
     help: str
@@ -31,7 +33,9 @@ class Completed(NamedTuple):
 
 def all_commands() -> list[Completed]:
     """Every command of ours with its options, in the order of the alphabet."""
-    os.environ.setdefault("ASSAY_SECRET_KEY", secrets.token_hex())  # nothing is signed here, and no data folder is made for it
+    os.environ.setdefault(
+        "ASSAY_SECRET_KEY", secrets.token_hex()
+    )  # nothing is signed here, and no data folder is made for it
     import django
     from django.core.management import load_command_class
 
@@ -42,7 +46,14 @@ def all_commands() -> list[Completed]:
         parser = load_command_class(about.app, name).create_parser("assay", name)
         places = [action for action in parser._actions if not action.option_strings]
         first = tuple(str(choice) for choice in places[0].choices or ()) if places else ()
-        completed.append(Completed(name, about.help, [option_of(action) for action in parser._actions if shown(action)], first))
+        completed.append(
+            Completed(
+                name,
+                about.help,
+                [option_of(action) for action in parser._actions if shown(action)],
+                first,
+            )
+        )
     return completed
 
 
@@ -69,9 +80,14 @@ def bash(commands: Sequence[Completed]) -> str:
         for name in option.names
         if option.choices
     ]
-    values += [f'    "{command.name} {command.name}") words="{" ".join(command.first)}" ;;' for command in commands if command.first]
+    values += [
+        f'    "{command.name} {command.name}") words="{" ".join(command.first)}" ;;'
+        for command in commands
+        if command.first
+    ]
     options = [
-        f'      {command.name}) words="{" ".join(name for option in command.options for name in option.names)}" ;;' for command in commands
+        f'      {command.name}) words="{" ".join(name for option in command.options for name in option.names)}" ;;'
+        for command in commands
     ]
     return "\n".join(
         [
@@ -101,21 +117,53 @@ def bash(commands: Sequence[Completed]) -> str:
 
 def zsh(commands: Sequence[Completed]) -> str:
     def plain(text: str) -> str:
-        return text.replace("'", "’").replace("[", "(").replace("]", ")").replace(":", ";").replace("\\", "")
+        return (
+            text.replace("'", "’")
+            .replace("[", "(")
+            .replace("]", ")")
+            .replace(":", ";")
+            .replace("\\", "")
+        )
 
-    lines = ["#compdef assay", "# assay completion zsh > a folder of $fpath, called _assay", "_assay() {", "  local -a names", "  names=("]
+    lines = [
+        "#compdef assay",
+        "# assay completion zsh > a folder of $fpath, called _assay",
+        "_assay() {",
+        "  local -a names",
+        "  names=(",
+    ]
     lines += [f"    '{command.name}:{plain(command.help)}'" for command in commands]
-    lines += [f"    '{word.split()[0]}:{plain(text)}'" for word, text in FURTHER.items() if word.split()[0] in words_further()]
-    lines += ["  )", "  if (( CURRENT == 2 )); then _describe command names; return; fi", '  local command="$words[2]"']
+    lines += [
+        f"    '{word.split()[0]}:{plain(text)}'"
+        for word, text in FURTHER.items()
+        if word.split()[0] in words_further()
+    ]
+    lines += [
+        "  )",
+        "  if (( CURRENT == 2 )); then _describe command names; return; fi",
+        '  local command="$words[2]"',
+    ]
     lines += ["  shift words; (( CURRENT-- ))", '  case "$command" in']
     for command in commands:
         lines.append(f"    {command.name}) _arguments -s \\")
         for option in command.options:
-            value = "" if not option.takes_value else f":value:({' '.join(option.choices)})" if option.choices else ":value:_files"
+            value = (
+                ""
+                if not option.takes_value
+                else f":value:({' '.join(option.choices)})"
+                if option.choices
+                else ":value:_files"
+            )
             lines += [f"      '*{name}[{plain(option.help)}]{value}' \\" for name in option.names]
         lines += [f"      '1:word:({' '.join(command.first)})' \\"] if command.first else []
         lines.append("      '*:file:_files' ;;")
-    lines += ["    completion) _values shell bash zsh fish ;;", "    help) _describe command names ;;", "  esac", "}", '_assay "$@"']
+    lines += [
+        "    completion) _values shell bash zsh fish ;;",
+        "    help) _describe command names ;;",
+        "  esac",
+        "}",
+        '_assay "$@"',
+    ]
     return "\n".join(lines)
 
 
@@ -124,16 +172,38 @@ def fish(commands: Sequence[Completed]) -> str:
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
     lines = ["# assay completion fish > ~/.config/fish/completions/assay.fish"]
-    lines += [f"complete -c assay -n __fish_use_subcommand -x -a {command.name} -d {quoted(command.help)}" for command in commands]
-    lines += [f"complete -c assay -n __fish_use_subcommand -x -a {word}" for word in words_further()]
+    lines += [
+        f"complete -c assay -n __fish_use_subcommand -x -a {command.name} -d {quoted(command.help)}"
+        for command in commands
+    ]
+    lines += [
+        f"complete -c assay -n __fish_use_subcommand -x -a {word}" for word in words_further()
+    ]
     for command in commands:
         for option in command.options:
-            names = " ".join(f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names)
-            value = f" -x -a {quoted(' '.join(option.choices))}" if option.choices else " -r" if option.takes_value else ""
-            lines.append(f"complete -c assay -n '__fish_seen_subcommand_from {command.name}' {names}{value} -d {quoted(option.help)}")
+            names = " ".join(
+                f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
+                for name in option.names
+            )
+            value = (
+                f" -x -a {quoted(' '.join(option.choices))}"
+                if option.choices
+                else " -r"
+                if option.takes_value
+                else ""
+            )
+            lines.append(
+                f"complete -c assay -n '__fish_seen_subcommand_from {command.name}' "
+                f"{names}{value} -d {quoted(option.help)}"
+            )
         if command.first:
-            lines.append(f"complete -c assay -n '__fish_seen_subcommand_from {command.name}' -a {quoted(' '.join(command.first))}")
-    lines.append("complete -c assay -n '__fish_seen_subcommand_from completion' -x -a 'bash zsh fish'")
+            lines.append(
+                f"complete -c assay -n '__fish_seen_subcommand_from {command.name}' -a "
+                f"{quoted(' '.join(command.first))}"
+            )
+    lines.append(
+        "complete -c assay -n '__fish_seen_subcommand_from completion' -x -a 'bash zsh fish'"
+    )
     return "\n".join(lines)
 
 
@@ -143,5 +213,7 @@ SHELLS: dict[str, Callable[[Sequence[Completed]], str]] = {"bash": bash, "zsh": 
 def script(words: Sequence[str]) -> str:
     """words: the name of a shell. Raises SystemExit for another one."""
     if len(words) != 1 or words[0] not in SHELLS:
-        raise SystemExit(f"assay: completion is there for {', '.join(SHELLS)}, for example: assay completion bash")
+        raise SystemExit(
+            f"assay: completion is there for {', '.join(SHELLS)}, for example: assay completion bash"
+        )
     return SHELLS[words[0]](all_commands())

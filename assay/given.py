@@ -1,6 +1,8 @@
-"""What a notebook hands over, as the columns that all computing is done on: files, mappings, data frames, or what a reader has returned.
+"""What a notebook hands over, as the columns that all computing is done on: files, mappings, data
+frames, or what a reader has returned.
 
-A data frame is anything with `columns` that gives a column by its name (pandas, polars, a dict of lists); no package is needed for it."""
+A data frame is anything with `columns` that gives a column by its name (pandas, polars, a dict of
+lists); no package is needed for it."""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def column(frame: Any, names: Sequence[str], what: str) -> list[Any]:
     present = column_names_of(frame)
     place = find_column([name.lower() for name in present], tuple(names))
     if place is None:
-        raise BadInput(f"{what}: no column {names[0]} (or {', '.join(names[1:4])}) among {', '.join(present)}")
+        raise BadInput(
+            f"{what}: no column {names[0]} (or {', '.join(names[1:4])}) among {', '.join(present)}"
+        )
     return list(frame[present[place]])
 
 
@@ -64,12 +68,22 @@ def whole_numbers(values: Iterable[Any], what: str) -> list[int]:
 def rows_of(value: Any, names: Sequence[str], what: str) -> tuple[list[str], list[str], list[Any]]:
     """topics, documents and values of a data frame or of {topic: {document: value}}."""
     if isinstance(value, Mapping) and all(isinstance(inner, Mapping) for inner in value.values()):
-        rows = [(str(topic), str(document), number) for topic, inner in value.items() for document, number in inner.items()]
+        rows = [
+            (str(topic), str(document), number)
+            for topic, inner in value.items()
+            for document, number in inner.items()
+        ]
         return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
     if not (is_frame(value) or isinstance(value, Mapping)):
-        raise BadInput(f"{what}: a {type(value).__name__}, expected a file's path, {{topic: {{document: number}}}} or a data frame")
+        raise BadInput(
+            f"{what}: a {type(value).__name__}, expected a file's path, {{topic: {{document: number}}}} or a data frame"
+        )
     topics, documents = column(value, TOPIC_NAMES, what), column(value, DOCUMENT_NAMES, what)
-    return [str(topic) for topic in topics], [str(document) for document in documents], column(value, names, what)
+    return (
+        [str(topic) for topic in topics],
+        [str(document) for document in documents],
+        column(value, names, what),
+    )
 
 
 def qrels_given(value: Any, name: str = "qrels") -> QrelsColumns:
@@ -95,22 +109,35 @@ def run_given(value: Any, tag: str | None = None, *, lenient: bool = False) -> R
         run = read_run(value, lenient=lenient)
     else:
         topics, documents, scores = rows_of(value, SCORES, tag or "run")
-        run = run_of_rows(tag or tag_of(value), zip(topics, documents, numbers(scores, tag or "run"), strict=True))
+        run = run_of_rows(
+            tag or tag_of(value), zip(topics, documents, numbers(scores, tag or "run"), strict=True)
+        )
     return run if tag is None or tag == run.tag else replace(run, tag=tag)
 
 
 def tag_of(value: Any) -> str:
     """The one value of a data frame's column `run`, or `run`."""
     place = find_column([name.lower() for name in column_names_of(value)], TAGS)
-    tags = list(dict.fromkeys(str(tag) for tag in value[column_names_of(value)[place]])) if place is not None else []
+    tags = (
+        list(dict.fromkeys(str(tag) for tag in value[column_names_of(value)[place]]))
+        if place is not None
+        else []
+    )
     if len(tags) > 1:
-        raise BadInput(f"a data frame with {len(tags)} runs ({', '.join(tags[:3])} ...), expected one: hand over {{tag: rows of this run}}")
+        raise BadInput(
+            f"a data frame with {len(tags)} runs ({', '.join(tags[:3])} ...), expected one: hand "
+            f"over {{tag: rows of this run}}"
+        )
     return tags[0] if tags else "run"
 
 
 def runs_given(value: Any) -> list[RunColumns]:
     """One run, several in a sequence, or {tag: run}."""
-    if isinstance(value, Mapping) and not all(isinstance(inner, (list, tuple)) for inner in value.values()) and not is_nested(value):
+    if (
+        isinstance(value, Mapping)
+        and not all(isinstance(inner, (list, tuple)) for inner in value.values())
+        and not is_nested(value)
+    ):
         return [run_given(one, str(tag)) for tag, one in value.items()]
     if isinstance(value, Sequence) and not is_path(value):
         return [run_given(one) for one in value]
@@ -119,23 +146,35 @@ def runs_given(value: Any) -> list[RunColumns]:
 
 def is_nested(value: Mapping[Any, Any]) -> bool:
     """Whether this is one run as {topic: {document: score}}, not {tag: run}."""
-    return all(isinstance(inner, Mapping) and not any(isinstance(score, (Mapping, list)) for score in inner.values()) for inner in value.values())
+    return all(
+        isinstance(inner, Mapping)
+        and not any(isinstance(score, (Mapping, list)) for score in inner.values())
+        for inner in value.values()
+    )
 
 
 def judgements_given(value: Any, scale: int) -> JudgementColumns:
-    """A file's path, what read_judgements returned, or a data frame with the columns of such a file."""
+    """A file's path, what read_judgements returned, or a data frame with the columns of such a
+    file."""
     if isinstance(value, JudgementColumns):
         return value
     if is_path(value):
         return read_judgements(value, scale=scale)
     if not (is_frame(value) or isinstance(value, Mapping)):
-        raise BadInput(f"judgements: a {type(value).__name__}, expected a file's path or a data frame")
+        raise BadInput(
+            f"judgements: a {type(value).__name__}, expected a file's path or a data frame"
+        )
     names = column_names_of(value)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
-    writer.writerows([cell(one) for one in row] for row in zip(*(list(value[name]) for name in names), strict=True))
-    return read_judgements(io.BytesIO(text.getvalue().encode("utf-8")), scale=scale, name="judgements")
+    writer.writerows(
+        [cell(one) for one in row]
+        for row in zip(*(list(value[name]) for name in names), strict=True)
+    )
+    return read_judgements(
+        io.BytesIO(text.getvalue().encode("utf-8")), scale=scale, name="judgements"
+    )
 
 
 def cell(value: Any) -> Any:

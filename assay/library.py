@@ -1,8 +1,10 @@
-"""The functions of `import assay` (docs/library.md): files, arrays and data frames in, the numbers of the commands out.
+"""The functions of `import assay` (docs/library.md): files, arrays and data frames in, the numbers
+of the commands out.
 
-Qrels, runs and judgements may be a file's path, what a reader has returned, a data frame (`topic document grade`, `topic document
-score`, `topic document annotator grade` and what a file of judgements has besides), or {topic: {document: number}}; several runs a list, or {tag: run}.
-Wrong input raises BadInput, or FormatError with file and line; warnings are Python's."""
+Qrels, runs and judgements may be a file's path, what a reader has returned, a data frame (`topic
+document grade`, `topic document score`, `topic document annotator grade` and what a file of
+judgements has besides), or {topic: {document: number}}; several runs a list, or {tag: run}. Wrong
+input raises BadInput, or FormatError with file and line; warnings are Python's."""
 
 from __future__ import annotations
 
@@ -61,7 +63,8 @@ __all__ = [
 
 
 class _Asked(FileCommand):
-    """Stands where a command stands: what it has stored is read, what it warns of is a warning of Python."""
+    """Stands where a command stands: what it has stored is read, what it warns of is a warning of
+    Python."""
 
     def __init__(self, stored: Stored) -> None:
         super().__init__()
@@ -75,35 +78,61 @@ class _Asked(FileCommand):
 
 
 def evaluate(
-    qrels: Any, runs: Any, measures: str = DEFAULT_MEASURES, *, level: int = 1, topics: str = "complete", only_with_relevant: bool = False
+    qrels: Any,
+    runs: Any,
+    measures: str = DEFAULT_MEASURES,
+    *,
+    level: int = 1,
+    topics: str = "complete",
+    only_with_relevant: bool = False,
 ) -> Scores:
     """Measures of runs under qrels, as the command `evaluate`.
 
-    level: lowest relevant grade, except for nDCG. topics: `complete` (all of the qrels, 0 where a run has none) or `intersection`.
-    """
+    level: lowest relevant grade, except for nDCG. topics: `complete` (all of the qrels, 0 where a
+    run has none) or `intersection`."""
     from analysis.core.measures import parse_measures, refuse_estimates
 
     asked = parse_measures(measures)
     refuse_estimates(asked)
     judged, stored, tags = _stored(qrels, runs)
     options = {
-        **{"measures": asked, "level": level, "topics": topics, "only_with_relevant": only_with_relevant},
+        **{
+            "measures": asked,
+            "level": level,
+            "topics": topics,
+            "only_with_relevant": only_with_relevant,
+        },
         **{"scores": "float64", "lenient": False},
     }
     evaluations = evaluate_files(_Asked(stored), tags, {"qrels": judged}, options)["qrels"]
-    values = np.array([one.values for one in evaluations]).reshape(len(tags), len(judged.topics), len(asked))
-    return Scores([one.tag for one in evaluations], judged.topics, [str(measure) for measure in asked], values)
+    values = np.array([one.values for one in evaluations]).reshape(
+        len(tags), len(judged.topics), len(asked)
+    )
+    return Scores(
+        [one.tag for one in evaluations], judged.topics, [str(measure) for measure in asked], values
+    )
 
 
-def compare(qrels: Any, runs: Any, measures: str = "nDCG@10", *, against: str = "all", family: str = "holm", **options: Any) -> dict[str, Any]:
-    """Every pair of runs tested, as the command `compare_systems` and its JSON object; undefined is None.
+def compare(
+    qrels: Any,
+    runs: Any,
+    measures: str = "nDCG@10",
+    *,
+    against: str = "all",
+    family: str = "holm",
+    **options: Any,
+) -> dict[str, Any]:
+    """Every pair of runs tested, as the command `compare_systems` and its JSON object; undefined is
+    None.
 
-    against: `all`, or the tag of one run. family: correction for multiple comparisons, `none`, `bonferroni`, `holm` or `max`.
-    options: alpha, trials, seed, level, topics.
-    """
+    against: `all`, or the tag of one run. family: correction for multiple comparisons, `none`,
+    `bonferroni`, `holm` or `max`. options: alpha, trials, seed, level, topics."""
     judged, stored, tags = _stored(qrels, runs)
     command, asked = _command(
-        "compare_systems", stored, [judged.name, *tags], {"measures": measures, "against": against, "family": family, **options}
+        "compare_systems",
+        stored,
+        [judged.name, *tags],
+        {"measures": measures, "against": against, "family": family, **options},
     )
     return _answer(command, asked)
 
@@ -111,32 +140,49 @@ def compare(qrels: Any, runs: Any, measures: str = "nDCG@10", *, against: str = 
 def agreement(judgements: Any, *, scale: int = 4, **options: Any) -> dict[str, Any]:
     """How far annotators agree, as the command `agreement` and its JSON object; undefined is None.
 
-    scale: number of grades. options: threshold, min_judgements, min_seconds, min_common, no_gold, seed.
-    """
+    scale: number of grades. options: threshold, min_judgements, min_seconds, min_common, no_gold,
+    seed."""
     command, asked = _judged("agreement", judgements, scale, options)
     return _answer(command, asked)
 
 
-def aggregate(judgements: Any, *, scale: int = 4, method: str = "majority", grades: str = "graded", **options: Any) -> Aggregation:
-    """One label for each pair, as the command `aggregate`. `evaluate`, `compare` and `write_qrels` take the result as qrels.
+def aggregate(
+    judgements: Any,
+    *,
+    scale: int = 4,
+    method: str = "majority",
+    grades: str = "graded",
+    **options: Any,
+) -> Aggregation:
+    """One label for each pair, as the command `aggregate`. `evaluate`, `compare` and `write_qrels`
+    take the result as qrels.
 
-    method: `majority`, `median`, `dawid-skene`. grades: `graded`, or `binary` from the threshold on.
-    options: threshold, min_judgements, min_seconds, no_gold, rule.
-    """
+    method: `majority`, `median`, `dawid-skene`. grades: `graded`, or `binary` from the threshold
+    on. options: threshold, min_judgements, min_seconds, no_gold, rule."""
     from analysis.commandline.judged_files import read_judged
     from analysis.management.commands.aggregate import labels_by_scale
 
-    command, asked = _judged("aggregate", judgements, scale, {"method": method, "grades": grades, **options})
-    return labels_by_scale(read_judged(command, asked), asked["method"], asked["rule"], asked["min_judgements"])[asked["grades"]]
+    command, asked = _judged(
+        "aggregate", judgements, scale, {"method": method, "grades": grades, **options}
+    )
+    return labels_by_scale(
+        read_judged(command, asked), asked["method"], asked["rule"], asked["min_judgements"]
+    )[asked["grades"]]
 
 
-def pool(runs: Any, depth: int = 10, *, topics: Sequence[str] | None = None, seed: int = 0) -> PooledPairs:
-    """Every document among the first `depth` of a run, best first, as the command `build_pool`. topics: only these."""
+def pool(
+    runs: Any, depth: int = 10, *, topics: Sequence[str] | None = None, seed: int = 0
+) -> PooledPairs:
+    """Every document among the first `depth` of a run, best first, as the command `build_pool`.
+    topics: only these."""
     read = runs_given(runs)
     tags, renamed = distinct_tags(run.tag for run in read)
     for message in renamed:
         warnings.warn(message, stacklevel=2)
-    tops = [dataclasses.replace(top_of_run(run, depth, topics=topics), tag=tag) for run, tag in zip(read, tags, strict=True)]
+    tops = [
+        dataclasses.replace(top_of_run(run, depth, topics=topics), tag=tag)
+        for run, tag in zip(read, tags, strict=True)
+    ]
     return depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
 
 
@@ -165,26 +211,45 @@ def _stored(qrels: Any, runs: Any) -> tuple[QrelsColumns, Stored, list[str]]:
     for message in renamed:
         warnings.warn(message, stacklevel=3)
     kept = {tag: dataclasses.replace(run, tag=tag) for tag, run in zip(tags, read, strict=True)}
-    return judged, Stored(runs={tag: _kept(run) for tag, run in kept.items()}, qrels={judged.name: _kept(judged)}), tags
+    return (
+        judged,
+        Stored(
+            runs={tag: _kept(run) for tag, run in kept.items()}, qrels={judged.name: _kept(judged)}
+        ),
+        tags,
+    )
 
 
 def _kept(value: Any) -> Any:
     return lambda: value
 
 
-def _command(name: str, stored: Stored, places: Sequence[str], options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _command(
+    name: str, stored: Stored, places: Sequence[str], options: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
     """The command and its options, read by its own parser. Raises BadInput for what it refuses."""
     command = importlib.import_module(f"analysis.management.commands.{name}").Command()
     command.stored = stored
     command.warn = lambda message: warnings.warn(message, stacklevel=4)
     command.note = lambda message: None
-    words = [f"--{key.replace('_', '-')}" + ("" if value is True else f"={value}") for key, value in options.items() if value not in (None, False)]
+    words = [
+        f"--{key.replace('_', '-')}" + ("" if value is True else f"={value}")
+        for key, value in options.items()
+        if value not in (None, False)
+    ]
     return command, vars(command.create_parser("assay", name).parse_args([*words, "--", *places]))
 
 
-def _judged(name: str, judgements: Any, scale: int, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _judged(
+    name: str, judgements: Any, scale: int, options: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
     given = judgements_given(judgements, scale)
-    return _command(name, Stored(judgements={"judgements": _kept(given)}), ["judgements"], {"scale": scale, **options})
+    return _command(
+        name,
+        Stored(judgements={"judgements": _kept(given)}),
+        ["judgements"],
+        {"scale": scale, **options},
+    )
 
 
 def _answer(command: FileCommand, options: dict[str, Any]) -> dict[str, Any]:

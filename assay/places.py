@@ -1,7 +1,9 @@
-"""Where the program stands: beside this package in a checkout, within it where a wheel has been installed.
+"""Where the program stands: beside this package in a checkout, within it where a wheel has been
+installed.
 
-A wheel holds everything below the one package `assay`, so that it brings no module called `config` or `analysis` into a place that
-it shares with others. The program's own imports (`from analysis.core import ...`) are the same in both: a finder knows these four names."""
+A wheel holds everything below the one package `assay`, so that it brings no module called `config`
+or `analysis` into a place that it shares with others. The program's own imports (`from
+analysis.core import ...`) are the same in both: a finder knows these four names."""
 
 from __future__ import annotations
 
@@ -22,19 +24,25 @@ class Finder:
     """Leads the names of the program's packages to HOME; all others are none of its business."""
 
     @staticmethod
-    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if name not in PACKAGES:
             return None
         folder = HOME / name
-        return importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+        return importlib.util.spec_from_file_location(
+            name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
 
 
 def make_importable() -> None:
-    """Before all other ways of finding modules: an `analysis.py` in the folder where somebody works is not ours. ImportError if one is
-    imported already."""
+    """Before all other ways of finding modules: an `analysis.py` in the folder where somebody works
+    is not ours. ImportError if one is imported already."""
     for name in PACKAGES:
         other = sys.modules.get(name)
-        if other is not None and getattr(other, "__file__", None) != str(HOME / name / "__init__.py"):
+        if other is not None and getattr(other, "__file__", None) != str(
+            HOME / name / "__init__.py"
+        ):
             raise ImportError(
                 f"a module called {name!r} has been imported from {getattr(other, '__file__', None) or 'elsewhere'}; "
                 "Assay has a package of this name: import assay first, or call your module something else"

@@ -1,4 +1,5 @@
-"""What the functions of the library return, as columns: arrays by name, or a data frame where pandas is installed."""
+"""What the functions of the library return, as columns: arrays by name, or a data frame where
+pandas is installed."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """values: float64 (n_runs, n_topics, n_measures), NaN where a topic does not count. tags, topics, measures: names of the axes."""
+    """values: float64 (n_runs, n_topics, n_measures), NaN where a topic does not count. tags,
+    topics, measures: names of the axes."""
 
     tags: list[str]
     topics: list[str]
@@ -30,7 +32,9 @@ class Scores:
     @property
     def means(self) -> NDArray[np.float64]:
         """float64 (n_runs, n_measures), over the topics that count; NaN where there is none."""
-        return np.array([means_over_topics(of_run) for of_run in self.values]).reshape(len(self.tags), len(self.measures))
+        return np.array([means_over_topics(of_run) for of_run in self.values]).reshape(
+            len(self.tags), len(self.measures)
+        )
 
     def of(self, measure: str) -> NDArray[np.float64]:
         """float64 (n_runs, n_topics). ValueError for a measure that was not asked for."""
@@ -38,12 +42,20 @@ class Scores:
 
 
 def columns(value: Any, *, per_topic: bool = False) -> Columns:
-    """A run, qrels, judgements, labels, pool or scores as columns. per_topic: of scores, each topic in place of the means.
+    """A run, qrels, judgements, labels, pool or scores as columns. per_topic: of scores, each topic
+    in place of the means.
 
     TypeError for anything else.
     """
     if isinstance(value, Scores):
-        return _of_topics(value) if per_topic else {"run": value.tags, **{name: value.means[:, i] for i, name in enumerate(value.measures)}}
+        return (
+            _of_topics(value)
+            if per_topic
+            else {
+                "run": value.tags,
+                **{name: value.means[:, i] for i, name in enumerate(value.measures)},
+            }
+        )
     readers: dict[type, Callable[[Any], Columns]] = {
         RunColumns: _of_run,
         QrelsColumns: _of_qrels,
@@ -54,16 +66,23 @@ def columns(value: Any, *, per_topic: bool = False) -> Columns:
     for kind, function in readers.items():
         if isinstance(value, kind):
             return function(value)
-    raise TypeError(f"a {type(value).__name__} has no columns; runs, qrels, judgements, labels, pools and scores have")
+    raise TypeError(
+        f"a {type(value).__name__} has no columns; runs, qrels, judgements, labels, pools and scores have"
+    )
 
 
 def frame(value: Any, *, per_topic: bool = False) -> Any:
-    """The same as a pandas DataFrame; also a list of rows, such as `compare(...)["nDCG@10"]["pairs"]`. ImportError without pandas."""
+    """The same as a pandas DataFrame; also a list of rows, such as
+    `compare(...)["nDCG@10"]["pairs"]`. ImportError without pandas."""
     try:
         import pandas
     except ImportError:
-        raise ImportError("data frames need pandas, which is not installed; assay.columns(...) gives the same as arrays") from None
-    return pandas.DataFrame(value if isinstance(value, list) else columns(value, per_topic=per_topic))
+        raise ImportError(
+            "data frames need pandas, which is not installed; assay.columns(...) gives the same as arrays"
+        ) from None
+    return pandas.DataFrame(
+        value if isinstance(value, list) else columns(value, per_topic=per_topic)
+    )
 
 
 def _of_run(run: RunColumns) -> Columns:
@@ -87,7 +106,10 @@ def _of_judgements(judgements: JudgementColumns) -> Columns:
         "topic": [judgements.topics[i] for i in judgements.topic],
         "document": [judgements.documents[i] for i in judgements.document],
         "annotator": [judgements.annotators[i] for i in judgements.annotator],
-        **{name: getattr(judgements, name) for name in ("grade", "seconds", "judged_at", "excluded", "gold")},
+        **{
+            name: getattr(judgements, name)
+            for name in ("grade", "seconds", "judged_at", "excluded", "gold")
+        },
     }
 
 
@@ -118,7 +140,11 @@ def _of_topics(scores: Scores) -> Columns:
     n_runs, n_topics, n_measures = scores.values.shape
     flat = scores.values.reshape(n_runs * n_topics, n_measures)
     tags = np.repeat(np.array(scores.tags, dtype=object), n_topics)
-    return {"run": tags, "topic": scores.topics * n_runs, **{name: flat[:, i] for i, name in enumerate(scores.measures)}}
+    return {
+        "run": tags,
+        "topic": scores.topics * n_runs,
+        **{name: flat[:, i] for i, name in enumerate(scores.measures)},
+    }
 
 
 def _texts(ids: Any) -> list[str]:

@@ -1,10 +1,12 @@
-"""`make bench`: run every benchmark module (or those named), print one table of ratios, and write it to docs/benchmarks.md.
+"""`make bench`: run every benchmark module (or those named), print one table of ratios, and write
+it to docs/benchmarks.md.
 
-The rows of each module are kept in docs/benchmarks/, with day and load of the machine, so that one can be measured again alone.
+The rows of each module are kept in docs/benchmarks/, with day and load of the machine, so that one
+can be measured again alone.
 
-A benchmark is a module `bench_*.py` here with `main(quick: bool) -> list[dict]`: work, peer, ratio (peer's time / ours), at_least,
-and optionally aim, memory_ratio (our peak / the peer's), note, figures.
-"""
+A benchmark is a module `bench_*.py` here with `main(quick: bool) -> list[dict]`: work, peer, ratio
+(peer's time / ours), at_least, and optionally aim, memory_ratio (our peak / the peer's), note,
+figures."""
 
 from __future__ import annotations
 
@@ -26,24 +28,53 @@ KEPT = ROOT / "docs" / "benchmarks"
 
 
 def modules() -> list[str]:
-    return sorted(name for _, name, _ in pkgutil.iter_modules(benchmarks.__path__) if name.startswith("bench_"))
+    return sorted(
+        name
+        for _, name, _ in pkgutil.iter_modules(benchmarks.__path__)
+        if name.startswith("bench_")
+    )
 
 
 def number(value: object, digits: int = 1) -> str:
-    return f"{value:.{digits}f}" if isinstance(value, (int, float)) else "" if value is None else str(value)
+    return (
+        f"{value:.{digits}f}"
+        if isinstance(value, (int, float))
+        else ""
+        if value is None
+        else str(value)
+    )
 
 
 def line(row: dict[str, object]) -> str:
     ratio, least = row.get("ratio"), row.get("at_least")
-    reached = "" if not isinstance(ratio, (int, float)) or not isinstance(least, (int, float)) else "yes" if ratio >= least else "no"
-    cells = [row["work"], row["peer"], number(ratio), number(least), reached, number(row.get("aim")), number(row.get("memory_ratio"), 2), row.get("note", "")]
+    reached = (
+        ""
+        if not isinstance(ratio, (int, float)) or not isinstance(least, (int, float))
+        else "yes"
+        if ratio >= least
+        else "no"
+    )
+    cells = [
+        row["work"],
+        row["peer"],
+        number(ratio),
+        number(least),
+        reached,
+        number(row.get("aim")),
+        number(row.get("memory_ratio"), 2),
+        row.get("note", ""),
+    ]
     return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench ARGS=...", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(modules())}")
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs; nothing is written")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="small sizes, to see that everything runs; nothing is written",
+    )
     arguments = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     failed = []
@@ -75,8 +106,14 @@ COLUMNS = ("work", "peer", "ratio", "at_least", "aim", "memory_ratio", "note")
 def keep(name: str, rows: list[dict[str, object]]) -> None:
     KEPT.mkdir(parents=True, exist_ok=True)
     shown = [{column: row[column] for column in COLUMNS if column in row} for row in rows]
-    stand = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "load": round(os.getloadavg()[1], 1), "rows": shown}
-    (KEPT / f"{name}.json").write_text(json.dumps(stand, indent=1, default=float) + "\n", encoding="utf-8")
+    stand = {
+        "day": f"{datetime.now(UTC):%Y-%m-%d}",
+        "load": round(os.getloadavg()[1], 1),
+        "rows": shown,
+    }
+    (KEPT / f"{name}.json").write_text(
+        json.dumps(stand, indent=1, default=float) + "\n", encoding="utf-8"
+    )
 
 
 def write() -> None:
@@ -85,16 +122,33 @@ def write() -> None:
     text = [
         "# Benchmarks",
         "",
-        f"Written by `make bench` on {machine}. A ratio is the peer's time divided by ours (or the limit divided by what was measured),",
-        "both measured in one run, alternating, medians; read the ratios, not the seconds. Peers and sizes are described in the modules",
-        "under `benchmarks/`. The load is that of the machine over the five minutes up to the end of the measurement: above the number of",
-        "cores it was busy with other work, and wall times are rough. All that comes before the first document of the judging page (page, styles,",
-        "scripts, words, answers, their headers; compressed) is less than 45 kB; a browser test holds that.",
+        (
+            f"Written by `make bench` on {machine}. A ratio is the peer's time divided by ours (or "
+            f"the limit divided by what was measured),"
+        ),
+        (
+            "both measured in one run, alternating, medians; read the ratios, not the seconds. Peers "
+            "and sizes are described in the modules"
+        ),
+        (
+            "under `benchmarks/`. The load is that of the machine over the five minutes up to the end "
+            "of the measurement: above the number of"
+        ),
+        (
+            "cores it was busy with other work, and wall times are rough. All that comes before the "
+            "first document of the judging page (page, styles,"
+        ),
+        "scripts, words, answers, their headers; compressed) is less than 46 kB; a browser test holds that.",
         "",
     ]
     for path in sorted(KEPT.glob("bench_*.json")):
         stand = json.loads(path.read_text(encoding="utf-8"))
-        text += [f"## {path.stem.removeprefix('bench_').replace('_', ' ').capitalize()}", "", f"{stand['day']}, load {stand['load']}.", ""]
+        text += [
+            f"## {path.stem.removeprefix('bench_').replace('_', ' ').capitalize()}",
+            "",
+            f"{stand['day']}, load {stand['load']}.",
+            "",
+        ]
         text += [*HEADER, *(line(row) for row in stand["rows"]), ""]
     TABLE.write_text("\n".join(text), encoding="utf-8")
 

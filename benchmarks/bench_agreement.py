@@ -1,10 +1,13 @@
-"""Agreement and aggregation at TripJudge's size: 38,810 judgements of 12,590 pairs by 135 annotators, four grades, GENERATED.
+"""Agreement and aggregation at TripJudge's size: 38,810 judgements of 12,590 pairs by 135
+annotators, four grades, GENERATED.
 
-- Linearly weighted kappa of every pair of annotators with a pair in common, beside a loop over scikit-learn's
-  cohen_kappa_score on the dense matrix of grades.
-- Dawid-Skene, beside crowd-kit's DawidSkene with the same limits; both must end after the same number of iterations, with
-  posteriors equal to 1e-6. crowd-kit is asked in a process of its own, which holds the data and says how long the fit took:
-  the interpreter of ASSAY_BENCH_CROWDKIT_PYTHON, or this one if crowd-kit can be imported (`pip install crowd-kit`).
+- Linearly weighted kappa of every pair of annotators with a pair in common, beside a loop over
+  scikit-learn's cohen_kappa_score on the dense matrix of grades.
+- Dawid-Skene, beside crowd-kit's DawidSkene with the same limits; both must end after the same
+  number of iterations, with posteriors equal to 1e-6. crowd-kit is asked in a process of its own,
+  which holds the data and says how long the fit took:
+  the interpreter of ASSAY_BENCH_CROWDKIT_PYTHON, or this one if crowd-kit can be imported (`pip
+  install crowd-kit`).
 
     python -m benchmarks agreement   (or: python -m benchmarks.bench_agreement)
 """
@@ -51,7 +54,9 @@ for _ in sys.stdin:
 """
 
 
-def generated(rng: np.random.Generator, *, n_pairs: int, n_judgements: int, n_annotators: int = 135) -> LabelTable:
+def generated(
+    rng: np.random.Generator, *, n_pairs: int, n_judgements: int, n_annotators: int = 135
+) -> LabelTable:
     """Annotators of reliability 0.3 to 0.9 who else answer from TripJudge's shares of grades."""
     shares = np.array([3811, 10901, 13008, 11090]) / 38_810
     per_pair = np.full(n_pairs, n_judgements // n_pairs)
@@ -88,7 +93,11 @@ def scikit_learn_loop(grades: NDArray[np.integer]) -> list[float]:
     for first, second in itertools.combinations(range(grades.shape[1]), 2):
         both = (grades[:, first] != MISSING) & (grades[:, second] != MISSING)
         if both.any():
-            kappas.append(cohen_kappa_score(grades[both, first], grades[both, second], weights="linear", labels=[0, 1, 2, 3]))
+            kappas.append(
+                cohen_kappa_score(
+                    grades[both, first], grades[both, second], weights="linear", labels=[0, 1, 2, 3]
+                )
+            )
     return kappas
 
 
@@ -99,7 +108,10 @@ def kappa_row(table: LabelTable, repetitions: int) -> dict[str, object]:
         warnings.simplefilter("ignore")  # scikit-learn divides by nothing where kappa is undefined
         expected = scikit_learn_loop(grades)
         np.testing.assert_allclose(all_pairs(table), expected, atol=1e-10)
-        times = [(timed(lambda: all_pairs(table)), timed(lambda: scikit_learn_loop(grades))) for _ in range(repetitions)]
+        times = [
+            (timed(lambda: all_pairs(table)), timed(lambda: scikit_learn_loop(grades)))
+            for _ in range(repetitions)
+        ]
     ours, peer = (statistics.median(column) for column in zip(*times, strict=True))
     return {
         "work": f"weighted kappa of all pairs of {table.n_annotators} annotators, {len(table):,} judgements",
@@ -113,7 +125,9 @@ def kappa_row(table: LabelTable, repetitions: int) -> dict[str, object]:
 
 def dawid_skene(table: LabelTable) -> DawidSkeneEstimate:
     shape = (table.n_pairs, table.n_annotators, table.n_grades)
-    return estimate_errors(table.pair, table.annotator, table.grade, shape=shape, rule=Rule.CROWD_KIT)
+    return estimate_errors(
+        table.pair, table.annotator, table.grade, shape=shape, rule=Rule.CROWD_KIT
+    )
 
 
 def crowdkit_python() -> str | None:
@@ -131,13 +145,18 @@ def dawid_skene_row(table: LabelTable, repetitions: int) -> dict[str, object]:
     }
     python = crowdkit_python()
     if python is None:
-        return row | {"note": "peer missing: set ASSAY_BENCH_CROWDKIT_PYTHON to an interpreter that has crowd-kit"}
+        return row | {
+            "note": "peer missing: set ASSAY_BENCH_CROWDKIT_PYTHON to an interpreter that has crowd-kit"
+        }
     with tempfile.TemporaryDirectory() as folder:
         data, answer = Path(folder) / "data.npz", Path(folder) / "posterior.npy"
         np.savez(data, pair=table.pair, annotator=table.annotator, grade=table.grade)
         times = []
         with subprocess.Popen(
-            [python, "-c", CROWDKIT, str(data), str(answer)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [python, "-c", CROWDKIT, str(data), str(answer)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         ) as peer:
             assert peer.stdin is not None
             assert peer.stdout is not None
@@ -150,14 +169,26 @@ def dawid_skene_row(table: LabelTable, repetitions: int) -> dict[str, object]:
                 times.append((ours, peer_answer["seconds"]))
             peer.stdin.close()
         estimate = dawid_skene(table)
-        assert len(estimate.objective) == peer_answer["iterations"], (len(estimate.objective), peer_answer)
+        assert len(estimate.objective) == peer_answer["iterations"], (
+            len(estimate.objective),
+            peer_answer,
+        )
         np.testing.assert_allclose(estimate.posterior, np.load(answer), atol=1e-6)
-    ours, theirs = (statistics.median(column) for column in zip(*times[1:], strict=True))  # the first warms both up
-    return row | {"ratio": theirs / ours, "note": f"{peer_answer['iterations']} iterations each, posteriors equal to 1e-6"}
+    ours, theirs = (
+        statistics.median(column) for column in zip(*times[1:], strict=True)
+    )  # the first warms both up
+    return row | {
+        "ratio": theirs / ours,
+        "note": f"{peer_answer['iterations']} iterations each, posteriors equal to 1e-6",
+    }
 
 
 def main(quick: bool = False) -> list[dict[str, object]]:
-    size = {"n_pairs": 600, "n_judgements": 1_850, "n_annotators": 20} if quick else {"n_pairs": 12_590, "n_judgements": 38_810}
+    size = (
+        {"n_pairs": 600, "n_judgements": 1_850, "n_annotators": 20}
+        if quick
+        else {"n_pairs": 12_590, "n_judgements": 38_810}
+    )
     table = generated(np.random.default_rng(0), **size)
     return [kappa_row(table, 1 if quick else 3), dawid_skene_row(table, 1 if quick else 7)]
 

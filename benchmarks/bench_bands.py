@@ -1,9 +1,11 @@
-"""What staying on a topic brings, and what a claim costs by it: bands of priorities, from the strict order to all priorities together.
+"""What staying on a topic brings, and what a claim costs by it: bands of priorities, from the
+strict order to all priorities together.
 
     python -m benchmarks.bench_bands [--quick]
 
-How long annotators stay is played through by the rule itself, on the pool of docs/methods/judging.md. Claims are those of bench_claims, on its
-30,000 pairs, half judged: one client claims for its 135 annotators in turn, in bands of 1 (the strict order), 3 and 10 by turns.
+How long annotators stay is played through by the rule itself, on the pool of
+docs/methods/judging.md. Claims are those of bench_claims, on its 30,000 pairs, half judged: one
+client claims for its 135 annotators in turn, in bands of 1 (the strict order), 3 and 10 by turns.
 """
 
 from __future__ import annotations
@@ -27,8 +29,14 @@ WIDTHS = (1, 3, 10)
 
 def stays() -> dict[str, object]:
     pool = pool_of_runs(50, 10, depth=10, spread=25, seed=1)
-    found = {width: judge_at_random(pool, width=width, annotators=12, needed=3, block_length=10) for width in (1, 3, 5, 10)}
-    told = ", ".join(f"{row.mean_run:.1f} in bands of {width} ({row.percent_out_of_order:.0f} % before a better rank)" for width, row in found.items())
+    found = {
+        width: judge_at_random(pool, width=width, annotators=12, needed=3, block_length=10)
+        for width in (1, 3, 5, 10)
+    }
+    told = ", ".join(
+        f"{row.mean_run:.1f} in bands of {width} ({row.percent_out_of_order:.0f} % before a better rank)"
+        for width, row in found.items()
+    )
     return {
         "work": "documents of one topic in a row, 50 topics, depth 10, 12 annotators, blocks of 10, bands of 10",
         "peer": f"{STAY} documents",
@@ -65,16 +73,23 @@ def claims(vendor: str, turns: int, n: int) -> list[dict[str, object]]:
     with Database(vendor, 30_000) as database:
         env = {**os.environ, "ASSAY_DATABASE_URL": database.url, "ASSAY_SECRET_KEY": "benchmark"}
         command = [sys.executable, "-m", "benchmarks.bench_bands", "--work", str(turns), str(n)]
-        found = json.loads(subprocess.run(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout)
+        found = json.loads(
+            subprocess.run(
+                command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True
+            ).stdout
+        )
     medians = {width: [statistics.median(took) for took in found[str(width)]] for width in WIDTHS}
     strict = medians[1]
     return [
         {
             "work": f"claim of 30,000 pairs, half judged, in bands of {width}, {vendor}",
             "peer": "the same in the strict order of priorities",
-            "ratio": statistics.median(before / now for before, now in zip(strict, medians[width], strict=True)),
+            "ratio": statistics.median(
+                before / now for before, now in zip(strict, medians[width], strict=True)
+            ),
             "at_least": 0.8,
-            "note": f"medians of {n} claims in {turns} turns: {min(medians[width]):.2f} to {max(medians[width]):.2f} ms "
+            "note": f"medians of {n} claims in {turns} turns: {min(medians[width]):.2f} to "
+            f"{max(medians[width]):.2f} ms "
             f"beside {min(strict):.2f} to {max(strict):.2f} ms",
             "figures": {},
         }
@@ -82,12 +97,23 @@ def claims(vendor: str, turns: int, n: int) -> list[dict[str, object]]:
     ]
 
 
-def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")) -> list[dict[str, object]]:
-    return [stays(), *(row for vendor in vendors for row in claims(vendor, turns=2 if quick else 7, n=135 if quick else 270))]
+def main(
+    quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")
+) -> list[dict[str, object]]:
+    return [
+        stays(),
+        *(
+            row
+            for vendor in vendors
+            for row in claims(vendor, turns=2 if quick else 7, n=135 if quick else 270)
+        ),
+    ]
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--work", nargs=2, type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()

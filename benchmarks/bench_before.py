@@ -1,13 +1,15 @@
-"""What is computed here beside the first version, whose rooms were cut anew: is anything slower than before?
+"""What is computed here beside the first version, whose rooms were cut anew: is anything slower
+than before?
 
     python -m benchmarks bench_before
 
-The modules below run in turns, here and in the files of the version BEFORE, each as a process of its own with its small sizes. Each tells
-how many times as fast as its peer it is, in processor time of one process with one thread; a row's ratio is the median of these here over
-the median of BEFORE, so 1 is as fast as before, and the note has the lowest and highest of the turns. Then the managers' pages of
-`bench_dashboards`, each version on a database of its own: there the ratio is that of their processor times. Requests of the judging page
-have a module of their own (`bench_requests`); imports, claims alone and workers are not compared with BEFORE anywhere.
-"""
+The modules below run in turns, here and in the files of the version BEFORE, each as a process of
+its own with its small sizes. Each tells how many times as fast as its peer it is, in processor time
+of one process with one thread; a row's ratio is the median of these here over the median of BEFORE,
+so 1 is as fast as before, and the note has the lowest and highest of the turns. Then the managers'
+pages of `bench_dashboards`, each version on a database of its own: there the ratio is that of their
+processor times. Requests of the judging page have a module of their own (`bench_requests`);
+imports, claims alone and workers are not compared with BEFORE anywhere."""
 
 from __future__ import annotations
 
@@ -21,26 +23,52 @@ from pathlib import Path
 from benchmarks.bench_dashboards import N_JUDGEMENTS, Database
 from benchmarks.bench_requests import BEFORE, ROOT, checked_out
 
-MODULES = ("bench_agreement", "bench_bootstrap", "bench_evaluate", "bench_pool", "bench_reading", "bench_split_half")
+MODULES = (
+    "bench_agreement",
+    "bench_bootstrap",
+    "bench_evaluate",
+    "bench_pool",
+    "bench_reading",
+    "bench_split_half",
+)
 SMALL = (
     "import time; time.perf_counter = time.process_time\n"
-    "import importlib, json, sys; print(json.dumps(importlib.import_module('benchmarks.' + sys.argv[1]).main(quick=True), default=float))"
+    "import importlib, json, sys; print(json.dumps(importlib.import_module('benchmarks.' + "
+    "sys.argv[1]).main(quick=True), default=float))"
 )
 """Processor time in the place of the clock, for both: other work of the machine counts less."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 LEAST = 0.8
-"""Below it a row says that something is slower: turns of one version differ by as much on a busy machine."""
+"""Below it a row says that something is slower: turns of one version differ by as much on a busy
+machine."""
 Turns = dict[tuple[str, str], list[float]]
 
 
 def one_turn(code: Path, module: str) -> dict[tuple[str, str], float]:
     """(work, peer) -> how many times as fast as the peer, of the rows that have a peer."""
-    env = {**os.environ, "PYTHONPATH": str(code), "DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_SECRET_KEY": "benchmark", **dict.fromkeys(THREADS, "1")}
-    done = subprocess.run([sys.executable, "-c", SMALL, module], cwd=code, env=env, capture_output=True, text=True, check=False)
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(code),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "ASSAY_SECRET_KEY": "benchmark",
+        **dict.fromkeys(THREADS, "1"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL, module],
+        cwd=code,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         raise SystemExit(f"{module} of {code} failed: {done.stderr[-2000:]}")
     rows = json.loads(done.stdout.strip().splitlines()[-1])
-    return {(row["work"], row["peer"]): row["ratio"] for row in rows if isinstance(row.get("ratio"), int | float)}
+    return {
+        (row["work"], row["peer"]): row["ratio"]
+        for row in rows
+        if isinstance(row.get("ratio"), int | float)
+    }
 
 
 def compared(module: str, ours: Turns, before: Turns) -> list[dict[str, object]]:
@@ -49,14 +77,20 @@ def compared(module: str, ours: Turns, before: Turns) -> list[dict[str, object]]
     for work, peer in ours:
         now, then = ours[work, peer], before.get((work, peer))
         if then:
-            spread = "; ".join(f"{min(turns):.1f} to {max(turns):.1f} {name}" for name, turns in (("now", now), ("before", then)))
+            spread = "; ".join(
+                f"{min(turns):.1f} to {max(turns):.1f} {name}"
+                for name, turns in (("now", now), ("before", then))
+            )
             rows.append(
                 {
                     "work": f"{work}, beside {peer}",
                     "peer": f"the same at {BEFORE}",
                     "ratio": statistics.median(now) / statistics.median(then),
                     "at_least": LEAST,
-                    "note": f"{module.removeprefix('bench_')}, small; times as fast as the peer in {len(now)} turns: {spread}",
+                    "note": (
+                        f"{module.removeprefix('bench_')}, small; times as fast as the peer in "
+                        f"{len(now)} turns: {spread}"
+                    ),
                 }
             )
     return rows
@@ -78,7 +112,10 @@ def managers_pages(before: Path, *, quick: bool) -> list[dict[str, object]]:
             "peer": f"the same at {BEFORE}",
             "ratio": statistics.median(then[page]) / statistics.median(now[page]),
             "at_least": LEAST,
-            "note": f"{statistics.median(now[page]):.0f} ms beside {statistics.median(then[page]):.0f} ms of processor time, {len(now[page])} turns",
+            "note": (
+                f"{statistics.median(now[page]):.0f} ms beside "
+                f"{statistics.median(then[page]):.0f} ms of processor time, {len(now[page])} turns"
+            ),
         }
         for page in now
         if page in then
@@ -89,7 +126,15 @@ def main(quick: bool = False) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     with checked_out(BEFORE) as before:
         if before is None:
-            return [{"work": "beside the version before", "peer": BEFORE, "ratio": None, "at_least": None, "note": "no history here"}]
+            return [
+                {
+                    "work": "beside the version before",
+                    "peer": BEFORE,
+                    "ratio": None,
+                    "at_least": None,
+                    "note": "no history here",
+                }
+            ]
         for module in MODULES:
             turns: tuple[Turns, Turns] = ({}, {})
             for _ in range(2 if quick else 5):

@@ -1,9 +1,10 @@
-"""Ranks of 40 runs over 1000 bootstrap samples of 5,793 topics, on GENERATED reciprocal ranks (as many topics as the MS MARCO
-document leaderboard has, as many runs as Craswell et al. had).
+"""Ranks of 40 runs over 1000 bootstrap samples of 5,793 topics, on GENERATED reciprocal ranks (as
+many topics as the MS MARCO document leaderboard has, as many runs as Craswell et al. had).
 
-- numpy loop: a trial draws topics, takes their rows, means, and ranks by scipy's rankdata; rows are topics, which is the faster
-  layout for it.
-- scipy.stats.bootstrap: the means of all runs on shared samples (vectorised, in batches), which it does not rank.
+- numpy loop: a trial draws topics, takes their rows, means, and ranks by scipy's rankdata; rows are
+  topics, which is the faster layout for it.
+- scipy.stats.bootstrap: the means of all runs on shared samples (vectorised, in batches), which it
+  does not rank.
 
 Ours also counts places, wins and intervals.
 
@@ -27,7 +28,8 @@ RUNS, TOPICS, TRIALS = 40, 5793, 1000
 
 
 def generated(runs: int, topics: int, rng: np.random.Generator) -> Floats:
-    """Reciprocal ranks (runs, topics): most topics answered near the top, one in ten not at all, better runs a little higher."""
+    """Reciprocal ranks (runs, topics): most topics answered near the top, one in ten not at all,
+    better runs a little higher."""
     ease = rng.random(topics)
     strength = np.linspace(0.5, 0.9, runs)[:, None]
     ranks = rng.geometric(np.clip(strength * ease, 0.02, 0.95), size=(runs, topics))
@@ -44,7 +46,16 @@ def numpy_loop(by_topic: Floats, trials: int) -> Floats:
 
 
 def scipy_bootstrap(scores: Floats, trials: int) -> Floats:
-    samples = scipy.stats.bootstrap((scores,), np.mean, axis=1, n_resamples=trials, batch=50, method="percentile", vectorized=True, rng=0)
+    samples = scipy.stats.bootstrap(
+        (scores,),
+        np.mean,
+        axis=1,
+        n_resamples=trials,
+        batch=50,
+        method="percentile",
+        vectorized=True,
+        rng=0,
+    )
     return samples.bootstrap_distribution
 
 
@@ -64,8 +75,13 @@ def main(quick: bool = False) -> list[dict[str, Any]]:
     runs, topics, trials, repeats = (10, 500, 250, 2) if quick else (RUNS, TOPICS, TRIALS, 5)
     scores = generated(runs, topics, np.random.default_rng(1))
     by_topic = np.ascontiguousarray(scores.T)
-    ours, loop = bootstrap(scores, trials=trials, seed=0).expected_rank, numpy_loop(by_topic, trials)
-    assert np.abs(ours - loop).max() < 0.5, "expected ranks of two samplings should be near each other"
+    ours, loop = (
+        bootstrap(scores, trials=trials, seed=0).expected_rank,
+        numpy_loop(by_topic, trials),
+    )
+    assert np.abs(ours - loop).max() < 0.5, (
+        "expected ranks of two samplings should be near each other"
+    )
     seconds = medians(
         {
             "ours": lambda: bootstrap(scores, trials=trials, seed=0),
@@ -76,7 +92,14 @@ def main(quick: bool = False) -> list[dict[str, Any]]:
     )
     work = f"bootstrap, {trials} trials x {runs} runs x {topics:,} topics"
     return [
-        {"work": work, "peer": "numpy loop", "ratio": seconds["loop"] / seconds["ours"], "at_least": 5, "aim": 12, "figures": seconds},
+        {
+            "work": work,
+            "peer": "numpy loop",
+            "ratio": seconds["loop"] / seconds["ours"],
+            "at_least": 5,
+            "aim": 12,
+            "figures": seconds,
+        },
         {
             "work": work,
             "peer": "scipy.stats.bootstrap",

@@ -1,14 +1,15 @@
-"""Claiming the next pair: throughput and latency beside two other rules, and over-judging beside an unreserved rule.
+"""Claiming the next pair: throughput and latency beside two other rules, and over-judging beside an
+unreserved rule.
 
     python -m benchmarks.bench_claims [--quick] [--databases postgresql sqlite] [--seconds 4]
 
-A campaign of 30,000 generated pairs, three judgements a pair, half of them complete (45,000 judgements by 135 annotators); 16
-clients in two processes of eight threads, the shape of the web server, claim as fast as they can. Every annotator holds three
-leases, as in a running campaign. Beside, on the same rows in the same run: (a) the whole table ordered under a table lock, as FiRA
-does, and (b) the least judged pair by a group-by over judgements, as Quepid does, which reserves nothing. Both are our own SQL for
-the published rules, with LIMIT 1 in their favour. Then our claim on 300,000 pairs; and how many judgements too many are made by
-simulated judges.
-"""
+A campaign of 30,000 generated pairs, three judgements a pair, half of them complete (45,000
+judgements by 135 annotators); 16 clients in two processes of eight threads, the shape of the web
+server, claim as fast as they can. Every annotator holds three leases, as in a running campaign.
+Beside, on the same rows in the same run: (a) the whole table ordered under a table lock, as FiRA
+does, and (b) the least judged pair by a group-by over judgements, as Quepid does, which reserves
+nothing. Both are our own SQL for the published rules, with LIMIT 1 in their favour. Then our claim
+on 300,000 pairs; and how many judgements too many are made by simulated judges."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ RULES = {
 }
 
 
-# --- in a worker process -------------------------------------------------------------------------------------------------------
+# --- in a worker process
+# -------------------------------------------------------------------------------------------------------
 
 
 def setup() -> None:
@@ -64,51 +66,72 @@ def fill(n_pairs: int, *, judged: bool = True) -> None:
     collection = Collection.objects.create(slug="generated", name="Generated")
     pool = Pool.objects.create(collection=collection, name="generated", depth=10)
     campaign = Campaign.objects.create(
-        slug="generated", name="Generated", collection=collection, pool=pool, state="open", target_per_annotator=0
+        slug="generated",
+        name="Generated",
+        collection=collection,
+        pool=pool,
+        state="open",
+        target_per_annotator=0,
     )
     users = User.objects.bulk_create(User(username=f"u{i}") for i in range(ANNOTATORS))
     members = Membership.objects.bulk_create(
-        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{i:03d}", seed=i) for i, user in enumerate(users)
+        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{i:03d}", seed=i)
+        for i, user in enumerate(users)
     )
     first, now = members[0].pk, timezone.now()
     topics = n_pairs // 50
     block = n_pairs // 10
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO pooling_topic (id, collection_id, topic_id, text, description, narrative, fields, position, proposal, same_as,"
+            "INSERT INTO pooling_topic (id, collection_id, topic_id, text, description, "
+            "narrative, fields, position, proposal, same_as,"
             " removed_reason) "
             + NUMBERS.format(last=topics - 1)
             + "SELECT i + 1, %s, 't' || i, 'query', '', '', '{}', i, '', '', '' FROM n",
             [collection.pk],
         )
         cursor.execute(
-            "INSERT INTO pooling_poolentry (id, pool_id, topic_id, docno, best_rank, priority, position, contributions) "
+            (
+                "INSERT INTO pooling_poolentry (id, pool_id, topic_id, docno, best_rank, priority, "
+                "position, contributions) "
+            )
             + NUMBERS.format(last=n_pairs - 1)
-            + f"SELECT i + 1, %s, 1 + (i / 5) %% {topics}, 'd' || i, 1 + i / {block}, 9 - i / {block}, i, '{{}}' FROM n",
+            + (
+                f"SELECT i + 1, %s, 1 + (i / 5) %% {topics}, 'd' || i, 1 + i / {block}, 9 - i / "
+                f"{block}, i, '{{}}' FROM n"
+            ),
             [pool.pk],
         )
         done = n_pairs // 2 if judged else 0
         cursor.execute(
-            "INSERT INTO annotation_pair (campaign_id, entry_id, topic_row, kind, priority, position, needed, counted, held, open_slots,"
-            " started, unjudgeable, gold_explanation, adjudicated_reason) SELECT %s, e.id, e.topic_id, 'normal', e.priority, e.position, 3,"
+            "INSERT INTO annotation_pair (campaign_id, entry_id, topic_row, kind, priority, "
+            "position, needed, counted, held, open_slots,"
+            " started, unjudgeable, gold_explanation, adjudicated_reason) SELECT %s, e.id, "
+            "e.topic_id, 'normal', e.priority, e.position, 3,"
             f" CASE WHEN e.position < {done} THEN 3 ELSE 0 END, 0,"
             f" CASE WHEN e.position < {done} THEN 0 ELSE 3 END, e.position < {done}, %s,"
             " '', '' FROM pooling_poolentry e ORDER BY e.id",
             [campaign.pk, False],
         )
         for k in range(3):
-            key = f"CAST(md5(p.id || '-{k}') AS uuid)" if connection.vendor == "postgresql" else f"printf('%%032x', p.id * 3 + {k})"
+            key = (
+                f"CAST(md5(p.id || '-{k}') AS uuid)"
+                if connection.vendor == "postgresql"
+                else f"printf('%%032x', p.id * 3 + {k})"
+            )
             cursor.execute(
                 "INSERT INTO annotation_judgement"
                 " (key, pair_id, membership_id, revision, current, grade, cannot_reason, note, spans, standing,"
                 " late, after_deadline, guideline_version, device, judged_at, received_at) "
                 f"SELECT {key}, p.id,"
-                f" {first} + (p.position * 7 + {k} * 13) %% {ANNOTATORS}, 1, %s, 1, '', '', '[]', 'counted', %s, %s, 0, '', %s, %s"
+                f" {first} + (p.position * 7 + {k} * 13) %% {ANNOTATORS}, 1, %s, 1, '', '', '[]', "
+                f"'counted', %s, %s, 0, '', %s, %s"
                 f" FROM annotation_pair p WHERE p.position < {done}",
                 [True, False, False, now, now],
             )
         cursor.execute(
-            "INSERT INTO annotation_lease (token, pair_id, membership_id, state, takes_slot, served_at, expires_at, why)"
+            "INSERT INTO annotation_lease (token, pair_id, membership_id, state, takes_slot, "
+            "served_at, expires_at, why)"
             " SELECT j.key, j.pair_id, j.membership_id, 'submitted', %s, %s, %s, '{}' FROM annotation_judgement j",
             [True, now, now],
         )
@@ -116,8 +139,15 @@ def fill(n_pairs: int, *, judged: bool = True) -> None:
             Membership.objects.all().delete()
             return
         cursor.execute(
-            "INSERT INTO annotation_lease (token, pair_id, membership_id, state, takes_slot, served_at, expires_at, why) SELECT "
-            + ("CAST(md5(p.id || '-live') AS uuid)" if connection.vendor == "postgresql" else "printf('f%%031x', p.id)")
+            (
+                "INSERT INTO annotation_lease (token, pair_id, membership_id, state, takes_slot, "
+                "served_at, expires_at, why) SELECT "
+            )
+            + (
+                "CAST(md5(p.id || '-live') AS uuid)"
+                if connection.vendor == "postgresql"
+                else "printf('f%%031x', p.id)"
+            )
             + f", p.id, {first} + p.position %% {ANNOTATORS}, 'live', %s, %s, %s, '{{}}' FROM annotation_pair p"
             f" WHERE p.position BETWEEN {done} AND {done + 3 * ANNOTATORS - 1}",
             [True, now, now + timedelta(hours=6)],
@@ -138,7 +168,9 @@ def client(rule: str, number: int, seconds: float, go: threading.Barrier, out: l
     from annotation.models import Lease, Membership
     from annotation.services import scheduling
 
-    members = itertools.cycle(Membership.objects.select_related("campaign").order_by("pk")[number :: PROCESSES * THREADS])
+    members = itertools.cycle(
+        Membership.objects.select_related("campaign").order_by("pk")[number :: PROCESSES * THREADS]
+    )
     member = next(members)
     values = {"campaign": member.campaign_id, "me": member.pk}
 
@@ -152,7 +184,10 @@ def client(rule: str, number: int, seconds: float, go: threading.Barrier, out: l
                 cursor.execute("LOCK TABLE annotation_pair IN EXCLUSIVE MODE")
             cursor.execute(RULES["fira"], values)
             cursor.fetchall()
-            cursor.execute("UPDATE annotation_membership SET n_served = n_served + 1 WHERE id = %s", [member.pk])
+            cursor.execute(
+                "UPDATE annotation_membership SET n_served = n_served + 1 WHERE id = %s",
+                [member.pk],
+            )
 
     def least_judged() -> None:
         with connection.cursor() as cursor:
@@ -176,7 +211,10 @@ def work(rule: str, process: int, seconds: float) -> None:
     go = threading.Barrier(THREADS + 1)
     outs: list[list[float]] = [[] for _ in range(THREADS)]
     threads = [
-        threading.Thread(target=client, args=(rule, process * THREADS + i, seconds, go, out), daemon=True) for i, out in enumerate(outs)
+        threading.Thread(
+            target=client, args=(rule, process * THREADS + i, seconds, go, out), daemon=True
+        )
+        for i, out in enumerate(outs)
     ]
     for thread in threads:
         thread.start()
@@ -189,7 +227,8 @@ def work(rule: str, process: int, seconds: float) -> None:
     print(json.dumps([ms for out in outs for ms in out]))
 
 
-# --- in the parent -------------------------------------------------------------------------------------------------------------
+# --- in the parent
+# -------------------------------------------------------------------------------------------------------------
 
 
 def run(url: str, *arguments: str) -> subprocess.Popen[str]:
@@ -205,14 +244,18 @@ def run(url: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def give_back() -> None:
-    """Release the leases that a round of claims has left, other than the three that everybody held before."""
+    """Release the leases that a round of claims has left, other than the three that everybody held
+    before."""
     from django.db import connection
 
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE annotation_lease SET state = 'released' WHERE state = 'live' AND why <> '{}'")
+        cursor.execute(
+            "UPDATE annotation_lease SET state = 'released' WHERE state = 'live' AND why <> '{}'"
+        )
         live = "(SELECT COUNT(*) FROM annotation_lease l WHERE l.pair_id = annotation_pair.id AND l.state = 'live')"
         cursor.execute(
-            f"UPDATE annotation_pair SET held = {live}, open_slots = needed - counted - {live}, started = (counted > 0 OR {live} > 0)"
+            f"UPDATE annotation_pair SET held = {live}, open_slots = needed - counted - {live}, "
+            f"started = (counted > 0 OR {live} > 0)"
             " WHERE held > 0"
         )
 
@@ -268,32 +311,50 @@ class Database:
 
 def summary(latencies: list[float], seconds: float) -> dict[str, float]:
     cuts = statistics.quantiles(latencies, n=100) if len(latencies) > 1 else [latencies[0]] * 99
-    return {"per_second": len(latencies) / seconds, "median_ms": cuts[49], "p95_ms": cuts[94], "p99_ms": cuts[98], "n": len(latencies)}
+    return {
+        "per_second": len(latencies) / seconds,
+        "median_ms": cuts[49],
+        "p95_ms": cuts[94],
+        "p99_ms": cuts[98],
+        "n": len(latencies),
+    }
 
 
 def compare(vendor: str, seconds: float, rounds: int) -> dict[str, dict[str, float]]:
-    """Our claim and the two others on 30,000 pairs, and ours on 300,000, alternating. The median round of each."""
-    rounds_of: dict[str, list[dict[str, float]]] = {"ours": [], "fira": [], "quepid": [], "ours at 300,000": []}
+    """Our claim and the two others on 30,000 pairs, and ours on 300,000, alternating. The median
+    round of each."""
+    rounds_of: dict[str, list[dict[str, float]]] = {
+        "ours": [],
+        "fira": [],
+        "quepid": [],
+        "ours at 300,000": [],
+    }
     with Database(vendor, 30_000) as database, Database(vendor, 300_000) as larger:
         for _ in range(rounds):
             for name, rows in rounds_of.items():
                 url = larger.url if name.endswith("300,000") else database.url
                 rows.append(summary(measure(url, name.split()[0], seconds), seconds))
-    return {name: sorted(rows, key=lambda row: row["per_second"])[len(rows) // 2] for name, rows in rounds_of.items()}
+    return {
+        name: sorted(rows, key=lambda row: row["per_second"])[len(rows) // 2]
+        for name, rows in rounds_of.items()
+    }
 
 
 def over_judged_unreserved(judges: int, n_pairs: int, n: int, seed: int) -> float:
-    """Judgements beyond n, as a share of those needed, when each judge takes a random pair that has fewer than n and holds nothing.
+    """Judgements beyond n, as a share of those needed, when each judge takes a random pair that has
+    fewer than n and holds nothing.
 
-    A simulation in memory of the rule that Quepid uses; times are those of our simulated annotators.
-    """
+    A simulation in memory of the rule that Quepid uses; times are those of our simulated
+    annotators."""
     import heapq
 
     import numpy as np
 
     rng = np.random.default_rng(seed)
     counts, judged_by = [0] * n_pairs, [set() for _ in range(judges)]
-    queue: list[tuple[float, int, int]] = [(float(rng.uniform(0, 60)), judge, -1) for judge in range(judges)]
+    queue: list[tuple[float, int, int]] = [
+        (float(rng.uniform(0, 60)), judge, -1) for judge in range(judges)
+    ]
     heapq.heapify(queue)
     while queue:
         moment, judge, pair = heapq.heappop(queue)
@@ -323,25 +384,38 @@ def over_judged(judges: int, n_pairs: int) -> None:
     campaign = Campaign.objects.get()
     annotators = simulation.recruit(campaign, judges, weights={"reliable": 1.0}, seed=1)
     simulated_time.run_directly(
-        campaign, annotators, simulation.Truth(None, campaign), reliability=0.8, seconds=48, start=timezone.now() - timedelta(days=30)
+        campaign,
+        annotators,
+        simulation.Truth(None, campaign),
+        reliability=0.8,
+        seconds=48,
+        start=timezone.now() - timedelta(days=30),
     )
     needed = campaign.pairs.aggregate(n=Sum("needed"))["n"]
     print(json.dumps((Judgement.objects.filter(current=True).count() - needed) / needed))
 
 
-def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"), seconds: float = 4.0) -> list[dict[str, object]]:
+def main(
+    quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"), seconds: float = 4.0
+) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for vendor in vendors:
         figures = compare(vendor, seconds, rounds=1 if quick else 3)
         ours = figures["ours"]
-        for peer, name in (("fira", "the whole table ordered under a table lock"), ("quepid", "the least judged by a group-by")):
+        for peer, name in (
+            ("fira", "the whole table ordered under a table lock"),
+            ("quepid", "the least judged by a group-by"),
+        ):
             rows.append(
                 {
                     "work": f"claim of 30,000 pairs, half judged, 16 clients, {vendor}",
                     "peer": name,
                     "ratio": ours["per_second"] / figures[peer]["per_second"],
                     "at_least": 20,
-                    "note": f"p95 {ours['p95_ms']:.1f} ms, {ours['per_second']:.0f}/s beside {figures[peer]['per_second']:.0f}/s",
+                    "note": (
+                        f"p95 {ours['p95_ms']:.1f} ms, {ours['per_second']:.0f}/s beside "
+                        f"{figures[peer]['per_second']:.0f}/s"
+                    ),
                     "figures": figures,
                 }
             )
@@ -370,17 +444,28 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
     n_pairs = 500 if quick else 1000
     for judges in (10, 50, 135):
         with tempfile.TemporaryDirectory() as folder:
-            out, _ = run(f"sqlite:///{folder}/bench.sqlite3", "--over-judged", str(judges), str(n_pairs)).communicate()
-        theirs = statistics.median(over_judged_unreserved(judges, n_pairs, 3, seed) for seed in range(1 if quick else 3))
+            out, _ = run(
+                f"sqlite:///{folder}/bench.sqlite3", "--over-judged", str(judges), str(n_pairs)
+            ).communicate()
+        theirs = statistics.median(
+            over_judged_unreserved(judges, n_pairs, 3, seed) for seed in range(1 if quick else 3)
+        )
         note = f"{100 * json.loads(out):.1f} % over-judged beside {100 * theirs:.1f} %"
         rows.append(
-            {"work": f"{n_pairs} pairs, {judges} simulated judges", "peer": "a rule that reserves nothing", "note": note, "figures": {}}
+            {
+                "work": f"{n_pairs} pairs, {judges} simulated judges",
+                "peer": "a rule that reserves nothing",
+                "note": note,
+                "figures": {},
+            }
         )
     return rows
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--databases", nargs="+", default=["postgresql", "sqlite"])
     parser.add_argument("--seconds", type=float, default=4.0)
@@ -409,4 +494,10 @@ if __name__ == "__main__":
     else:
         for row in main(options.quick, tuple(options.databases), options.seconds):
             print({key: value for key, value in row.items() if key != "figures"})
-            print("   ", {name: {k: round(v, 2) for k, v in figures.items()} for name, figures in row["figures"].items()})  # type: ignore[attr-defined]
+            print(
+                "   ",
+                {
+                    name: {k: round(v, 2) for k, v in figures.items()}
+                    for name, figures in row["figures"].items()
+                },
+            )  # type: ignore[attr-defined]

@@ -1,10 +1,13 @@
-"""What a command on plain files costs before and while it computes: processor time of whole processes, user and system, taking turns.
+"""What a command on plain files costs before and while it computes: processor time of whole
+processes, user and system, taking turns.
 
-- `evaluate --help`, as `assay` and as manage.py; the limit is three times `python -c 'import numpy'`, measured in the same rounds.
-- A command on files of two topics, where starting is all there is to wait for; in multiples of the same `import numpy`. The limit is four: scipy.special
-  alone takes three.
-- `evaluate QRELS RUN` of one run with 66 topics x 1000 documents, GENERATED, AP and nDCG@10; beside the command of ir_measures on the same
-  files, whose means must be the same to four decimals before anything is timed. Files of bytecode are there for both.
+- `evaluate --help`, as `assay` and as manage.py; the limit is three times `python -c 'import
+  numpy'`, measured in the same rounds.
+- A command on files of two topics, where starting is all there is to wait for; in multiples of the
+  same `import numpy`. The limit is four: scipy.special alone takes three.
+- `evaluate QRELS RUN` of one run with 66 topics x 1000 documents, GENERATED, AP and nDCG@10; beside
+  the command of ir_measures on the same files, whose means must be the same to four decimals before
+  anything is timed. Files of bytecode are there for both.
 """
 
 from __future__ import annotations
@@ -25,7 +28,12 @@ PEER = str(Path(PYTHON).parent / "ir_measures")
 MEASURES = ("AP", "nDCG@10")
 TIMES_NUMPY = 3
 TIMES_NUMPY_COMPUTING = 4
-SMALL = {"evaluate": ["qrels", "a", "b"], "compare_systems": ["qrels", "a", "b"], "bootstrap": ["qrels", "a", "b"], "agreement": ["judgements"]}
+SMALL = {
+    "evaluate": ["qrels", "a", "b"],
+    "compare_systems": ["qrels", "a", "b"],
+    "bootstrap": ["qrels", "a", "b"],
+    "agreement": ["judgements"],
+}
 """Commands that compute on two topics: these files each."""
 OUR_NAMES = {"assay": ["-m", "assay"], "manage.py": ["manage.py"]}
 
@@ -35,31 +43,68 @@ def main(quick: bool) -> list[dict[str, object]]:
     with tempfile.TemporaryDirectory() as folder:
         qrels, (run,) = make_files(Path(folder), n_runs=1, n_topics=66, n_documents=1000)
         files = [str(qrels), str(run)]
-        ours = {name: [PYTHON, *words, "evaluate", *files, "--measures", " ".join(MEASURES)] for name, words in OUR_NAMES.items()}
+        ours = {
+            name: [PYTHON, *words, "evaluate", *files, "--measures", " ".join(MEASURES)]
+            for name, words in OUR_NAMES.items()
+        }
         theirs = [PEER, *files, *MEASURES]
         same_means(ours["assay"], theirs)
         paths = small_files(Path(folder))
-        small = {name: [PYTHON, "-m", "assay", name, *(str(paths[word]) for word in words)] for name, words in SMALL.items()}
+        small = {
+            name: [PYTHON, "-m", "assay", name, *(str(paths[word]) for word in words)]
+            for name, words in SMALL.items()
+        }
         started = seconds_of({"numpy": [PYTHON, "-c", "import numpy"], **small}, rounds)
         helped = seconds_of(
-            {"numpy": [PYTHON, "-c", "import numpy"], **{name: [PYTHON, *words, "evaluate", "--help"] for name, words in OUR_NAMES.items()}}, rounds
+            {
+                "numpy": [PYTHON, "-c", "import numpy"],
+                **{
+                    name: [PYTHON, *words, "evaluate", "--help"]
+                    for name, words in OUR_NAMES.items()
+                },
+            },
+            rounds,
         )
         evaluated = seconds_of({"ir_measures": theirs, **ours}, rounds)
     rows = []
     for name in OUR_NAMES:
         note = f"{1000 * helped[name]:.0f} ms beside {1000 * helped['numpy']:.0f} ms"
         limit = TIMES_NUMPY * helped["numpy"] / helped[name]
-        rows.append({"work": f"`{name} evaluate --help`", "peer": "3 times `import numpy`", "ratio": limit, "at_least": 1.0, "note": note})
+        rows.append(
+            {
+                "work": f"`{name} evaluate --help`",
+                "peer": "3 times `import numpy`",
+                "ratio": limit,
+                "at_least": 1.0,
+                "note": note,
+            }
+        )
     for name in SMALL:
         note = f"{1000 * started[name]:.0f} ms beside {1000 * started['numpy']:.0f} ms"
         limit = TIMES_NUMPY_COMPUTING * started["numpy"] / started[name]
         work = f"`{name}` on two topics"
-        rows.append({"work": work, "peer": f"{TIMES_NUMPY_COMPUTING} times `import numpy`", "ratio": limit, "at_least": 1.0, "note": note})
+        rows.append(
+            {
+                "work": work,
+                "peer": f"{TIMES_NUMPY_COMPUTING} times `import numpy`",
+                "ratio": limit,
+                "at_least": 1.0,
+                "note": note,
+            }
+        )
     for name in OUR_NAMES:
         note = f"{1000 * evaluated[name]:.0f} ms beside {1000 * evaluated['ir_measures']:.0f} ms of processor time"
         ratio = evaluated["ir_measures"] / evaluated[name]
         work = f"`{name} evaluate`, one run of 66 topics x 1000, AP and nDCG@10"
-        rows.append({"work": work, "peer": "ir_measures' command", "ratio": ratio, "at_least": 1.0, "note": note})
+        rows.append(
+            {
+                "work": work,
+                "peer": "ir_measures' command",
+                "ratio": ratio,
+                "at_least": 1.0,
+                "note": note,
+            }
+        )
     return rows
 
 
@@ -71,7 +116,11 @@ def small_files(folder: Path) -> dict[str, Path]:
         "a": [f"{topic} Q0 d{document} {document} {9 - document} a" for topic, document in pairs],
         "b": [f"{topic} Q0 d{document} {4 - document} {document} b" for topic, document in pairs],
         "judgements": ["topic\tdocument\tannotator\tgrade"]
-        + [f"{topic}\td{document}\ta{who}\t{(topic + document + who) % 2}" for topic, document in pairs for who in (1, 2)],
+        + [
+            f"{topic}\td{document}\ta{who}\t{(topic + document + who) % 2}"
+            for topic, document in pairs
+            for who in (1, 2)
+        ],
     }
     paths = {name: folder / f"small-{name}.txt" for name in texts}
     for name, lines in texts.items():
@@ -85,7 +134,10 @@ def same_means(ours: Sequence[str], theirs: Sequence[str]) -> None:
     table = [line.split() for line in printed(ours).splitlines()]
     header = next(row for row in table if row[:1] == ["run"])
     values = dict(zip(header[1:], table[table.index(header) + 1][1:], strict=True))
-    assert {name: values[name] for name in MEASURES} == {name: told[name] for name in MEASURES}, (values, told)
+    assert {name: values[name] for name in MEASURES} == {name: told[name] for name in MEASURES}, (
+        values,
+        told,
+    )
 
 
 def printed(command: Sequence[str]) -> str:
@@ -103,7 +155,9 @@ def seconds_of(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, 
 
 def processor_seconds(command: Sequence[str]) -> float:
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0, command

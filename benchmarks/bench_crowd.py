@@ -1,12 +1,13 @@
-"""A crowd of annotators at their own pace while three managers look, through the web server: 1,350 who judge once in 30 seconds, and 5,000
-who judge once in 48.
+"""A crowd of annotators at their own pace while three managers look, through the web server: 1,350
+who judge once in 30 seconds, and 5,000 who judge once in 48.
 
     python -m benchmarks.bench_crowd [--quick] [--databases postgresql sqlite]
 
-One web server of two processes with eight threads, a background worker, the database, all annotators' pages (`judging_clients`) and the
-managers on one machine. Each manager opens a page of the campaign every five seconds, in turn. Afterwards every judgement that was
-accepted must be stored, none counted twice, and no pair over-judged. Where not all can be answered the rest is refused early and said.
-"""
+One web server of two processes with eight threads, a background worker, the database, all
+annotators' pages (`judging_clients`) and the managers on one machine. Each manager opens a page of
+the campaign every five seconds, in turn. Afterwards every judgement that was accepted must be
+stored, none counted twice, and no pair over-judged. Where not all can be answered the rest is
+refused early and said."""
 
 from __future__ import annotations
 
@@ -36,7 +37,11 @@ MANAGERS_PAGES = ["", "people/", "agreement/", "time/", "labels/"]
 @contextmanager
 def working(installation: Installation) -> Iterator[None]:
     process = subprocess.Popen(
-        worker_command(), cwd=installation.code, env=installation.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        worker_command(),
+        cwd=installation.code,
+        env=installation.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         yield
@@ -48,7 +53,13 @@ def working(installation: Installation) -> Iterator[None]:
 
 
 async def measured(
-    port: int, sessions: list[dict[str, str]], bosses: list[dict[str, str]], *, every: float, seconds: float, database: str
+    port: int,
+    sessions: list[dict[str, str]],
+    bosses: list[dict[str, str]],
+    *,
+    every: float,
+    seconds: float,
+    database: str,
 ) -> dict[str, object]:
     diary, looked = Diary(), Diary()
     clients = [Client(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
@@ -57,32 +68,55 @@ async def measured(
     os.sync()  # what filled the database is not written beside what is measured
 
     def spent_so_far() -> dict[str, float]:
-        return {"web": processor_seconds(f"127.0.0.1:{port} "), "database": processor_seconds(f" {database} ", of_ended="config_file=")}
+        return {
+            "web": processor_seconds(f"127.0.0.1:{port} "),
+            "database": processor_seconds(f" {database} ", of_ended="config_file="),
+        }
 
     before = spent_so_far()
     (began, ended), _ = await asyncio.gather(
         all_judge(clients, seconds, every=every),
-        asyncio.gather(*(look_for(manager, MANAGERS_PAGES, seconds, every=EVERY) for manager in managers)),
+        asyncio.gather(
+            *(look_for(manager, MANAGERS_PAGES, seconds, every=EVERY) for manager in managers)
+        ),
     )
     spent = {name: seconds_then - before[name] for name, seconds_then in spent_so_far().items()}
     for client in [*clients, *managers]:
         client.close()
     pages = looked.between(began, ended + 1)
     return {
-        **rates(diary, began, ended), "pages": len(pages), "pages_p99_ms": p99([took for took, status in pages if status == 200]),
-        **{f"{name}_ms_each": 1000 * of / max(1, len(diary.between(began, ended))) for name, of in spent.items()},
-        "pages_refused": sum(status != 200 for _, status in pages), "accepted": sorted(diary.accepted),
-    }  # fmt: skip
+        **rates(diary, began, ended),
+        "pages": len(pages),
+        "pages_p99_ms": p99([took for took, status in pages if status == 200]),
+        **{
+            f"{name}_ms_each": 1000 * of / max(1, len(diary.between(began, ended)))
+            for name, of in spent.items()
+        },
+        "pages_refused": sum(status != 200 for _, status in pages),
+        "accepted": sorted(diary.accepted),
+    }
 
 
 def one_crowd(vendor: str, folder: str, n: int, every: float, seconds: float) -> dict[str, object]:
     installation = Installation(ROOT, vendor, folder)
     try:
-        sessions, bosses = json.loads(installation.run("--sessions", str(n))), json.loads(installation.run("--managers", str(MANAGERS)))
+        sessions, bosses = (
+            json.loads(installation.run("--sessions", str(n))),
+            json.loads(installation.run("--managers", str(MANAGERS))),
+        )
         server = Server(installation, threads_only=False)
         try:
             with working(installation):
-                figures = asyncio.run(measured(server.port, sessions, bosses, every=every, seconds=seconds, database=installation.name))
+                figures = asyncio.run(
+                    measured(
+                        server.port,
+                        sessions,
+                        bosses,
+                        every=every,
+                        seconds=seconds,
+                        database=installation.name,
+                    )
+                )
         finally:
             server.end()
         accepted = Path(folder) / "accepted.json"
@@ -96,14 +130,19 @@ def told(figures: dict[str, object]) -> str:
     return (
         f"processor time for each, managers' pages with it: web {figures['web_ms_each']:.1f}, "
         f"PostgreSQL {figures['database_ms_each']:.1f} ms (SQLite's is the web's); "
-        f"{figures['done_per_s']:.0f} judgements and leases a second at p50 {figures['p50_ms']:.0f}, p99 {figures['p99_ms']:.0f} ms, "
-        f"{figures['refused_per_s']:.1f}/s refused, {figures['lost']} lost; {figures['pages']} managers' pages at p99 {figures['pages_p99_ms']:.0f} ms, "
-        f"{figures['pages_refused']} of them refused; {figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, "
+        f"{figures['done_per_s']:.0f} judgements and leases a second at p50 "
+        f"{figures['p50_ms']:.0f}, p99 {figures['p99_ms']:.0f} ms, "
+        f"{figures['refused_per_s']:.1f}/s refused, {figures['lost']} lost; {figures['pages']} "
+        f"managers' pages at p99 {figures['pages_p99_ms']:.0f} ms, "
+        f"{figures['pages_refused']} of them refused; {figures['n_accepted']:,} accepted, "
+        f"{figures['n_missing']} of them not stored, "
         f"{figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
     )
 
 
-def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")) -> list[dict[str, object]]:
+def main(
+    quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")
+) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for vendor in vendors:
         for n, every in [(60, 5.0)] if quick else CROWDS:
@@ -124,7 +163,9 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--databases", nargs="+", default=["postgresql", "sqlite"])
     options = parser.parse_args()

@@ -1,19 +1,22 @@
-"""The manager's pages at TripJudge's size and at ten times that size, and what they cost the annotators.
+"""The manager's pages at TripJudge's size and at ten times that size, and what they cost the
+annotators.
 
     python -m benchmarks.bench_dashboards [--quick] [--databases sqlite postgresql]
 
-A generated campaign of the size of TripJudge: a pool of 29,581 pairs, 38,810 judgements by 135 annotators (some click at random), each
-with the lease it was made under, three live leases an annotator. Every page is asked for through the whole application (middleware,
-session, permissions, template), and in the hard case: since the last request somebody has judged, and what is kept is too old to be
-shown, so that everything that may be at most five seconds old is computed anew. The limit is the peer: 300 ms, and 1 s at ten times
-the size. The first page of a new process is measured in processes that have done nothing but start: after others have read the
-campaign, and where nobody has since it was filled.
+A generated campaign of the size of TripJudge: a pool of 29,581 pairs, 38,810 judgements by 135
+annotators (some click at random), each with the lease it was made under, three live leases an
+annotator. Every page is asked for through the whole application (middleware, session, permissions,
+template), and in the hard case: since the last request somebody has judged, and what is kept is too
+old to be shown, so that everything that may be at most five seconds old is computed anew. The limit
+is the peer: 300 ms, and 1 s at ten times the size. The first page of a new process is measured in
+processes that have done nothing but start: after others have read the campaign, and where nobody
+has since it was filled.
 
-Then the whole installation runs (two web processes, a worker that computes what pages ask for): ten claims a second straight from
-the scheduler, and ten judgements a second over HTTP, each answered with the next pairs; in every other round ten managers have the
-progress page open, which asks for its figures every three seconds, and every third time each opens a page instead. A round has its
-p95; shown is the median over rounds with and without managers, which alternate.
-"""
+Then the whole installation runs (two web processes, a worker that computes what pages ask for): ten
+claims a second straight from the scheduler, and ten judgements a second over HTTP, each answered
+with the next pairs; in every other round ten managers have the progress page open, which asks for
+its figures every three seconds, and every third time each opens a page instead. A round has its
+p95; shown is the median over rounds with and without managers, which alternate."""
 
 from __future__ import annotations
 
@@ -53,7 +56,8 @@ PAGES = {
 SLUG = "generated"
 
 
-# --- in a process of its own, on a database of its own -------------------------------------------------------------------------
+# --- in a process of its own, on a database of its own
+# -------------------------------------------------------------------------
 
 
 def setup() -> None:
@@ -73,7 +77,8 @@ def insert(table: str, columns: str, rows: Any) -> None:
 
 
 def fill(times: int) -> None:
-    """The campaign `times` as large as TripJudge: pairs by rank, the best first, three judgements each until they are used up."""
+    """The campaign `times` as large as TripJudge: pairs by rank, the best first, three judgements
+    each until they are used up."""
     import numpy as np
     from django.contrib.auth.models import User
     from django.db import connection, transaction
@@ -85,7 +90,9 @@ def fill(times: int) -> None:
     rng = np.random.default_rng(7)
     n_pairs, n_judgements, n_topics = N_PAIRS * times, N_JUDGEMENTS * times, N_TOPICS * times
     collection = Collection.objects.create(slug=SLUG, name="Generated", n_documents=n_pairs)
-    pool = Pool.objects.create(collection=collection, name="generated", depth=DEPTH, n_pairs=n_pairs)
+    pool = Pool.objects.create(
+        collection=collection, name="generated", depth=DEPTH, n_pairs=n_pairs
+    )
     now = timezone.now()
     campaign = Campaign.objects.create(
         slug=SLUG,
@@ -102,12 +109,29 @@ def fill(times: int) -> None:
     for i, user in enumerate(managers):
         Membership.objects.create(campaign=campaign, user=user, role="manager", pseudonym=f"M{i}")
     members = Membership.objects.bulk_create(
-        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{i:03d}", seed=i, last_seen=now)
+        Membership(
+            campaign=campaign,
+            user=user,
+            role="annotator",
+            pseudonym=f"A{i:03d}",
+            seed=i,
+            last_seen=now,
+        )
         for i, user in enumerate(users)
     )
-    Feedback.objects.bulk_create(Feedback(membership=m, score="GOOD", text="It was fine." if i % 3 else "") for i, m in enumerate(members))
+    Feedback.objects.bulk_create(
+        Feedback(membership=m, score="GOOD", text="It was fine." if i % 3 else "")
+        for i, m in enumerate(members)
+    )
     AuditEvent.objects.bulk_create(
-        AuditEvent(campaign=campaign, actor=boss, action="invited", subject=m.pseudonym, details={"name": m.pseudonym}) for m in members
+        AuditEvent(
+            campaign=campaign,
+            actor=boss,
+            action="invited",
+            subject=m.pseudonym,
+            details={"name": m.pseudonym},
+        )
+        for m in members
     )
     rank = np.sort(rng.integers(1, DEPTH + 1, size=n_pairs))
     topic = rng.integers(1, n_topics + 1, size=n_pairs)
@@ -116,13 +140,30 @@ def fill(times: int) -> None:
     with transaction.atomic():
         insert(
             "pooling_topic",
-            "id, collection_id, topic_id, text, description, narrative, fields, position, proposal, same_as, removed_reason",
-            ((i, collection.pk, f"t{i}", f"query number {i}", "", "", "{}", i, "", "", "") for i in range(1, n_topics + 1)),
+            (
+                "id, collection_id, topic_id, text, description, narrative, fields, position, "
+                "proposal, same_as, removed_reason"
+            ),
+            (
+                (i, collection.pk, f"t{i}", f"query number {i}", "", "", "{}", i, "", "", "")
+                for i in range(1, n_topics + 1)
+            ),
         )
         insert(
             "pooling_document",
             "id, collection_id, docno, title, text, fields, n_words",
-            ((i + 1, collection.pk, f"d{i}", f"Document number {i}", "word " * 60, "{}", words[i]) for i in numbers),
+            (
+                (
+                    i + 1,
+                    collection.pk,
+                    f"d{i}",
+                    f"Document number {i}",
+                    "word " * 60,
+                    "{}",
+                    words[i],
+                )
+                for i in numbers
+            ),
         )
         insert(
             "pooling_poolentry",
@@ -134,8 +175,10 @@ def fill(times: int) -> None:
         )
         with connection.cursor() as cursor:
             cursor.execute(
-                "INSERT INTO annotation_pair (campaign_id, entry_id, topic_row, kind, priority, position, needed, counted, held, open_slots,"
-                " started, unjudgeable, gold_explanation, adjudicated_reason) SELECT %s, e.id, e.topic_id, 'normal', e.priority, e.position,"
+                "INSERT INTO annotation_pair (campaign_id, entry_id, topic_row, kind, priority, "
+                "position, needed, counted, held, open_slots,"
+                " started, unjudgeable, gold_explanation, adjudicated_reason) SELECT %s, e.id, "
+                "e.topic_id, 'normal', e.priority, e.position,"
                 " 3, 0, 0, 3, %s, %s, '', '' FROM pooling_poolentry e ORDER BY e.id",
                 [campaign.pk, False, False],
             )
@@ -145,31 +188,52 @@ def fill(times: int) -> None:
         live = now + timedelta(hours=6)
         start = first_pair + n_judgements // 3 + 10
         held = [
-            (uuid.uuid4().hex, start + i, members[i % N_ANNOTATORS].pk, "live", True, now, live, '{"rule": "priority"}')
+            (
+                uuid.uuid4().hex,
+                start + i,
+                members[i % N_ANNOTATORS].pk,
+                "live",
+                True,
+                now,
+                live,
+                '{"rule": "priority"}',
+            )
             for i in range(3 * N_ANNOTATORS)
         ]
-        insert("annotation_lease", "token, pair_id, membership_id, state, takes_slot, served_at, expires_at, why", held)
+        insert(
+            "annotation_lease",
+            "token, pair_id, membership_id, state, takes_slot, served_at, expires_at, why",
+            held,
+        )
         with connection.cursor() as cursor:
             cursor.execute(
-                "UPDATE annotation_pair SET held = 1, open_slots = open_slots - 1, started = %s WHERE id >= %s AND id < %s",
+                (
+                    "UPDATE annotation_pair SET held = 1, open_slots = open_slots - 1, started = %s "
+                    "WHERE id >= %s AND id < %s"
+                ),
                 [True, start, start + len(held)],
             )
             cursor.execute(
-                "UPDATE annotation_pair SET kind = 'gold', gold_grade = 2 WHERE id >= %s AND id < %s", [first_pair + 100, first_pair + 140]
+                "UPDATE annotation_pair SET kind = 'gold', gold_grade = 2 WHERE id >= %s AND id < %s",
+                [first_pair + 100, first_pair + 140],
             )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE" if connection.vendor == "sqlite" else "VACUUM ANALYZE")
 
 
 def judgements(rng: Any, first_pair: int, members: list[int], n: int, now: Any) -> None:
-    """Three of each pair in order over twelve days; most annotators see the truth, every ninth clicks at random."""
+    """Three of each pair in order over twelve days; most annotators see the truth, every ninth
+    clicks at random."""
     import numpy as np
     from django.db import connection
 
     pair = np.arange(n) // 3
     truth = rng.choice(4, p=[0.25, 0.25, 0.25, 0.25], size=pair[-1] + 1)[pair]
     # the annotators of one pair differ: a random start and two different steps from it
-    start, step = rng.integers(len(members), size=pair[-1] + 1)[pair], rng.integers(1, len(members) // 3, size=pair[-1] + 1)[pair]
+    start, step = (
+        rng.integers(len(members), size=pair[-1] + 1)[pair],
+        rng.integers(1, len(members) // 3, size=pair[-1] + 1)[pair],
+    )
     who = (start + (np.arange(n) % 3) * step) % len(members)
     guess = (rng.random(n) > 0.7) | (who % 9 == 0)
     grade = np.where(guess, rng.integers(4, size=n), truth)
@@ -178,27 +242,61 @@ def judgements(rng: Any, first_pair: int, members: list[int], n: int, now: Any) 
     from datetime import UTC, datetime
 
     def rows() -> Any:
-        for i, (p, w, g, ms, t) in enumerate(zip(pair.tolist(), who.tolist(), grade.tolist(), active.tolist(), at.tolist(), strict=True)):
+        for i, (p, w, g, ms, t) in enumerate(
+            zip(
+                pair.tolist(),
+                who.tolist(),
+                grade.tolist(),
+                active.tolist(),
+                at.tolist(),
+                strict=True,
+            )
+        ):
             moment = datetime.fromtimestamp(t, UTC)
             standing = "too fast" if i % 997 == 0 else "counted"
             yield (
-                uuid.UUID(int=i).hex, first_pair + p, members[w], 1, True, g, "", "", "[]", standing, False, False,
-                900 if standing == "too fast" else ms, 0, 500, ms + 500, ms + 700, 1, "keyboard", moment, moment,
-            )  # fmt: skip
+                uuid.UUID(int=i).hex,
+                first_pair + p,
+                members[w],
+                1,
+                True,
+                g,
+                "",
+                "",
+                "[]",
+                standing,
+                False,
+                False,
+                900 if standing == "too fast" else ms,
+                0,
+                500,
+                ms + 500,
+                ms + 700,
+                1,
+                "keyboard",
+                moment,
+                moment,
+            )
 
     insert(
         "annotation_judgement",
-        "key, pair_id, membership_id, revision, current, grade, cannot_reason, note, spans, standing, late, after_deadline,"
+        "key, pair_id, membership_id, revision, current, grade, cannot_reason, note, spans, "
+        "standing, late, after_deadline,"
         " active_ms, idle_ms, hidden_ms, wall_ms, server_ms, guideline_version, device, judged_at, received_at",
         rows(),
     )
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO annotation_lease (token, pair_id, membership_id, state, takes_slot, served_at, expires_at, why)"
-            " SELECT j.key, j.pair_id, j.membership_id, 'submitted', %s, j.judged_at, j.judged_at, '{}' FROM annotation_judgement j",
+            "INSERT INTO annotation_lease (token, pair_id, membership_id, state, takes_slot, "
+            "served_at, expires_at, why)"
+            " SELECT j.key, j.pair_id, j.membership_id, 'submitted', %s, j.judged_at, "
+            "j.judged_at, '{}' FROM annotation_judgement j",
             [True],
         )
-        made = "(SELECT COUNT(*) FROM annotation_judgement j WHERE j.pair_id = annotation_pair.id AND j.standing = 'counted')"
+        made = (
+            "(SELECT COUNT(*) FROM annotation_judgement j WHERE j.pair_id = annotation_pair.id "
+            "AND j.standing = 'counted')"
+        )
         cursor.execute(
             f"UPDATE annotation_pair SET counted = {made}, open_slots = needed - {made}, started = %s WHERE id < %s",
             [True, first_pair + int(pair[-1]) + 1],
@@ -234,7 +332,11 @@ def somebody_judges(n: list[int]) -> None:
     from annotation.services import judging, scheduling
 
     n[0] += 1
-    member = Membership.objects.select_related("campaign", "user").filter(role="annotator").order_by("pk")[n[0] % N_ANNOTATORS]
+    member = (
+        Membership.objects.select_related("campaign", "user")
+        .filter(role="annotator")
+        .order_by("pk")[n[0] % N_ANNOTATORS]
+    )
     lease = scheduling.claim(member)
     if lease is None:
         raise SystemExit("no pair is left to claim")
@@ -272,7 +374,8 @@ def pages(rounds: int) -> dict[str, Any]:
 
 
 def first_page() -> float:
-    """The first page of this process, whose addresses are known as in a web process. -> milliseconds"""
+    """The first page of this process, whose addresses are known as in a web process. ->
+    milliseconds"""
     from django.urls import get_resolver
 
     _ = get_resolver().url_patterns
@@ -289,7 +392,9 @@ def look(port: int) -> None:
 
     pages = [f"/campaigns/{SLUG}/{page}" for page in PAGES.values() if page != "live"]
     bosses = list(User.objects.filter(username__startswith="boss").order_by("pk"))
-    dashboard_load.told(dashboard_load.managing(port, f"/campaigns/{SLUG}/live", pages, EVERY_S, bosses))
+    dashboard_load.told(
+        dashboard_load.managing(port, f"/campaigns/{SLUG}/live", pages, EVERY_S, bosses)
+    )
 
 
 def judge(port: int) -> None:
@@ -300,11 +405,16 @@ def judge(port: int) -> None:
 
 
 def claims() -> None:
-    """Claims, each answered, by annotators in turn who do not judge over HTTP. -> milliseconds of each claim"""
+    """Claims, each answered, by annotators in turn who do not judge over HTTP. -> milliseconds of
+    each claim"""
     from annotation.models import Membership
     from annotation.services import judging, scheduling
 
-    everybody = list(Membership.objects.select_related("campaign", "user").filter(role="annotator").order_by("pk"))
+    everybody = list(
+        Membership.objects.select_related("campaign", "user")
+        .filter(role="annotator")
+        .order_by("pk")
+    )
     members = [member for i, member in enumerate(everybody) if i % 3]
     turn = 0
 
@@ -328,11 +438,13 @@ def claims() -> None:
     dashboard_load.told(work)
 
 
-# --- in the parent -------------------------------------------------------------------------------------------------------------
+# --- in the parent
+# -------------------------------------------------------------------------------------------------------------
 
 
 class Database:
-    """A fresh, migrated and filled database in a folder of its own, dropped at the end. code: whose pages are asked, this version's or another's."""
+    """A fresh, migrated and filled database in a folder of its own, dropped at the end. code: whose
+    pages are asked, this version's or another's."""
 
     def __init__(self, vendor: str, times: int, code: Path = ROOT) -> None:
         self.code = code
@@ -356,7 +468,14 @@ class Database:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "benchmarks.bench_dashboards", *arguments]
-        return subprocess.Popen(command, cwd=self.code, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            command,
+            cwd=self.code,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def ask(self, *arguments: str) -> Any:
         process = self.start(*arguments)
@@ -366,11 +485,15 @@ class Database:
         return json.loads(out) if out.strip() else None
 
     def load(self, rounds: int, seconds: float) -> dict[str, Any]:
-        """-> for "none" and "some" managers: of each round the p95 and median of claims and of judgements (ms), and processor seconds"""
+        """-> for "none" and "some" managers: of each round the p95 and median of claims and of
+        judgements (ms), and processor seconds"""
         kinds = ("claims", "judgements", "web", "worker", "page", "strip")
         times_of: dict[str, Any] = {who: {kind: [] for kind in kinds} for who in ("none", "some")}
         with dashboard_load.server(self.environment) as (port, process):
-            workers = [dashboard_load.Worker(self.start(f"--{name}", str(port))) for name in ("claims", "judge", "look")]
+            workers = [
+                dashboard_load.Worker(self.start(f"--{name}", str(port)))
+                for name in ("claims", "judge", "look")
+            ]
             try:
                 for turn in range(-1, 2 * rounds):  # one more before, that does not count
                     who = "some" if turn % 2 else "none"
@@ -421,21 +544,34 @@ def page_rows(database: Database, vendor: str, times: int, *, rounds: int) -> li
         rows.append(limit_row(f"page {name}, {size}", ms, LIMITS_MS[times], note))
     note = f"{after_others:.0f} ms; {nobody:.0f} ms where no process has read the campaign since it was filled"
     rows.append(limit_row(f"first page of a new process, {size}", after_others, FIRST_MS, note))
-    print(f"{vendor} x{times}: figures of the worker took {timings['jobs_s']:.1f} s", file=sys.stderr)
+    print(
+        f"{vendor} x{times}: figures of the worker took {timings['jobs_s']:.1f} s", file=sys.stderr
+    )
     return rows
 
 
 def limit_row(work: str, ms: float, limit: float, note: str) -> dict[str, Any]:
-    return {"work": work, "peer": f"{limit:.0f} ms", "ratio": limit / ms, "at_least": 1.0, "note": note}
+    return {
+        "work": work,
+        "peer": f"{limit:.0f} ms",
+        "ratio": limit / ms,
+        "at_least": 1.0,
+        "note": note,
+    }
 
 
-def load_rows(database: Database, vendor: str, *, rounds: int, seconds: float) -> list[dict[str, Any]]:
+def load_rows(
+    database: Database, vendor: str, *, rounds: int, seconds: float
+) -> list[dict[str, Any]]:
     times = database.load(rounds, seconds)
     none, some = times["none"], times["some"]
     rows = []
     for kind, name in (("claims", "claim"), ("judgements", "judgement and next pairs over HTTP")):
         with_them, without = of_rounds(some[kind], p95), of_rounds(none[kind], p95)
-        middle = f"median {of_rounds(some[kind], statistics.median):.1f} beside {of_rounds(none[kind], statistics.median):.1f} ms"
+        middle = (
+            f"median {of_rounds(some[kind], statistics.median):.1f} beside "
+            f"{of_rounds(none[kind], statistics.median):.1f} ms"
+        )
         spread = f"rounds without from {min(map(p95, none[kind])):.1f} to {max(map(p95, none[kind])):.1f} ms"
         rows.append(
             {
@@ -445,15 +581,25 @@ def load_rows(database: Database, vendor: str, *, rounds: int, seconds: float) -
                 "note": f"p95 {with_them:.1f} ms beside {without:.1f} ms ({spread}), {middle}",
             }
         )
-    web, worker = (statistics.median(some[part]) - statistics.median(none[part]) for part in ("web", "worker"))
+    web, worker = (
+        statistics.median(some[part]) - statistics.median(none[part]) for part in ("web", "worker")
+    )
     note = f"{web:.2f} s more of the web processes, {worker:.2f} s of the worker; "
     note += f"the managers' own: figures p95 {p95(some['strip']):.0f} ms, pages p95 {p95(some['page']):.0f} ms"
-    rows.append({"work": f"processor time of {MANAGERS} managers in {seconds:.0f} s, {vendor}", "peer": "nobody looks", "note": note})
+    rows.append(
+        {
+            "work": f"processor time of {MANAGERS} managers in {seconds:.0f} s, {vendor}",
+            "peer": "nobody looks",
+            "note": note,
+        }
+    )
     return rows
 
 
 def main(
-    quick: bool = False, vendors: tuple[str, ...] = ("sqlite", "postgresql"), sizes: tuple[int, ...] = (1, 10)
+    quick: bool = False,
+    vendors: tuple[str, ...] = ("sqlite", "postgresql"),
+    sizes: tuple[int, ...] = (1, 10),
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for vendor in vendors:
@@ -461,12 +607,16 @@ def main(
             with Database(vendor, times) as database:
                 rows += page_rows(database, vendor, times, rounds=3 if quick else 9)
                 if times == 1:
-                    rows += load_rows(database, vendor, rounds=2 if quick else 4, seconds=4.0 if quick else 8.0)
+                    rows += load_rows(
+                        database, vendor, rounds=2 if quick else 4, seconds=4.0 if quick else 8.0
+                    )
     return rows
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"])
     parser.add_argument("--sizes", nargs="+", type=int, default=[1, 10])
@@ -498,4 +648,9 @@ if __name__ == "__main__":
         claims()
     else:
         for row in main(options.quick, tuple(options.databases), tuple(options.sizes)):
-            print({key: round(value, 2) if isinstance(value, float) else value for key, value in row.items()})
+            print(
+                {
+                    key: round(value, 2) if isinstance(value, float) else value
+                    for key, value in row.items()
+                }
+            )

@@ -1,10 +1,13 @@
-"""Measures of 10 runs x 50 topics x 1000 documents under qrels, 8 measures, GENERATED; beside pytrec_eval.
+"""Measures of 10 runs x 50 topics x 1000 documents under qrels, 8 measures, GENERATED; beside
+pytrec_eval.
 
-- From files: our readers and Evaluator beside pytrec_eval.parse_run, parse_qrel and RelevanceEvaluator.
-- Evaluation only: runs and qrels read before by either; joining a run with the qrels is part of ours.
+- From files: our readers and Evaluator beside pytrec_eval.parse_run, parse_qrel and
+  RelevanceEvaluator.
+- Evaluation only: runs and qrels read before by either; joining a run with the qrels is part of
+  ours.
 
-Both must find the same means to 1e-9 before anything is timed. Scores are compared as float32, as pytrec_eval does.
-"""
+Both must find the same means to 1e-9 before anything is timed. Scores are compared as float32, as
+pytrec_eval does."""
 
 from __future__ import annotations
 
@@ -31,22 +34,45 @@ THEIR_REQUEST = {"map", "ndcg", "ndcg_cut.10", "recip_rank", "P.10", "recall.100
 def main(quick: bool) -> list[dict[str, object]]:
     n_runs, n_topics, n_documents, rounds = (3, 10, 200, 3) if quick else (10, 50, 1000, 9)
     with tempfile.TemporaryDirectory() as folder:
-        qrels, runs = make_files(Path(folder), n_runs=n_runs, n_topics=n_topics, n_documents=n_documents)
-        np.testing.assert_allclose(our_means(*our_reading(qrels, runs)), their_means(*their_reading(qrels, runs)), rtol=0, atol=1e-9)
-        from_files = race(lambda: our_means(*our_reading(qrels, runs)), lambda: their_means(*their_reading(qrels, runs)), rounds)
+        qrels, runs = make_files(
+            Path(folder), n_runs=n_runs, n_topics=n_topics, n_documents=n_documents
+        )
+        np.testing.assert_allclose(
+            our_means(*our_reading(qrels, runs)),
+            their_means(*their_reading(qrels, runs)),
+            rtol=0,
+            atol=1e-9,
+        )
+        from_files = race(
+            lambda: our_means(*our_reading(qrels, runs)),
+            lambda: their_means(*their_reading(qrels, runs)),
+            rounds,
+        )
         ours, theirs = our_reading(qrels, runs), their_reading(qrels, runs)
         only = race(lambda: our_means(*ours), lambda: their_means(*theirs), rounds)
     size = f"{n_runs} runs x {n_topics} topics x {n_documents}, 8 measures"
-    return [row(f"read and evaluate {size}", from_files, 1.5, 2.5), row(f"evaluate {size}", only, 3, 5)]
+    return [
+        row(f"read and evaluate {size}", from_files, 1.5, 2.5),
+        row(f"evaluate {size}", only, 3, 5),
+    ]
 
 
 def row(work: str, seconds: tuple[float, float], at_least: float, aim: float) -> dict[str, object]:
     ours, theirs = seconds
     note = f"{1000 * ours:.0f} ms beside {1000 * theirs:.0f} ms"
-    return {"work": work, "peer": "pytrec_eval", "ratio": theirs / ours, "at_least": at_least, "aim": aim, "note": note}
+    return {
+        "work": work,
+        "peer": "pytrec_eval",
+        "ratio": theirs / ours,
+        "at_least": at_least,
+        "aim": aim,
+        "note": note,
+    }
 
 
-def race(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> tuple[float, float]:
+def race(
+    ours: Callable[[], object], theirs: Callable[[], object], rounds: int
+) -> tuple[float, float]:
     """Median seconds of each, taking turns."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
@@ -81,29 +107,45 @@ def their_means(qrels: dict, runs: list[dict]) -> np.ndarray:
     means = []
     for run in runs:
         values = evaluator.evaluate(run)
-        means.append([sum(topic[name] for topic in values.values()) / len(qrels) for name in THEIRS])
+        means.append(
+            [sum(topic[name] for topic in values.values()) / len(qrels) for name in THEIRS]
+        )
     return np.array(means)
 
 
-def make_files(folder: Path, *, n_runs: int, n_topics: int, n_documents: int) -> tuple[Path, list[Path]]:
-    """Runs that share most of their documents, with ties; about 300 judged documents a topic, a fifth of them relevant."""
+def make_files(
+    folder: Path, *, n_runs: int, n_topics: int, n_documents: int
+) -> tuple[Path, list[Path]]:
+    """Runs that share most of their documents, with ties; about 300 judged documents a topic, a
+    fifth of them relevant."""
     rng = np.random.default_rng(2022)
-    candidates = {topic: rng.choice(200_000, size=2 * n_documents, replace=False) for topic in range(301, 301 + n_topics)}
+    candidates = {
+        topic: rng.choice(200_000, size=2 * n_documents, replace=False)
+        for topic in range(301, 301 + n_topics)
+    }
     qrels = folder / "qrels.txt"
     with open(qrels, "w") as out:
         for topic, documents in candidates.items():
             for document in documents[:300]:
-                out.write(f"{topic} 0 FT{document:06d}-{document % 97:02d} {int(rng.choice([0, 1, 2], p=[0.8, 0.15, 0.05]))}\n")
+                out.write(
+                    f"{topic} 0 FT{document:06d}-{document % 97:02d} "
+                    f"{int(rng.choice([0, 1, 2], p=[0.8, 0.15, 0.05]))}\n"
+                )
     runs = []
     for number in range(n_runs):
         runs.append(folder / f"run{number}.txt")
         with open(runs[-1], "w") as out:
             for topic, documents in candidates.items():
-                merit = -np.arange(len(documents)) + rng.normal(0, n_documents / 2, size=len(documents))
+                merit = -np.arange(len(documents)) + rng.normal(
+                    0, n_documents / 2, size=len(documents)
+                )
                 best = np.argsort(-merit)[:n_documents]
                 for rank, i in enumerate(best, 1):
                     document = documents[i]
-                    out.write(f"{topic} Q0 FT{document:06d}-{document % 97:02d} {rank} {100 + merit[i] / 100:.3f} run{number}\n")
+                    out.write(
+                        f"{topic} Q0 FT{document:06d}-{document % 97:02d} {rank} "
+                        f"{100 + merit[i] / 100:.3f} run{number}\n"
+                    )
     return qrels, runs
 
 

@@ -1,14 +1,16 @@
-"""From the address of the judging page to its first document on the screen, in Chromium on slow networks, with nothing in the browser's cache.
+"""From the address of the judging page to its first document on the screen, in Chromium on slow
+networks, with nothing in the browser's cache.
 
     python -m benchmarks.bench_first_document [--quick]
 
-A web server as `manage.py up` starts it, on SQLite, behind the nginx of docs/deployment.md (HTTP/2), and GENERATED documents of 300
-words. The browser gives each request the round trip and the bandwidth of a profile (its own emulation, which counts no handshake of a
-connection): 1.6 Mbit/s down and 768 kbit/s up, with 150 ms, which is WebPageTest's and Lighthouse's fast 3G, and with 300 ms,
-WebPageTest's usual one. Each visit is that of another annotator in a browser context of its own. The versions take turns; the peer of a
-ratio is the limit of one second. The document comes before the scripts of judging, so it is told as well when it can be judged: its grades stand
-in the bar and can be pressed.
-"""
+A web server as `manage.py up` starts it, on SQLite, behind the nginx of docs/deployment.md
+(HTTP/2), and GENERATED documents of 300 words. The browser gives each request the round trip and
+the bandwidth of a profile (its own emulation, which counts no handshake of a connection): 1.6
+Mbit/s down and 768 kbit/s up, with 150 ms, which is WebPageTest's and Lighthouse's fast 3G, and
+with 300 ms, WebPageTest's usual one. Each visit is that of another annotator in a browser context
+of its own. The versions take turns; the peer of a ratio is the limit of one second. The document
+comes before the scripts of judging, so it is told as well when it can be judged: its grades stand
+in the bar and can be pressed."""
 
 from __future__ import annotations
 
@@ -63,11 +65,14 @@ CAME = """
 
 @contextmanager
 def behind_nginx(upstream: int, folder: Path) -> Iterator[int]:
-    """The port at which the proxy of the documents speaks HTTPS for the web server at `upstream`."""
+    """The port at which the proxy of the documents speaks HTTPS for the web server at
+    `upstream`."""
     folder.mkdir()
     certificate, key = made_certificate(folder)
     port = free_port()
-    proxy = subprocess.Popen(nginx(folder, port, upstream, certificate, key), stderr=subprocess.DEVNULL)
+    proxy = subprocess.Popen(
+        nginx(folder, port, upstream, certificate, key), stderr=subprocess.DEVNULL
+    )
     try:
         for _ in range(100):
             try:
@@ -90,24 +95,37 @@ class Visit(NamedTuple):
 
 
 def visit(browser: Any, session: dict[str, str], round_trip: int) -> Visit:
-    with browser.new_context(viewport={"width": 1280, "height": 860}, ignore_https_errors=True) as context:
+    with browser.new_context(
+        viewport={"width": 1280, "height": 860}, ignore_https_errors=True
+    ) as context:
         cookies = SimpleCookie(session["cookies"])
-        context.add_cookies([{"name": one.key, "value": one.value, "url": SITE} for one in cookies.values()])
+        context.add_cookies(
+            [{"name": one.key, "value": one.value, "url": SITE} for one in cookies.values()]
+        )
         context.add_init_script(f"({WATCH})()")
         page = context.new_page()
         if round_trip:  # without one, throttled files stay out now and then
             network = context.new_cdp_session(page)
             network.send("Network.enable")
-            limits = {"offline": False, "latency": round_trip, "downloadThroughput": DOWN, "uploadThroughput": UP}
+            limits = {
+                "offline": False,
+                "latency": round_trip,
+                "downloadThroughput": DOWN,
+                "uploadThroughput": UP,
+            }
             network.send("Network.emulateNetworkConditions", limits)
         page.goto(f"{SITE}/judge/{SLUG}/", wait_until="commit")
         page.wait_for_function("() => window.shown && window.ready", timeout=60_000)
-        return Visit(page.evaluate("window.shown"), page.evaluate(CAME), page.evaluate("window.ready"))
+        return Visit(
+            page.evaluate("window.shown"), page.evaluate(CAME), page.evaluate("window.ready")
+        )
 
 
 def told(visits: list[Visit]) -> str:
     shown, came, ready = (statistics.median(values) for values in zip(*visits, strict=True))
-    return f"median {shown:.0f} ms, {came / 1000:.0f} kB until then, can be judged at {ready:.0f} ms"
+    return (
+        f"median {shown:.0f} ms, {came / 1000:.0f} kB until then, can be judged at {ready:.0f} ms"
+    )
 
 
 def main(quick: bool = False) -> list[dict[str, object]]:
@@ -119,10 +137,17 @@ def main(quick: bool = False) -> list[dict[str, object]]:
     if path is None or shutil.which("nginx") is None:
         raise RuntimeError("this needs Chromium (in PATH or at ASSAY_TEST_CHROMIUM) and nginx")
     visits = 3 if quick else 15
-    with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as before, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        checked_out(BEFORE) as before,
+        sync_playwright() as playwright,
+    ):
         versions: list[Path] = [code for code in (ROOT, before) if code is not None]
         installations = [Installation(code, "sqlite", folder) for code in versions]
-        sessions = [json.loads(one.run("--sessions", str(len(PROFILES) * visits + 2))) for one in installations]
+        sessions = [
+            json.loads(one.run("--sessions", str(len(PROFILES) * visits + 2)))
+            for one in installations
+        ]
         for one in installations:
             one.env.update(ASSAY_ALLOWED_HOSTS=f"127.0.0.1,{NAME}", ASSAY_TRUSTED_ORIGINS=SITE)
         took: dict[tuple[str, int], list[Visit]] = {}
@@ -133,7 +158,9 @@ def main(quick: bool = False) -> list[dict[str, object]]:
                 ends.callback(server.end)
                 port = ends.enter_context(behind_nginx(server.port, Path(folder) / f"proxy{i}"))
                 to_proxy = f"--host-resolver-rules=MAP {NAME}:443 127.0.0.1:{port}"
-                browsers.append(playwright.chromium.launch(executable_path=path, args=[*FLAGS, to_proxy]))
+                browsers.append(
+                    playwright.chromium.launch(executable_path=path, args=[*FLAGS, to_proxy])
+                )
                 ends.callback(browsers[-1].close)
             for browser, known in zip(browsers, sessions, strict=True):
                 for _ in range(2):
@@ -141,7 +168,9 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             for _ in range(visits):
                 for profile, round_trip in PROFILES.items():
                     for version, browser in enumerate(browsers):
-                        took.setdefault((profile, version), []).append(visit(browser, sessions[version].pop(), round_trip))
+                        took.setdefault((profile, version), []).append(
+                            visit(browser, sessions[version].pop(), round_trip)
+                        )
     rows: list[dict[str, object]] = []
     for profile in PROFILES:
         ours, *then = [took[profile, version] for version in range(len(versions))]
@@ -162,7 +191,9 @@ def main(quick: bool = False) -> list[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     for found in main(parser.parse_args().quick):
         print(found)

@@ -1,11 +1,11 @@
-"""Importing a document file of 3 million rows and 2 GB, then taking the texts of a pool out of it: peak memory, and time beside a bare loop.
+"""Importing a document file of 3 million rows and 2 GB, then taking the texts of a pool out of it:
+peak memory, and time beside a bare loop.
 
     python -m benchmarks.bench_import [--quick]
 
-The file is generated. `import_documents` runs as anybody runs it, on an empty SQLite database in a folder of its own; so does
-`make_pool` on a generated run of 500 topics. Peer: json.loads over the lines of the same file, keeping nothing. The bound is on
-memory: under 300 MB for both commands.
-"""
+The file is generated. `import_documents` runs as anybody runs it, on an empty SQLite database in a
+folder of its own; so does `make_pool` on a generated run of 500 topics. Peer: json.loads over the
+lines of the same file, keeping nothing. The bound is on memory: under 300 MB for both commands."""
 
 from __future__ import annotations
 
@@ -27,11 +27,16 @@ PEER = "import json, sys\nfor line in open(sys.argv[1], encoding='utf-8'):\n    
 def generate(path: Path, n_documents: int, *, seed: int = 0) -> None:
     """Documents d0, d1, ... of 60 to 150 words of a small vocabulary, about 690 bytes each."""
     rng = random.Random(seed)
-    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(5000)]
+    words = [
+        "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(5000)
+    ]
     bodies = [" ".join(rng.choices(words, k=rng.randint(60, 130))) for _ in range(2000)]
     with path.open("w", encoding="utf-8") as out:
         for i in range(n_documents):
-            out.write(json.dumps({"_id": f"d{i}", "title": f"Document {i}", "text": bodies[i % 2000]}) + "\n")
+            out.write(
+                json.dumps({"_id": f"d{i}", "title": f"Document {i}", "text": bodies[i % 2000]})
+                + "\n"
+            )
 
 
 def generate_run(path: Path, n_documents: int, *, seed: int = 1) -> None:
@@ -56,17 +61,35 @@ def main(quick: bool = False) -> list[dict[str, object]]:
     n_documents = 50_000 if quick else 3_000_000
     with tempfile.TemporaryDirectory(prefix="bench-import-") as name:
         folder = Path(name)
-        env = dict(os.environ, ASSAY_DATA_DIR=str(folder / "data"), ASSAY_BROKER_URL="", ASSAY_DATABASE_URL="", DJANGO_SETTINGS_MODULE="config.settings")
+        env = dict(
+            os.environ,
+            ASSAY_DATA_DIR=str(folder / "data"),
+            ASSAY_BROKER_URL="",
+            ASSAY_DATABASE_URL="",
+            DJANGO_SETTINGS_MODULE="config.settings",
+        )
         manage = [sys.executable, "manage.py"]
-        file, run, topics = folder / "documents.jsonl", folder / "generated.run", folder / "topics.tsv"
+        file, run, topics = (
+            folder / "documents.jsonl",
+            folder / "generated.run",
+            folder / "topics.tsv",
+        )
         generate(file, n_documents)
         generate_run(run, n_documents)
-        topics.write_text("".join(f"t{i}\tgenerated query number {i}\n" for i in range(500)), encoding="utf-8")
+        topics.write_text(
+            "".join(f"t{i}\tgenerated query number {i}\n" for i in range(500)), encoding="utf-8"
+        )
         size = file.stat().st_size / 1e6
-        for command in (["migrate", "-v", "0"], ["create_collection", "big"], ["import_topics", str(topics), "--collection", "big"]):
+        for command in (
+            ["migrate", "-v", "0"],
+            ["create_collection", "big"],
+            ["import_topics", str(topics), "--collection", "big"],
+        ):
             measured([*manage, *command], env)
         measured([*manage, "import_run", str(run), "--collection", "big"], env)
-        seconds, peak = measured([*manage, "import_documents", str(file), "--collection", "big"], env)
+        seconds, peak = measured(
+            [*manage, "import_documents", str(file), "--collection", "big"], env
+        )
         pool_seconds, pool_peak = measured([*manage, "make_pool", "--collection", "big"], env)
         peer_seconds, peer_peak = measured([sys.executable, "-c", PEER, str(file)], env)
     say = f"{n_documents:,} documents, {size:,.0f} MB"
@@ -76,7 +99,10 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             "peer": "json.loads of every line",
             "ratio": peer_seconds / seconds,
             "memory_ratio": peak / peer_peak,
-            "note": f"peak {peak:.0f} MB, {'under' if peak < BOUND_MB else 'OVER'} {BOUND_MB} MB; {n_documents / seconds:,.0f} documents/s",
+            "note": (
+                f"peak {peak:.0f} MB, {'under' if peak < BOUND_MB else 'OVER'} {BOUND_MB} MB; "
+                f"{n_documents / seconds:,.0f} documents/s"
+            ),
             "figures": {"seconds": seconds, "peak_mb": peak, "bound_mb": BOUND_MB},
         },
         {

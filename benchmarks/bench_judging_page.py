@@ -1,8 +1,10 @@
-"""From the grade's key to the next document on the screen, in Chromium, over 200 judgements of GENERATED texts of 300 words.
+"""From the grade's key to the next document on the screen, in Chromium, over 200 judgements of
+GENERATED texts of 300 words.
 
-Every request of the page to the judging API takes 300 ms longer (half on each way), and 2 % fail (lost on the way, answer lost, or a
-server error by turns). Measured from the key's own time stamp to the frame in which the new document stands, by a script of this
-benchmark; the browser's own Event Timing is given beside it. The peer is a page that shows the next document when the server has
+Every request of the page to the judging API takes 300 ms longer (half on each way), and 2 % fail
+(lost on the way, answer lost, or a server error by turns). Measured from the key's own time stamp
+to the frame in which the new document stands, by a script of this benchmark; the browser's own
+Event Timing is given beside it. The peer is a page that shows the next document when the server has
 answered, as most tools do: the time from the same key to the answer of the same judgement.
 
     python -m benchmarks bench_judging_page
@@ -98,7 +100,11 @@ def measured(n_judgements: int) -> dict[str, Any]:
     django.setup()
     from django.contrib.staticfiles.handlers import StaticFilesHandler
     from django.core.management import call_command
-    from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler, get_internal_wsgi_application
+    from django.core.servers.basehttp import (
+        ThreadedWSGIServer,
+        WSGIRequestHandler,
+        get_internal_wsgi_application,
+    )
     from playwright.sync_api import sync_playwright
 
     from tests.browser.conftest import FLAGS, browser_path, session_cookie
@@ -130,10 +136,13 @@ def measured(n_judgements: int) -> dict[str, Any]:
         page.wait_for_timeout(1500)
         grade = 1
         for _ in range(n_judgements):
-            # Never the same grade twice: the page takes the same key, soon after a document was painted, for the second half of a double press.
+            # Never the same grade twice: the page takes the same key, soon after a document was
+            # painted, for the second half of a double press.
             grade = rng.choice([other for other in range(1, 5) if other != grade])
             page.wait_for_timeout(READING_MS)
-            page.wait_for_function("() => !document.querySelector('.grade-button[data-place]')?.disabled")
+            page.wait_for_function(
+                "() => !document.querySelector('.grade-button[data-place]')?.disabled"
+            )
             before = page.evaluate("window.bench.shown.length")
             page.keyboard.press(str(grade))
             page.wait_for_function("n => window.bench.shown.length > n", arg=before, timeout=30_000)
@@ -149,17 +158,30 @@ def measured(n_judgements: int) -> dict[str, Any]:
 
 def main(quick: bool = False) -> list[dict[str, object]]:
     n = 30 if quick else 200
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DJANGO_ALLOW_ASYNC_UNSAFE": "true", "PYTHONPATH": str(ROOT)}
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+        "DJANGO_ALLOW_ASYNC_UNSAFE": "true",
+        "PYTHONPATH": str(ROOT),
+    }
     command = [sys.executable, "-m", "benchmarks.bench_judging_page", "--measure", str(n)]
-    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     if run.returncode:
-        raise RuntimeError(run.stderr.strip().splitlines()[-1] if run.stderr.strip() else "the measuring process failed")
+        raise RuntimeError(
+            run.stderr.strip().splitlines()[-1]
+            if run.stderr.strip()
+            else "the measuring process failed"
+        )
     measured = json.loads(run.stdout.splitlines()[-1])
     shown, answered = measured["shown"], measured["answered"]
     if measured["stored"] != n:
         raise RuntimeError(f"{measured['stored']} of {n} judgements arrived")
     median, p95 = statistics.median(shown), percentile(shown, 0.95)
-    browser = statistics.median([*measured["browser"], *[16.0] * max(0, n - len(measured["browser"]))])
+    browser = statistics.median(
+        [*measured["browser"], *[16.0] * max(0, n - len(measured["browser"]))]
+    )
     note = (
         f"median {median:.0f} ms, p95 {p95:.0f} ms, slowest {max(shown):.0f} ms; Event Timing median {browser:.0f} ms; "
         f"{measured['failed']} requests failed, all {n} judgements stored"
@@ -191,7 +213,9 @@ def main(quick: bool = False) -> list[dict[str, object]]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--measure", type=int, default=0, help="judgements; prints the raw figures as JSON")
+    parser.add_argument(
+        "--measure", type=int, default=0, help="judgements; prints the raw figures as JSON"
+    )
     arguments = parser.parse_args()
     if arguments.measure:
         print(json.dumps(measured(arguments.measure)))

@@ -1,15 +1,17 @@
-"""What becomes of the server when three times as much is asked as it can do, and when many people sign in while others judge.
+"""What becomes of the server when three times as much is asked as it can do, and when many people
+sign in while others judge.
 
     python -m benchmarks.bench_overload [--quick] [--databases postgresql sqlite] [--before]
 
-One web server of two processes with eight threads, its database and the annotators' pages (`judging_clients`) on one machine. First 135
-pages judge once in ten seconds for a minute, in which 135 others sign in with their passwords; and again while 60 sign in within one
-second, whose pages repeat what was refused. Then the saturation: as many judgements a second as 24 pages make that never pause. Then
-as many pages as judge 120 times a second at their own
-pace. Then two minutes in which pages ask for three times that; each
-refused judgement is repeated when `Retry-After` says. Then one in ten of them goes on: when is all as before? At the end every
-judgement that was accepted must be stored, and none stored twice. --before: the same of the version BEFORE, which refuses nothing.
-"""
+One web server of two processes with eight threads, its database and the annotators' pages
+(`judging_clients`) on one machine. First 135 pages judge once in ten seconds for a minute, in which
+135 others sign in with their passwords; and again while 60 sign in within one second, whose pages
+repeat what was refused. Then the saturation: as many judgements a second as 24 pages make that
+never pause. Then as many pages as judge 120 times a second at their own pace. Then two minutes in
+which pages ask for three times that; each refused judgement is repeated when `Retry-After` says.
+Then one in ten of them goes on: when is all as before? At the end every judgement that was accepted
+must be stored, and none stored twice. --before: the same of the version BEFORE, which refuses
+nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ from config.management.commands.up import gunicorn_command
 from tests.installation import free_port
 
 PAUSE = 4.0
-"""Seconds between two judgements of one page; a crowd of pages makes the load, as a crowd of people does."""
+"""Seconds between two judgements of one page; a crowd of pages makes the load, as a crowd of people
+does."""
 NORMAL_MS = 250.0
 PACED = 120
 """Judgements a second that are asked for by pages at their own pace."""
@@ -51,7 +54,11 @@ class Server:
         command = gunicorn_command("127.0.0.1", self.port)
         if threads_only:  # the version before has no worker of its own
             command[command.index("config.web.Worker")] = "gthread"
-        self.process = subprocess.Popen(command, cwd=installation.code, env={**installation.env, "PYTHONPATH": str(installation.code)})
+        self.process = subprocess.Popen(
+            command,
+            cwd=installation.code,
+            env={**installation.env, "PYTHONPATH": str(installation.code)},
+        )
         for _ in range(300):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/sign-in", timeout=5).close()
@@ -75,14 +82,19 @@ def p99(seconds: list[float]) -> float:
 
 
 def processor_seconds(words: str, *, of_ended: str = "") -> float:
-    """Of all processes that live and name these words in their command. of_ended: words of a process whose children that have ended count, too."""
+    """Of all processes that live and name these words in their command. of_ended: words of a
+    process whose children that have ended count, too."""
     ticks = 0
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            command = (
+                (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            )
             own, ended = command.find(words) >= 0, bool(of_ended) and command.find(of_ended) >= 0
             if own or ended:
-                fields = [int(n) for n in (folder / "stat").read_text().rpartition(")")[2].split()[11:15]]
+                fields = [
+                    int(n) for n in (folder / "stat").read_text().rpartition(")")[2].split()[11:15]
+                ]
                 ticks += own * sum(fields[:2]) + ended * sum(fields[2:])
         except OSError:
             continue  # it has ended meanwhile
@@ -103,29 +115,38 @@ def rates(diary: Diary, start: float, end: float) -> dict[str, float]:
 
 
 def seconds_until_normal(diary: Diary, end_of_load: float, end: float) -> float:
-    """From the end of the load on: the first second after which no request was refused, lost or slower than NORMAL_MS in 99 of 100."""
+    """From the end of the load on: the first second after which no request was refused, lost or
+    slower than NORMAL_MS in 99 of 100."""
     for second in range(int(end - end_of_load)):
         rows = diary.between(end_of_load + second, end)
-        if rows and all(status == 200 for _, status in rows) and p99([seconds for seconds, _ in rows]) < NORMAL_MS:
+        if (
+            rows
+            and all(status == 200 for _, status in rows)
+            and p99([seconds for seconds, _ in rows]) < NORMAL_MS
+        ):
             return float(second)
     return float("nan")
 
 
 async def with_own_cost(judging: Awaitable[tuple[float, float]]) -> tuple[float, float, float]:
-    """-> (began, ended, how many processors the pages themselves kept busy: the server does without these)"""
+    """-> (began, ended, how many processors the pages themselves kept busy: the server does without
+    these)"""
     before = time.process_time()
     began, ended = await judging
     return began, ended, (time.process_time() - before) / (ended - began)
 
 
-async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float) -> dict[str, object]:
+async def measured(
+    port: int, sessions: list[dict[str, str]], *, seconds: float
+) -> dict[str, object]:
     diary = Diary()
     clients = [Client(port, SLUG, one["cookies"], one["csrf"], diary) for one in sessions]
     os.sync()  # what filled the database is not written beside what is measured
     await all_judge(clients[:24], 3, every=0)  # warm
     minute, arrivals = min(60.0, seconds), Diary()
     (came, gone), _ = await asyncio.gather(
-        all_judge(clients[:CLASS], minute, every=10.0), all_sign_in(port, round(CLASS * minute / 60), PASSWORD, arrivals, within=minute)
+        all_judge(clients[:CLASS], minute, every=10.0),
+        all_sign_in(port, round(CLASS * minute / 60), PASSWORD, arrivals, within=minute),
     )
     beside = {
         **rates(diary, came, gone),
@@ -134,30 +155,49 @@ async def measured(port: int, sessions: list[dict[str, str]], *, seconds: float)
     }
     together = Diary()
     (came, gone), all_in_s = await asyncio.gather(
-        all_judge(clients[:CLASS], max(30.0, minute), every=10.0), all_sign_in(port, AT_ONCE, PASSWORD, together, within=1.0, repeats=True)
+        all_judge(clients[:CLASS], max(30.0, minute), every=10.0),
+        all_sign_in(port, AT_ONCE, PASSWORD, together, within=1.0, repeats=True),
     )
     at_once = {
-        **rates(diary, came, came + all_in_s), "signed_in": sum(status == 204 for *_, status in together.asked), "all_in_s": all_in_s,
+        **rates(diary, came, came + all_in_s),
+        "signed_in": sum(status == 204 for *_, status in together.asked),
+        "all_in_s": all_in_s,
         "sign_ins_refused": sum(status == 503 for *_, status in together.asked),
-    }  # fmt: skip
-    began, ended, cores = await with_own_cost(all_judge(clients[:24], max(5.0, seconds / 6), every=0))
+    }
+    began, ended, cores = await with_own_cost(
+        all_judge(clients[:24], max(5.0, seconds / 6), every=0)
+    )
     saturated = {**rates(diary, began, ended), "pages_cores": cores}
-    paced = rates(diary, *await all_judge(clients[: int(PACED * PAUSE)], max(8.0, seconds / 4), every=PAUSE))
+    paced = rates(
+        diary, *await all_judge(clients[: int(PACED * PAUSE)], max(8.0, seconds / 4), every=PAUSE)
+    )
     crowd = clients[: max(48, int(3 * saturated["done_per_s"] * PAUSE))]
     began, ended, cores = await with_own_cost(all_judge(crowd, seconds, every=PAUSE))
-    overloaded = {**rates(diary, began + seconds / 4, began + seconds), "pages_cores": cores}  # the first quarter fills the line
+    overloaded = {
+        **rates(diary, began + seconds / 4, began + seconds),
+        "pages_cores": cores,
+    }  # the first quarter fills the line
     after = await all_judge(crowd[: len(crowd) // 10], 25, every=PAUSE)
     for client in clients:
         client.close()
     return {
-        "beside_sign_ins": beside, "at_once": at_once, "saturated": saturated, "paced": paced, "overloaded": overloaded,
-        "pages": len(crowd), "asked_per_s": len(crowd) / PAUSE,
-        "drained_s": ended - began - seconds, "until_normal_s": seconds_until_normal(diary, *after), "after": rates(diary, *after),
+        "beside_sign_ins": beside,
+        "at_once": at_once,
+        "saturated": saturated,
+        "paced": paced,
+        "overloaded": overloaded,
+        "pages": len(crowd),
+        "asked_per_s": len(crowd) / PAUSE,
+        "drained_s": ended - began - seconds,
+        "until_normal_s": seconds_until_normal(diary, *after),
+        "after": rates(diary, *after),
         "accepted": sorted(diary.accepted),
-    }  # fmt: skip
+    }
 
 
-def one_version(code: Path, vendor: str, folder: str, *, seconds: float, before: bool) -> dict[str, object]:
+def one_version(
+    code: Path, vendor: str, folder: str, *, seconds: float, before: bool
+) -> dict[str, object]:
     installation = Installation(code, vendor, folder)
     try:
         sessions = json.loads(installation.run("--sessions", "2400"))
@@ -174,11 +214,20 @@ def one_version(code: Path, vendor: str, folder: str, *, seconds: float, before:
 
 
 def told_refusals(over: dict[str, float]) -> str:
-    return f"{over['refused_per_s']:.0f}/s refused within {over['refusal_p99_ms']:.0f} ms" if over["refused_per_s"] else "none refused"
+    return (
+        f"{over['refused_per_s']:.0f}/s refused within {over['refusal_p99_ms']:.0f} ms"
+        if over["refused_per_s"]
+        else "none refused"
+    )
 
 
 def told(figures: dict[str, object]) -> str:
-    full, over, after, beside = figures["saturated"], figures["overloaded"], figures["after"], figures["beside_sign_ins"]
+    full, over, after, beside = (
+        figures["saturated"],
+        figures["overloaded"],
+        figures["after"],
+        figures["beside_sign_ins"],
+    )
     paced, at_once = figures["paced"], figures["at_once"]
     assert isinstance(at_once, dict)
     assert isinstance(paced, dict)
@@ -187,25 +236,40 @@ def told(figures: dict[str, object]) -> str:
     assert isinstance(over, dict)
     assert isinstance(after, dict)
     return (
-        f"while {beside['signed_in']} signed in (p99 {beside['sign_in_p99_ms']:.0f} ms) {beside['done_per_s']:.0f}/s judged at p50 {beside['p50_ms']:.0f}, "
+        f"while {beside['signed_in']} signed in (p99 {beside['sign_in_p99_ms']:.0f} ms) "
+        f"{beside['done_per_s']:.0f}/s judged at p50 {beside['p50_ms']:.0f}, "
         f"p99 {beside['p99_ms']:.0f} ms; "
         f"{at_once['signed_in']} of {AT_ONCE} who came within a second were in after {at_once['all_in_s']:.0f} s "
-        f"({at_once['sign_ins_refused']} times asked to repeat) beside {at_once['done_per_s']:.0f}/s at p99 {at_once['p99_ms']:.0f} ms; "
-        f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms, its pages on {full['pages_cores']:.2f} of the processors; "
-        f"{PACED}/s at their own pace: {paced['done_per_s']:.0f}/s done at p50 {paced['p50_ms']:.0f}, p99 {paced['p99_ms']:.0f} ms, "
-        f"{paced['refused_per_s']:.1f}/s refused, {paced['lost']} lost; {figures['asked_per_s']:.0f}/s asked by {figures['pages']} pages: "
-        f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {told_refusals(over)}, the pages on {over['pages_cores']:.2f} of the processors, "
-        f"{over['lost']} lost on the way; normal again after {figures['until_normal_s']:.0f} s (p99 {after['p99_ms']:.0f} ms); "
-        f"{figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, {figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
+        f"({at_once['sign_ins_refused']} times asked to repeat) beside "
+        f"{at_once['done_per_s']:.0f}/s at p99 {at_once['p99_ms']:.0f} ms; "
+        f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms, its pages on "
+        f"{full['pages_cores']:.2f} of the processors; "
+        f"{PACED}/s at their own pace: {paced['done_per_s']:.0f}/s done at p50 "
+        f"{paced['p50_ms']:.0f}, p99 {paced['p99_ms']:.0f} ms, "
+        f"{paced['refused_per_s']:.1f}/s refused, {paced['lost']} lost; "
+        f"{figures['asked_per_s']:.0f}/s asked by {figures['pages']} pages: "
+        f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {told_refusals(over)}, "
+        f"the pages on {over['pages_cores']:.2f} of the processors, "
+        f"{over['lost']} lost on the way; normal again after {figures['until_normal_s']:.0f} s "
+        f"(p99 {after['p99_ms']:.0f} ms); "
+        f"{figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, "
+        f"{figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
     )
 
 
-def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"), *, before: bool = False) -> list[dict[str, object]]:
+def main(
+    quick: bool = False,
+    vendors: tuple[str, ...] = ("postgresql", "sqlite"),
+    *,
+    before: bool = False,
+) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for vendor in vendors:
         with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as old:
             for code, is_before in [(ROOT, False), *([(old, True)] if before and old else [])]:
-                figures = one_version(code, vendor, folder, seconds=20 if quick else 120, before=is_before)
+                figures = one_version(
+                    code, vendor, folder, seconds=20 if quick else 120, before=is_before
+                )
                 full, over = figures["saturated"], figures["overloaded"]
                 assert isinstance(full, dict)
                 assert isinstance(over, dict)
@@ -214,7 +278,10 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
                 is_in = at_once["signed_in"] == AT_ONCE and at_once["all_in_s"] <= CLASS_S
                 rows.append(
                     {
-                        "work": f"judging while {AT_ONCE} people sign in within a second, {vendor}{f', {BEFORE}' if is_before else ''}",
+                        "work": (
+                            f"judging while {AT_ONCE} people sign in within a second, "
+                            f"{vendor}{f', {BEFORE}' if is_before else ''}"
+                        ),
                         "peer": f"limit {NORMAL_MS:.0f} ms at p99; all in within {CLASS_S:.0f} s",
                         "ratio": NORMAL_MS / at_once["p99_ms"] if is_in else 0.0,
                         "at_least": None if is_before else 1.0,
@@ -223,7 +290,10 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
                 )
                 rows.append(
                     {
-                        "work": f"judgements a second at three times the saturation, {vendor}{f', {BEFORE}' if is_before else ''}",
+                        "work": (
+                            f"judgements a second at three times the saturation, "
+                            f"{vendor}{f', {BEFORE}' if is_before else ''}"
+                        ),
                         "peer": "the saturation itself",
                         "ratio": over["done_per_s"] / full["done_per_s"],
                         "at_least": None if is_before else 0.75,
@@ -234,7 +304,9 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--before", action="store_true")
     parser.add_argument("--databases", nargs="+", default=["postgresql", "sqlite"])

@@ -42,13 +42,19 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             write_generated_run(path, n_topics=n_topics, depth=1000, seed=k)
         ratio, memory_ratio, note = compare(OURS, PEER, *paths, rounds=1 if quick else 2)
     work = f"depth-10 pool of five runs of {n_topics * 1000:,} lines"
-    print(f"{work}: {ratio:.1f} times as fast, {memory_ratio:.2f} of the memory ({note})", flush=True)
+    print(
+        f"{work}: {ratio:.1f} times as fast, {memory_ratio:.2f} of the memory ({note})", flush=True
+    )
     return [
         {
-            "work": work, "peer": "a dictionary over pytrec_eval.parse_run", "ratio": ratio, "memory_ratio": memory_ratio,
-            "at_least": None if quick else 1.5, "note": note,
+            "work": work,
+            "peer": "a dictionary over pytrec_eval.parse_run",
+            "ratio": ratio,
+            "memory_ratio": memory_ratio,
+            "at_least": None if quick else 1.5,
+            "note": note,
         }
-    ]  # fmt: skip
+    ]
 
 
 if __name__ == "__main__":

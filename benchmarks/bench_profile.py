@@ -1,10 +1,11 @@
-"""Where the processor time of one judgement goes, beside the version before it was made lean: a profile by part, in milliseconds.
+"""Where the processor time of one judgement goes, beside the version before it was made lean: a
+profile by part, in milliseconds.
 
     python -m benchmarks.bench_profile [--quick] [--databases postgresql sqlite]
 
-The requests and campaign of `bench_requests`. A profiler makes each call dearer, so it tells the shares alone; the milliseconds are
-these shares of the time that was measured without it, in the same run.
-"""
+The requests and campaign of `bench_requests`. A profiler makes each call dearer, so it tells the
+shares alone; the milliseconds are these shares of the time that was measured without it, in the
+same run."""
 
 from __future__ import annotations
 
@@ -21,19 +22,29 @@ def spent(installation: Installation, rounds: int) -> dict[str, dict[str, float]
     """Milliseconds of each request of REQUESTS by part."""
     cpu = json.loads(installation.run("--measure", str(rounds)))
     shares = json.loads(installation.run("--profile", str(rounds)))
-    return {name: {part: share * cpu[name]["cpu_ms"] for part, share in shares[name].items()} for name in REQUESTS}
+    return {
+        name: {part: share * cpu[name]["cpu_ms"] for part, share in shares[name].items()}
+        for name in REQUESTS
+    }
 
 
-def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")) -> list[dict[str, object]]:
+def main(
+    quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")
+) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for vendor in vendors:
         with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as before:
-            versions = [Installation(code, vendor, folder) for code in (ROOT, before) if code is not None]
+            versions = [
+                Installation(code, vendor, folder) for code in (ROOT, before) if code is not None
+            ]
             ours, *then = [spent(version, 16 if quick else 80) for version in versions]
             for version in versions:
                 version.drop()
         for name in REQUESTS:
-            parts = sorted({*ours[name], *(then[0][name] if then else {})}, key=lambda part: -(then or [ours])[0][name].get(part, 0.0))
+            parts = sorted(
+                {*ours[name], *(then[0][name] if then else {})},
+                key=lambda part: -(then or [ours])[0][name].get(part, 0.0),
+            )
             for part in parts:
                 now = ours[name].get(part, 0.0)
                 old = then[0][name].get(part, 0.0) if then else None
@@ -42,14 +53,17 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
                         "work": f"{name}, {vendor}: {part}",
                         "peer": f"the same at {BEFORE}",
                         "ratio": old / now if old and now else None,
-                        "note": f"{now:.2f} ms of processor time" + (f" beside {old:.2f}" if old is not None else "; no history here"),
+                        "note": f"{now:.2f} ms of processor time"
+                        + (f" beside {old:.2f}" if old is not None else "; no history here"),
                     }
                 )
     return rows
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--databases", nargs="+", default=["postgresql", "sqlite"])
     options = parser.parse_args()

@@ -1,4 +1,5 @@
-"""Reading runs, beside pytrec_eval.parse_run. Each reading is a process of its own, which reports processor seconds and its peak memory."""
+"""Reading runs, beside pytrec_eval.parse_run. Each reading is a process of its own, which reports
+processor seconds and its peak memory."""
 
 from __future__ import annotations
 
@@ -24,8 +25,11 @@ os._exit(0)
 """
 
 
-def write_generated_run(path: Path, *, n_topics: int, depth: int, seed: int, digits: int | None = 6, messy: bool = False) -> None:
-    """A generated run over 8.8 million ids. digits: decimals of the scores, None for all that repr() gives; messy: many separators."""
+def write_generated_run(
+    path: Path, *, n_topics: int, depth: int, seed: int, digits: int | None = 6, messy: bool = False
+) -> None:
+    """A generated run over 8.8 million ids. digits: decimals of the scores, None for all that
+    repr() gives; messy: many separators."""
     rng = np.random.default_rng(seed)
     gap = "  " if messy else " "
     with open(path, "w", encoding="ascii") as out:
@@ -33,29 +37,45 @@ def write_generated_run(path: Path, *, n_topics: int, depth: int, seed: int, dig
             documents = np.unique(rng.integers(0, 8_841_823, depth + depth // 8 + 8))
             documents = rng.permutation(documents)[:depth].tolist()
             scores = np.sort(rng.gamma(2, 5, depth))[::-1].tolist()
-            texts = map(repr, scores) if digits is None else (f"{score:.{digits}f}" for score in scores)
+            texts = (
+                map(repr, scores) if digits is None else (f"{score:.{digits}f}" for score in scores)
+            )
             name = 1_000_000 + 7 * topic
             out.write(
-                "".join(f"{name} Q0 {d}{gap}{r} {s} generated{seed}\n" for r, (d, s) in enumerate(zip(documents, texts, strict=False), 1))
+                "".join(
+                    f"{name} Q0 {d}{gap}{r} {s} generated{seed}\n"
+                    for r, (d, s) in enumerate(zip(documents, texts, strict=False), 1)
+                )
             )
 
 
 def measured(setup: str, *arguments: str | Path) -> tuple[float, int]:
     """(processor seconds, peak kilobytes) of `read(*arguments)` in a new process."""
     command = [sys.executable, "-c", MEASURE.format(setup=setup), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).resolve().parent.parent)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).resolve().parent.parent,
+    )
     seconds, kilobytes = done.stdout.split()[-2:]
     return float(seconds), int(kilobytes)
 
 
 def compare(ours: str, peer: str, *arguments: str | Path, rounds: int) -> tuple[float, float, str]:
-    """(ratio of times, ratio of peak memory, the figures in words): medians over rounds in which both run one after the other."""
+    """(ratio of times, ratio of peak memory, the figures in words): medians over rounds in which
+    both run one after the other."""
     mine, theirs = [], []
     for _ in range(rounds):
         mine.append(measured(ours, *arguments))
         theirs.append(measured(peer, *arguments))
-    my_time, their_time = (statistics.median(time for time, _ in rounds_of_one) for rounds_of_one in (mine, theirs))
-    my_memory, their_memory = (statistics.median(memory for _, memory in rounds_of_one) for rounds_of_one in (mine, theirs))
+    my_time, their_time = (
+        statistics.median(time for time, _ in rounds_of_one) for rounds_of_one in (mine, theirs)
+    )
+    my_memory, their_memory = (
+        statistics.median(memory for _, memory in rounds_of_one) for rounds_of_one in (mine, theirs)
+    )
     words = f"{my_time:.2f} s, {my_memory / 1e3:.0f} MB against {their_time:.2f} s, {their_memory / 1e3:.0f} MB"
     return their_time / my_time, my_memory / their_memory, words
 
@@ -80,7 +100,10 @@ def main(quick: bool = False) -> list[dict[str, object]]:
                 "memory_ratio": memory_ratio,
             }
             row |= {"at_least": None if quick else at_least, "aim": aim, "note": note}
-            print(f"{row['work']}: {ratio:.1f} times as fast, {memory_ratio:.2f} of the memory ({note})", flush=True)
+            print(
+                f"{row['work']}: {ratio:.1f} times as fast, {memory_ratio:.2f} of the memory ({note})",
+                flush=True,
+            )
             rows.append(row)
     return rows
 

@@ -1,11 +1,12 @@
-"""What one request of the judging page costs the web process, beside the version before it was made lean, in one run.
+"""What one request of the judging page costs the web process, beside the version before it was made
+lean, in one run.
 
     python -m benchmarks.bench_requests [--quick] [--databases postgresql sqlite]
 
-A campaign of 30,000 pairs, half judged, three leases an annotator; requests by eight annotators' sessions, called without a server
-between (`request_load`), alternating between this version and BEFORE, which is checked out beside it for the time of the measurement.
-Where the repository has no history only this version is measured.
-"""
+A campaign of 30,000 pairs, half judged, three leases an annotator; requests by eight annotators'
+sessions, called without a server between (`request_load`), alternating between this version and
+BEFORE, which is checked out beside it for the time of the measurement. Where the repository has no
+history only this version is measured."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ LOAD = ROOT / "benchmarks" / "request_load.py"
 def checked_out(version: str) -> Iterator[Path | None]:
     """The version's files in a folder of their own; None where there is no history."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(["git", "archive", "--format=tar", version], cwd=ROOT, capture_output=True, check=False)
+        done = subprocess.run(
+            ["git", "archive", "--format=tar", version], cwd=ROOT, capture_output=True, check=False
+        )
         if done.returncode:
             yield None
             return
@@ -44,15 +47,29 @@ class Installation:
 
     def __init__(self, code: Path, vendor: str, folder: str) -> None:
         self.code, self.vendor, self.name = code, vendor, f"bench_{uuid.uuid4().hex[:12]}"
-        url = SERVER.rpartition("/")[0] + "/" + self.name if vendor == "postgresql" else f"sqlite:///{folder}/{self.name}.sqlite3"
-        self.env = {**os.environ, "ASSAY_DATABASE_URL": url, "ASSAY_SECRET_KEY": "benchmark", "ASSAY_DATA_DIR": f"{folder}/{self.name}"}
+        url = (
+            SERVER.rpartition("/")[0] + "/" + self.name
+            if vendor == "postgresql"
+            else f"sqlite:///{folder}/{self.name}.sqlite3"
+        )
+        self.env = {
+            **os.environ,
+            "ASSAY_DATABASE_URL": url,
+            "ASSAY_SECRET_KEY": "benchmark",
+            "ASSAY_DATA_DIR": f"{folder}/{self.name}",
+        }
         if vendor == "postgresql":
             self._server(f"CREATE DATABASE {self.name}")
         self.run("--fill")
 
     def run(self, *arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, str(LOAD), *arguments], cwd=self.code, env=self.env, capture_output=True, text=True, check=False
+            [sys.executable, str(LOAD), *arguments],
+            cwd=self.code,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise SystemExit(f"{' '.join(arguments)} of {self.code} failed: {done.stderr[-2000:]}")
@@ -70,9 +87,12 @@ class Installation:
 
 
 def compare(vendor: str, rounds: int, repeats: int) -> list[dict[str, dict[str, float]]]:
-    """Medians of each request of [this version, the one before]; the latter only where there is a history."""
+    """Medians of each request of [this version, the one before]; the latter only where there is a
+    history."""
     with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as before:
-        versions = [Installation(code, vendor, folder) for code in (ROOT, before) if code is not None]
+        versions = [
+            Installation(code, vendor, folder) for code in (ROOT, before) if code is not None
+        ]
         rounds_of: list[list[dict[str, dict[str, float]]]] = [[] for _ in versions]
         for _ in range(repeats):
             for version, rows in zip(versions, rounds_of, strict=True):
@@ -80,7 +100,11 @@ def compare(vendor: str, rounds: int, repeats: int) -> list[dict[str, dict[str, 
         for version in versions:
             version.drop()
     return [
-        {name: {key: statistics.median(row[name][key] for row in rows) for key in rows[0][name]} for name in rows[0]} for rows in rounds_of
+        {
+            name: {key: statistics.median(row[name][key] for row in rows) for key in rows[0][name]}
+            for name in rows[0]
+        }
+        for rows in rounds_of
     ]
 
 
@@ -88,7 +112,9 @@ def told(row: dict[str, float]) -> str:
     return f"{row['cpu_ms']:.1f} ms of processor time, {row['statements']:.0f} statements, {row['bytes'] / 1000:.1f} kB"
 
 
-def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")) -> list[dict[str, object]]:
+def main(
+    quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite")
+) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for vendor in vendors:
         ours, *before = compare(vendor, rounds=16 if quick else 40, repeats=1 if quick else 2)
@@ -100,14 +126,21 @@ def main(quick: bool = False, vendors: tuple[str, ...] = ("postgresql", "sqlite"
                     "peer": f"the same at {BEFORE}",
                     "ratio": then["cpu_ms"] / row["cpu_ms"] if then else None,
                     "at_least": 2.5 if name == "judgement with top-up" else 3.0,
-                    "note": told(row) + (f" beside {told(then)}" if then else "; no history here, so nothing to compare with"),
+                    "note": told(row)
+                    + (
+                        f" beside {told(then)}"
+                        if then
+                        else "; no history here, so nothing to compare with"
+                    ),
                 }
             )
     return rows
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--databases", nargs="+", default=["postgresql", "sqlite"])
     options = parser.parse_args()

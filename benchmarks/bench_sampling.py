@@ -1,9 +1,13 @@
-"""Sampled and ordered pools, GENERATED: there is no peer, so the ratio is the limit (seconds of processor time) by the time taken.
+"""Sampled and ordered pools, GENERATED: there is no peer, so the ratio is the limit (seconds of
+processor time) by the time taken.
 
-- Estimates of 63 runs x 53 topics: HT-nDCG@10, HT-P@10, xinfAP and infNDCG, runs joined with the pool before.
+- Estimates of 63 runs x 53 topics: HT-nDCG@10, HT-P@10, xinfAP and infNDCG, runs joined with the
+  pool before.
 - A refit of the rank model over 42,000 judged pairs of 17 runs.
-- The stopping rule of ordered pools at TripJudge's size: 1,136 topics, 12,590 pairs, 7 runs, half of it judged.
-- A look in the worker at a campaign of that size, ordered level by level and sampled: reading judgements, labels, rule.
+- The stopping rule of ordered pools at TripJudge's size: 1,136 topics, 12,590 pairs, 7 runs, half
+  of it judged.
+- A look in the worker at a campaign of that size, ordered level by level and sampled: reading
+  judgements, labels, rule.
 """
 
 from __future__ import annotations
@@ -33,7 +37,13 @@ ESTIMATES = "HT-nDCG@10 HT-P@10 xinfAP infNDCG"
 
 def main(quick: bool) -> list[dict[str, object]]:
     scale = 0.1 if quick else 1.0
-    return [estimates(scale, quick), refit(scale, quick), stopping(scale, quick), look("depth", quick), look("sampled", quick)]
+    return [
+        estimates(scale, quick),
+        refit(scale, quick),
+        stopping(scale, quick),
+        look("depth", quick),
+        look("sampled", quick),
+    ]
 
 
 def look(kind: str, quick: bool) -> dict[str, object]:
@@ -42,11 +52,19 @@ def look(kind: str, quick: bool) -> dict[str, object]:
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     taken = json.loads(made.stdout.splitlines()[-1])
     work = f"a look in the worker, {kind} pool, {taken['pairs']} pairs, {taken['judgements']} judgements"
-    return row(work, taken["processor"], 5.0) | {"note": f"{taken['processor']:.2f} s of processor time, {taken['seconds']:.2f} s by the clock"}
+    return row(work, taken["processor"], 5.0) | {
+        "note": f"{taken['processor']:.2f} s of processor time, {taken['seconds']:.2f} s by the clock"
+    }
 
 
 def row(work: str, seconds: float, limit: float) -> dict[str, object]:
-    return {"work": work, "peer": f"limit {limit:g} s", "ratio": limit / seconds, "at_least": 1, "note": f"{seconds:.3f} s of processor time"}
+    return {
+        "work": work,
+        "peer": f"limit {limit:g} s",
+        "ratio": limit / seconds,
+        "at_least": 1,
+        "note": f"{seconds:.3f} s of processor time",
+    }
 
 
 def taken(work: Callable[[], object], rounds: int) -> float:
@@ -59,22 +77,35 @@ def taken(work: Callable[[], object], rounds: int) -> float:
     return statistics.median(times)
 
 
-def runs_of(n_runs: int, n_topics: int, n_documents: int, rng: np.random.Generator) -> list[RunColumns]:
+def runs_of(
+    n_runs: int, n_topics: int, n_documents: int, rng: np.random.Generator
+) -> list[RunColumns]:
     """Noisy orders of the same documents; the first are the best."""
     names = np.array([f"D{k:05d}".encode() for k in range(n_documents)])
     runs = []
     for k in range(n_runs):
-        orders = [np.argsort(np.arange(n_documents) + rng.normal(0, n_documents / 5, n_documents)) for _ in range(n_topics)]
+        orders = [
+            np.argsort(np.arange(n_documents) + rng.normal(0, n_documents / 5, n_documents))
+            for _ in range(n_topics)
+        ]
         n = n_topics * n_documents
         runs.append(
-            RunColumns(f"run{k}", [str(t) for t in range(n_topics)], np.arange(n_topics + 1, dtype=np.int64) * n_documents,
-                np.concatenate([names[o] for o in orders]), np.zeros(n), np.full(n, -1, np.int32))
-        )  # fmt: skip
+            RunColumns(
+                f"run{k}",
+                [str(t) for t in range(n_topics)],
+                np.arange(n_topics + 1, dtype=np.int64) * n_documents,
+                np.concatenate([names[o] for o in orders]),
+                np.zeros(n),
+                np.full(n, -1, np.int32),
+            )
+        )
     return runs
 
 
 def judged(pool: PooledPairs, rng: np.random.Generator) -> np.ndarray:
-    return (rng.random(len(pool)) < 1 / (1 + pool.best_rank / 5)).astype(np.int32) * rng.integers(1, 4, len(pool)).astype(np.int32)
+    return (rng.random(len(pool)) < 1 / (1 + pool.best_rank / 5)).astype(np.int32) * rng.integers(
+        1, 4, len(pool)
+    ).astype(np.int32)
 
 
 def pool_of(runs: list[RunColumns], depth: int, rng: np.random.Generator) -> PooledPairs:
@@ -90,19 +121,38 @@ def estimates(scale: float, quick: bool) -> dict[str, object]:
     topic = pool.topic[rows].astype(np.int64)
     strata = rank_strata(pool)
     counts = allocation(strata.sizes, spreads_of(strata.rates), len(pool) // 5)
-    grades = np.where(drawn(strata, shuffled(strata, rng, pool.documents, pool.topic), counts), judged(pool, rng), -1)[rows].astype(np.int32)
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(topic, minlength=n_topics)))).astype(np.int64)
+    grades = np.where(
+        drawn(strata, shuffled(strata, rng, pool.documents, pool.topic), counts),
+        judged(pool, rng),
+        -1,
+    )[rows].astype(np.int32)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(topic, minlength=n_topics)))).astype(
+        np.int64
+    )
     index = index_of(QrelsColumns("pool", pool.topics, offsets, pool.documents[rows], grades))
     packed = [pack(run, index) for run in runs]
     measures = parse_measures(ESTIMATES)
     stratum = strata.stratum[rows].astype(np.int64)
 
     def work() -> None:
-        sample = Sample(pool.topics, topic, grades, stratum, strata.sizes, counts, np.zeros(len(counts), bool), strata.names)
+        sample = Sample(
+            pool.topics,
+            topic,
+            grades,
+            stratum,
+            strata.sizes,
+            counts,
+            np.zeros(len(counts), bool),
+            strata.names,
+        )
         for one in packed:
             estimate_topics(one, sample, measures)
 
-    return row(f"four estimates of {n_runs} runs x {n_topics} topics, {len(pool)} pairs", taken(work, 2 if quick else 7), 0.2)
+    return row(
+        f"four estimates of {n_runs} runs x {n_topics} topics, {len(pool)} pairs",
+        taken(work, 2 if quick else 7),
+        0.2,
+    )
 
 
 def refit(scale: float, quick: bool) -> dict[str, object]:
@@ -110,7 +160,11 @@ def refit(scale: float, quick: bool) -> dict[str, object]:
     pool = pool_of(runs_of(17, max(int(169 * scale), 5), 430, rng), 100, rng)
     features = rank_features_of(pool)
     labels = (judged(pool, rng) > 0).astype(np.float64)[features.rows]
-    return row(f"refit of the rank model, {len(pool)} judged pairs, 17 runs", taken(lambda: fitted(features, labels), 2 if quick else 5), 1.0)
+    return row(
+        f"refit of the rank model, {len(pool)} judged pairs, 17 runs",
+        taken(lambda: fitted(features, labels), 2 if quick else 5),
+        1.0,
+    )
 
 
 def stopping(scale: float, quick: bool) -> dict[str, object]:
@@ -120,7 +174,13 @@ def stopping(scale: float, quick: bool) -> dict[str, object]:
     grades = np.where(rng.random(len(pool)) < 0.5, judged(pool, rng), -1)
 
     def work() -> None:
-        scores = completed_scores(rank_features_of(pool), tops_of(pool), grades, level=1, rng=np.random.default_rng(0))
+        scores = completed_scores(
+            rank_features_of(pool), tops_of(pool), grades, level=1, rng=np.random.default_rng(0)
+        )
         assert scores is not None
 
-    return row(f"stopping rule, {n_topics} topics, {len(pool)} pairs, 7 runs", taken(work, 2 if quick else 5), 5.0)
+    return row(
+        f"stopping rule, {n_topics} topics, {len(pool)} pairs, 7 runs",
+        taken(work, 2 if quick else 5),
+        5.0,
+    )

@@ -1,7 +1,9 @@
-"""Split-half agreement: 100 splits x 780 pairs of 40 runs x 7 tests (4 with means, 3 with medians), 5,793 topics, on GENERATED
-reciprocal ranks; beside it a loop over scipy's tests, timed on 30 pairs and one split and extrapolated.
+"""Split-half agreement: 100 splits x 780 pairs of 40 runs x 7 tests (4 with means, 3 with medians),
+5,793 topics, on GENERATED reciprocal ranks; beside it a loop over scipy's tests, timed on 30 pairs
+and one split and extrapolated.
 
-The loop takes each half's p-values once for the mean and once for the median, as seven tests; it decides nothing.
+The loop takes each half's p-values once for the mean and once for the median, as seven tests; it
+decides nothing.
 
     python -m benchmarks bench_split_half   (or: python -m benchmarks.bench_split_half)
 """
@@ -41,7 +43,11 @@ def p_value(test: str, a: Floats, b: Floats) -> float:
         return float(scipy.stats.ttest_rel(b, a).pvalue)
     d = np.round(b - a, 12)
     if test == "wsr":
-        return float(scipy.stats.wilcoxon(d, zero_method="wilcox", correction=False, method="asymptotic").pvalue)
+        return float(
+            scipy.stats.wilcoxon(
+                d, zero_method="wilcox", correction=False, method="asymptotic"
+            ).pvalue
+        )
     wins = int((d > 0).sum())
     return float(scipy.stats.binomtest(wins, wins + int((d < 0).sum())).pvalue)
 

@@ -1,10 +1,10 @@
 """The whole multi-element protocol beside a loop over pytrec_eval.
 
-4 elements x 20 levels x 50 pairs x 2 sub-collections x 10 runs on TREC-COVID's complete qrels (50 topics, 69,318 assessments;
-below ASSAY_TEST_DATA) with ten GENERATED runs of 1000 documents over 191,160 generated or judged ids: plausible systems, not
-real ones. Sampling and taus are included on both sides, reading files on neither. The loop is timed on 20 sub-collections and
-extrapolated. Each measurement has a process of its own, so that its peak of memory is its own too.
-"""
+4 elements x 20 levels x 50 pairs x 2 sub-collections x 10 runs on TREC-COVID's complete qrels (50
+topics, 69,318 assessments; below ASSAY_TEST_DATA) with ten GENERATED runs of 1000 documents over
+191,160 generated or judged ids: plausible systems, not real ones. Sampling and taus are included on
+both sides, reading files on neither. The loop is timed on 20 sub-collections and extrapolated. Each
+measurement has a process of its own, so that its peak of memory is its own too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,15 @@ from scipy.stats import kendalltau
 from analysis.core.batch import PackedCollection, pack
 from analysis.core.chunks import in_processes
 from analysis.core.measures import parse_measures
-from analysis.core.stability import MEASURES, Protocol, StabilityChunk, chunks, combine, population, run_chunk
+from analysis.core.stability import (
+    MEASURES,
+    Protocol,
+    StabilityChunk,
+    chunks,
+    combine,
+    population,
+    run_chunk,
+)
 from analysis.core.subcollections import ELEMENTS
 from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.formats.qrels import read_qrels
@@ -45,15 +53,22 @@ def generated_ids(qrels: QrelsColumns, rng: np.random.Generator) -> NDArray[np.b
     known = np.unique(qrels.documents)
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
     while len(known) < N_DOCUMENTS:
-        drawn = letters[rng.integers(0, len(letters), (N_DOCUMENTS - len(known), 8))].reshape(-1).view("S8")
+        drawn = (
+            letters[rng.integers(0, len(letters), (N_DOCUMENTS - len(known), 8))]
+            .reshape(-1)
+            .view("S8")
+        )
         known = np.unique(np.concatenate([known, drawn]))
     return known
 
 
-def generated_runs(qrels: QrelsColumns, documents: NDArray[np.bytes_], rng: np.random.Generator) -> list[RunColumns]:
-    """Ten runs: five systems and their expanded forms. A document's score is its worth (by grade), a liking that all systems
-    share, and one of the system's own; a system's quality says how much the worth counts. Unjudged documents have the worth
-    of poor ones, so that about two in five retrieved documents are judged."""
+def generated_runs(
+    qrels: QrelsColumns, documents: NDArray[np.bytes_], rng: np.random.Generator
+) -> list[RunColumns]:
+    """Ten runs: five systems and their expanded forms. A document's score is its worth (by grade),
+    a liking that all systems share, and one of the system's own; a system's quality says how much
+    the worth counts. Unjudged documents have the worth of poor ones, so that about two in five
+    retrieved documents are judged."""
     tags = [system + suffix for suffix in ("", "_Bo1") for system in SYSTEMS]
     quality = rng.normal(1.0, 0.08, len(SYSTEMS))
     rankings: dict[str, list[NDArray[np.bytes_]]] = {tag: [] for tag in tags}
@@ -61,13 +76,17 @@ def generated_runs(qrels: QrelsColumns, documents: NDArray[np.bytes_], rng: np.r
         rows = qrels.rows(topic)
         unjudged = np.setdiff1d(rng.choice(documents, 4000, replace=False), qrels.documents[rows])
         ids = np.concatenate([qrels.documents[rows], unjudged])
-        worth = np.concatenate([0.55 * np.maximum(qrels.grades[rows], 0), np.full(len(unjudged), -0.35)])
+        worth = np.concatenate(
+            [0.55 * np.maximum(qrels.grades[rows], 0), np.full(len(unjudged), -0.35)]
+        )
         shared = rng.normal(0, 0.8, len(ids))
         ease = rng.normal(1.0, 0.3)
         for s, system in enumerate(SYSTEMS):
             own = rng.normal(0, 0.5, len(ids))
             for suffix, gain in (("", 1.0), ("_Bo1", 1.06)):
-                score = quality[s] * gain * ease * worth + shared + own + rng.normal(0, 0.15, len(ids))
+                score = (
+                    quality[s] * gain * ease * worth + shared + own + rng.normal(0, 0.15, len(ids))
+                )
                 rankings[system + suffix].append(ids[np.argsort(-score)[:DEPTH]])
     n_topics = len(qrels.topics)
     return [
@@ -86,78 +105,142 @@ def generated_runs(qrels: QrelsColumns, documents: NDArray[np.bytes_], rng: np.r
 def generated() -> tuple[QrelsColumns, list[RunColumns], NDArray[np.bytes_]]:
     folder = os.environ.get("ASSAY_TEST_DATA")
     if not folder:
-        raise SystemExit("set ASSAY_TEST_DATA to the folder of real collections: the qrels of TREC-COVID are needed")
+        raise SystemExit(
+            "set ASSAY_TEST_DATA to the folder of real collections: the qrels of TREC-COVID are needed"
+        )
     qrels = read_qrels(Path(folder) / "trec-covid" / "qrels.covid-complete.txt.gz")
     rng = np.random.default_rng(20200722)
     documents = generated_ids(qrels, rng)
     return qrels, generated_runs(qrels, documents, rng), documents
 
 
-def ours(qrels: QrelsColumns, runs: list[RunColumns], documents: NDArray[np.bytes_], *, processes: int, quick: bool) -> dict[str, dict[str, list[float]]]:
+def ours(
+    qrels: QrelsColumns,
+    runs: list[RunColumns],
+    documents: NDArray[np.bytes_],
+    *,
+    processes: int,
+    quick: bool,
+) -> dict[str, dict[str, list[float]]]:
     """The share of equal rankings by element and measure."""
     collection = pack(qrels, runs)
     measures = tuple(parse_measures(MEASURES))
-    protocols = [Protocol(element, measures, overlaps=LEVELS[:: 10 if quick else 1], pairs=PAIRS) for element in ELEMENTS]
+    protocols = [
+        Protocol(element, measures, overlaps=LEVELS[:: 10 if quick else 1], pairs=PAIRS)
+        for element in ELEMENTS
+    ]
     drawn = [population(collection, protocol, documents) for protocol in protocols]
     levels = [chunks(*given) for given in zip(drawn, protocols, strict=True)]
-    work = [(protocol, chunk) for protocol, of in zip(protocols, levels, strict=True) for chunk in of]
+    work = [
+        (protocol, chunk) for protocol, of in zip(protocols, levels, strict=True) for chunk in of
+    ]
     taus = in_processes(_taus, work, processes=processes, shared=(collection, documents))
-    combined = [combine(*given, of, [next(taus) for _ in of]) for *given, of in zip(drawn, protocols, levels, strict=True)]
-    return {one.element: dict(zip(MEASURES.split(), one.probability.tolist(), strict=True)) for one in combined}
+    combined = [
+        combine(*given, of, [next(taus) for _ in of])
+        for *given, of in zip(drawn, protocols, levels, strict=True)
+    ]
+    return {
+        one.element: dict(zip(MEASURES.split(), one.probability.tolist(), strict=True))
+        for one in combined
+    }
 
 
-def _taus(shared: tuple[PackedCollection, NDArray[np.bytes_]], piece: tuple[Protocol, StabilityChunk]) -> NDArray[np.float64]:
+def _taus(
+    shared: tuple[PackedCollection, NDArray[np.bytes_]], piece: tuple[Protocol, StabilityChunk]
+) -> NDArray[np.float64]:
     collection, documents = shared
     return run_chunk(collection, *piece, documents)
 
 
 class Loop:
-    """What one writes with pytrec_eval: filter the dictionaries, evaluate every run, average, rank."""
+    """What one writes with pytrec_eval: filter the dictionaries, evaluate every run, average,
+    rank."""
 
-    def __init__(self, qrels: QrelsColumns, runs: list[RunColumns], documents: NDArray[np.bytes_]) -> None:
+    def __init__(
+        self, qrels: QrelsColumns, runs: list[RunColumns], documents: NDArray[np.bytes_]
+    ) -> None:
         self.qrels = {
-            topic: dict(zip(_text(qrels.documents[qrels.rows(t)]), qrels.grades[qrels.rows(t)].tolist(), strict=True))
+            topic: dict(
+                zip(
+                    _text(qrels.documents[qrels.rows(t)]),
+                    qrels.grades[qrels.rows(t)].tolist(),
+                    strict=True,
+                )
+            )
             for t, topic in enumerate(qrels.topics)
         }
         self.runs = {
             run.tag: {
-                topic: dict(zip(_text(run.documents[run.rows(t)]), run.scores[run.rows(t)].tolist(), strict=True))
+                topic: dict(
+                    zip(
+                        _text(run.documents[run.rows(t)]),
+                        run.scores[run.rows(t)].tolist(),
+                        strict=True,
+                    )
+                )
                 for t, topic in enumerate(run.topics)
             }
             for run in runs
         }
         self.documents = _text(documents)
-        self.pairs = [(topic, document) for topic, judged in self.qrels.items() for document in judged]
-        self.positive = [(topic, document) for topic, document in self.pairs if self.qrels[topic][document] >= 1]
+        self.pairs = [
+            (topic, document) for topic, judged in self.qrels.items() for document in judged
+        ]
+        self.positive = [
+            (topic, document) for topic, document in self.pairs if self.qrels[topic][document] >= 1
+        ]
 
     def pair(self, element: str, rng: np.random.Generator) -> None:
         """One pair of sub-collections at an overlap of one half, and its taus."""
-        things = {"documents": self.documents, "topics": list(self.qrels), "assessments": self.pairs, "positive": self.positive}[element]
+        things = {
+            "documents": self.documents,
+            "topics": list(self.qrels),
+            "assessments": self.pairs,
+            "positive": self.positive,
+        }[element]
         size = len(things) // 2
         order = rng.permutation(len(things))
-        means = [self.means(element, {things[i] for i in part}) for part in (order[:size], order[size // 2 : size // 2 + size])]
+        means = [
+            self.means(element, {things[i] for i in part})
+            for part in (order[:size], order[size // 2 : size // 2 + size])
+        ]
         for name in NAMES:
             kendalltau(*([round(scores[tag][name], 10) for tag in self.runs] for scores in means))
 
     def means(self, element: str, drawn: set) -> dict[str, dict[str, float]]:
         qrels, runs = self.qrels, self.runs
         if element == "documents":
-            qrels = {topic: {d: g for d, g in judged.items() if d in drawn} for topic, judged in qrels.items()}
+            qrels = {
+                topic: {d: g for d, g in judged.items() if d in drawn}
+                for topic, judged in qrels.items()
+            }
             runs = {
-                tag: {topic: {d: s for d, s in ranking.items() if d in drawn} for topic, ranking in run.items()}
+                tag: {
+                    topic: {d: s for d, s in ranking.items() if d in drawn}
+                    for topic, ranking in run.items()
+                }
                 for tag, run in runs.items()
             }
         elif element == "topics":
             qrels = {topic: judged for topic, judged in qrels.items() if topic in drawn}
         elif element == "assessments":
-            qrels = {topic: {d: g for d, g in judged.items() if (topic, d) in drawn} for topic, judged in qrels.items()}
+            qrels = {
+                topic: {d: g for d, g in judged.items() if (topic, d) in drawn}
+                for topic, judged in qrels.items()
+            }
         else:
-            qrels = {topic: {d: g for d, g in judged.items() if g < 1 or (topic, d) in drawn} for topic, judged in qrels.items()}
+            qrels = {
+                topic: {d: g for d, g in judged.items() if g < 1 or (topic, d) in drawn}
+                for topic, judged in qrels.items()
+            }
         evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(NAMES))
         means = {}
         for tag, run in runs.items():
             by_topic = evaluator.evaluate(run)
-            means[tag] = {name: sum(scores[name] for scores in by_topic.values()) / len(qrels) for name in NAMES}
+            means[tag] = {
+                name: sum(scores[name] for scores in by_topic.values()) / len(qrels)
+                for name in NAMES
+            }
         return means
 
 
@@ -172,17 +255,27 @@ def measure(kind: str, quick: bool) -> dict[str, object]:
         loop, rng = Loop(qrels, runs, documents), np.random.default_rng(0)
         seconds = 0.0
         for element in ELEMENTS:
-            n_pairs = 1 if quick else 3 if element in ("documents", "assessments") else 2  # 20 sub-collections
+            n_pairs = (
+                1 if quick else 3 if element in ("documents", "assessments") else 2
+            )  # 20 sub-collections
             start = time.perf_counter()
             for _ in range(n_pairs):
                 loop.pair(element, rng)
-            seconds += (time.perf_counter() - start) / n_pairs * len(LEVELS[:: 10 if quick else 1]) * PAIRS
+            seconds += (
+                (time.perf_counter() - start) / n_pairs * len(LEVELS[:: 10 if quick else 1]) * PAIRS
+            )
         result = None
     else:
         start = time.perf_counter()
         result = ours(qrels, runs, documents, processes=int(kind), quick=quick)
         seconds = time.perf_counter() - start
-    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
+    peak = (
+        max(
+            resource.getrusage(who).ru_maxrss
+            for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
+        / 1024
+    )
     return {"seconds": seconds, "peak_mb": peak, "result": result}
 
 
@@ -190,8 +283,20 @@ def main(quick: bool = False) -> list[dict[str, object]]:
     taken: dict[str, list[dict]] = {"1": [], "loop": [], "2": []}
     for _ in range(1 if quick else ROUNDS):
         for kind, measured in taken.items():
-            command = [sys.executable, "-m", "benchmarks.bench_stability", kind, *(["--quick"] if quick else [])]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[1])
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.bench_stability",
+                kind,
+                *(["--quick"] if quick else []),
+            ]
+            done = subprocess.run(
+                command,
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+                cwd=Path(__file__).parents[1],
+            )
             measured.append(json.loads(done.stdout))
     results = [one["result"] for kind in ("1", "2") for one in taken[kind]]
     if any(result != results[0] for result in results):
@@ -202,7 +307,10 @@ def main(quick: bool = False) -> list[dict[str, object]]:
     return [
         {
             **common,
-            "work": f"multi-element protocol, TREC-COVID qrels, generated runs, {processes} process{'es' if processes == '2' else ''}",
+            "work": (
+                f"multi-element protocol, TREC-COVID qrels, generated runs, {processes} "
+                f"process{'es' if processes == '2' else ''}"
+            ),
             "ratio": seconds["loop"] / seconds[processes],
             "aim": 100.0 if processes == "2" else None,
             "memory_ratio": peak[processes] / peak["loop"],

@@ -1,7 +1,9 @@
-"""Systems compared in pairs, on GENERATED reciprocal ranks: tests of all pairs of 40 runs over 5,793 topics.
+"""Systems compared in pairs, on GENERATED reciprocal ranks: tests of all pairs of 40 runs over
+5,793 topics.
 
-- loop over scipy.stats: for each pair ttest_rel, wilcoxon, binomtest and permutation_test (10,000 changes of signs, vectorised, in batches).
-  Three of the 780 pairs are measured and multiplied; scipy has no test of the greatest difference, which ours makes besides.
+- loop over scipy.stats: for each pair ttest_rel, wilcoxon, binomtest and permutation_test (10,000
+  changes of signs, vectorised, in batches). Three of the 780 pairs are measured and multiplied;
+  scipy has no test of the greatest difference, which ours makes besides.
 
 Processor time of one thread, medians.
 
@@ -26,7 +28,8 @@ PAIRS = 3
 
 
 def every_test(values: np.ndarray, trials: int) -> np.ndarray:
-    """p of the greatest difference of each pair; all tests, intervals and effects are made on the way."""
+    """p of the greatest difference of each pair; all tests, intervals and effects are made on the
+    way."""
     rng = np.random.default_rng(0)
     made = compare(values, all_pairs(values.shape[1]), trials=trials, rng=rng)
     return corrected(made, values, "max", rng=rng)["randomisation"]
@@ -39,7 +42,13 @@ def one_pair(a: np.ndarray, b: np.ndarray, trials: int) -> list[float]:
         scipy.stats.wilcoxon(d).pvalue,
         scipy.stats.binomtest(int((d > 0).sum()), int((d != 0).sum())).pvalue,
         scipy.stats.permutation_test(
-            (b, a), lambda x, y, axis: (x - y).mean(axis=axis), permutation_type="samples", vectorized=True, n_resamples=trials, batch=500, rng=0
+            (b, a),
+            lambda x, y, axis: (x - y).mean(axis=axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=trials,
+            batch=500,
+            rng=0,
         ).pvalue,
     ]
 
@@ -59,15 +68,26 @@ def main(quick: bool = False) -> list[dict[str, Any]]:
     n_pairs = runs * (runs - 1) // 2
     seconds = {
         "ours": processor_seconds(lambda: every_test(values, trials), repeats),
-        "scipy": processor_seconds(lambda: [one_pair(values[:, 0], values[:, k], trials) for k in range(1, PAIRS + 1)], repeats) / PAIRS * n_pairs,
+        "scipy": processor_seconds(
+            lambda: [one_pair(values[:, 0], values[:, k], trials) for k in range(1, PAIRS + 1)],
+            repeats,
+        )
+        / PAIRS
+        * n_pairs,
     }
     return [
         {
-            "work": f"all tests of {n_pairs} pairs x {topics:,} topics, {trials:,} randomisations and the greatest difference",
+            "work": (
+                f"all tests of {n_pairs} pairs x {topics:,} topics, {trials:,} randomisations and "
+                f"the greatest difference"
+            ),
             "peer": "loop over scipy.stats",
             "ratio": seconds["scipy"] / seconds["ours"],
             "at_least": 20,
-            "note": f"{seconds['ours']:.0f} s beside {seconds['scipy']:.0f} s of processor time, {PAIRS} pairs measured",
+            "note": (
+                f"{seconds['ours']:.0f} s beside {seconds['scipy']:.0f} s of processor time, "
+                f"{PAIRS} pairs measured"
+            ),
             "figures": seconds,
         },
     ]

@@ -1,10 +1,10 @@
 """A stability report on the web: one worker beside two, on a real Redis and one database.
 
-The elements `assessments` and `documents` of the multi-element protocol on TREC-COVID's complete qrels (below ASSAY_TEST_DATA) with
-the ten GENERATED runs of bench_stability. Workers are processes of `celery worker` with one child each, started before the clock
-runs; measured is the job from claim to end, with reading, pieces, combining and drawing. One and two workers take turns; the answers
-are compared and must be the same. The time falls only while the machine has idle cores.
-"""
+The elements `assessments` and `documents` of the multi-element protocol on TREC-COVID's complete
+qrels (below ASSAY_TEST_DATA) with the ten GENERATED runs of bench_stability. Workers are processes
+of `celery worker` with one child each, started before the clock runs; measured is the job from
+claim to end, with reading, pieces, combining and drawing. One and two workers take turns; the
+answers are compared and must be the same. The time falls only while the machine has idle cores."""
 
 from __future__ import annotations
 
@@ -23,8 +23,22 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 BROKER = os.environ.get("ASSAY_TEST_BROKER_URL", "redis://127.0.0.1:6379/8")
 ROUNDS = 2
-PAIRS = 200  # of sub-collections at each level, four times the protocol's: so that computing outweighs reading and drawing
-WORKER = ["-m", "celery", "-A", "config", "worker", "--pool", "prefork", "--concurrency", "1", "--without-gossip", "--without-mingle"]
+# of sub-collections at each level, four times the protocol's: so that computing outweighs reading
+# and drawing
+PAIRS = 200
+WORKER = [
+    "-m",
+    "celery",
+    "-A",
+    "config",
+    "worker",
+    "--pool",
+    "prefork",
+    "--concurrency",
+    "1",
+    "--without-gossip",
+    "--without-mingle",
+]
 
 SETUP = """
 from benchmarks.bench_stability import generated
@@ -73,13 +87,26 @@ class Installation:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.env = dict(
-            os.environ, ASSAY_DATA_DIR=str(folder), ASSAY_BROKER_URL=BROKER, ASSAY_DATABASE_URL="", ASSAY_SECRET_KEY="only for a benchmark"
+            os.environ,
+            ASSAY_DATA_DIR=str(folder),
+            ASSAY_BROKER_URL=BROKER,
+            ASSAY_DATABASE_URL="",
+            ASSAY_SECRET_KEY="only for a benchmark",
         )
-        self.env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+        self.env |= {
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "PYTHONPATH": str(ROOT),
+            "OPENBLAS_NUM_THREADS": "1",
+        }
 
     def manage(self, *arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=ROOT, env=self.env, check=True, stdout=subprocess.PIPE, text=True
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.env,
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         return done.stdout.strip()
 
@@ -87,7 +114,8 @@ class Installation:
         return self.manage("shell", "-v", "0", "-c", code)
 
     def wait_for(self, pk: int) -> None:
-        """Looks at the row alone: another process of Django every second would take a core from the workers."""
+        """Looks at the row alone: another process of Django every second would take a core from the
+        workers."""
         state = "SELECT state FROM pooling_job WHERE id = (SELECT job_id FROM analysis_report WHERE id = ?)"
         with contextlib.closing(sqlite3.connect(self.folder / "assay.sqlite3")) as database:
             while database.execute(state, [pk]).fetchone()[0] in ("queued", "running"):
@@ -98,7 +126,12 @@ class Installation:
         with (self.folder / "worker.log").open("ab") as log:
             workers = [
                 subprocess.Popen(
-                    [sys.executable, *WORKER, "-n", f"b{i}@%h"], cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True
+                    [sys.executable, *WORKER, "-n", f"b{i}@%h"],
+                    cwd=ROOT,
+                    env=self.env,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
                 )
                 for i in range(n_workers)
             ]
@@ -132,7 +165,9 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             for _ in range(1 if quick else ROUNDS):
                 for n_workers, taken in seconds.items():
                     server.flushdb()
-                    lasted, result = place.measured(n_workers, element=element, pairs=10 if quick else PAIRS)
+                    lasted, result = place.measured(
+                        n_workers, element=element, pairs=10 if quick else PAIRS
+                    )
                     taken.append(lasted)
                     results.append(result)
             if any(result != results[0] for result in results):

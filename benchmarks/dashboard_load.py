@@ -1,8 +1,8 @@
 """For bench_dashboards: judging through the real web server, and ten managers who look meanwhile.
 
-Everything is as `manage.py up` starts it (two web processes of eight threads, a worker), on the machine of the benchmark. Each part is
-a process of its own that works for some seconds whenever it is told to, and prints what it saw.
-"""
+Everything is as `manage.py up` starts it (two web processes of eight threads, a worker), on the
+machine of the benchmark. Each part is a process of its own that works for some seconds whenever it
+is told to, and prints what it saw."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ class Visitor:
     def post(self, path: str, data: dict[str, Any]) -> tuple[float, dict[str, Any]]:
         body = json.dumps(data)
         began = time.perf_counter()
-        self.connection.request("POST", path, body=body, headers={**self.headers, "Content-Type": "application/json"})
+        self.connection.request(
+            "POST", path, body=body, headers={**self.headers, "Content-Type": "application/json"}
+        )
         response = self.connection.getresponse()
         text = response.read()
         took = (time.perf_counter() - began) * 1000
@@ -85,8 +87,11 @@ class Visitor:
         return took, json.loads(text)
 
 
-def judging(port: int, slug: str, per_second: float, users: list[Any]) -> Callable[[float], list[float]]:
-    """Judgements as the judging page sends them, each answered with the annotator's next pairs, at a fixed rate. -> milliseconds of each"""
+def judging(
+    port: int, slug: str, per_second: float, users: list[Any]
+) -> Callable[[float], list[float]]:
+    """Judgements as the judging page sends them, each answered with the annotator's next pairs, at
+    a fixed rate. -> milliseconds of each"""
     visitors = [Visitor(port, session_of(user)) for user in users]
     hands: list[list[str]] = [[] for _ in visitors]
     refused: list[str] = []
@@ -101,11 +106,20 @@ def judging(port: int, slug: str, per_second: float, users: list[Any]) -> Callab
                 _, answer = visitors[i].post(address + "leases", {"want": 3, "held": []})
                 hands[i] = [pair["lease"] for pair in answer["pairs"]]
             times = {"active_ms": 5000, "wall_ms": 5500}
-            data = {"lease": hands[i][0], "key": str(uuid.uuid4()), "grade": turn % 4, "want": 3, "held": hands[i][1:], **times}
+            data = {
+                "lease": hands[i][0],
+                "key": str(uuid.uuid4()),
+                "grade": turn % 4,
+                "want": 3,
+                "held": hands[i][1:],
+                **times,
+            }
             turn += 1
             try:
                 ms, answer = visitors[i].post(address + "judgements", data)
-            except RuntimeError as error:  # a few are told of and made good; many are no measurement
+            except (
+                RuntimeError
+            ) as error:  # a few are told of and made good; many are no measurement
                 print(error, file=sys.stderr)
                 refused.append(str(error))
                 if len(refused) > MOST_REFUSED:
@@ -113,7 +127,9 @@ def judging(port: int, slug: str, per_second: float, users: list[Any]) -> Callab
                 hands[i] = []
                 continue
             took.append(ms)
-            hands[i] = hands[i][1:] + [pair["lease"] for pair in answer["pairs"] if pair["lease"] not in hands[i]]
+            hands[i] = hands[i][1:] + [
+                pair["lease"] for pair in answer["pairs"] if pair["lease"] not in hands[i]
+            ]
 
     def work(seconds: float) -> list[float]:
         took: list[float] = []
@@ -123,8 +139,11 @@ def judging(port: int, slug: str, per_second: float, users: list[Any]) -> Callab
     return work
 
 
-def managing(port: int, strip: str, pages: list[str], every: float, users: list[Any]) -> Callable[[float], dict[str, list[float]]]:
-    """Managers with the progress page open, which asks for its figures; every third time each opens a page instead. -> milliseconds"""
+def managing(
+    port: int, strip: str, pages: list[str], every: float, users: list[Any]
+) -> Callable[[float], dict[str, list[float]]]:
+    """Managers with the progress page open, which asks for its figures; every third time each opens
+    a page instead. -> milliseconds"""
     visitors = [Visitor(port, session_of(user)) for user in users]
     for page in [*pages, *pages]:  # the first page of each web process is measured elsewhere
         visitors[0].get(page)
@@ -167,7 +186,8 @@ def together(works: list[Callable[[], object]]) -> None:
         raise failed[0]
 
 
-# --- in the parent -------------------------------------------------------------------------------------------------------------
+# --- in the parent
+# -------------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -177,7 +197,9 @@ def server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     environment = {**environment, "ASSAY_PORT": str(port), "ASSAY_NO_DEMO": "1"}
-    process = subprocess.Popen([sys.executable, "manage.py", "up"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "up"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL
+    )
     try:
         for _ in range(600):
             if process.poll() is not None:
@@ -219,7 +241,8 @@ class Worker:
 
 
 def processor_seconds(root: int) -> dict[str, float]:
-    """Seconds that the web processes and the worker's have used, of the tree under the process `root`."""
+    """Seconds that the web processes and the worker's have used, of the tree under the process
+    `root`."""
     parents: dict[int, int] = {}
     used: dict[int, float] = {}
     words: dict[int, str] = {}
@@ -230,7 +253,10 @@ def processor_seconds(root: int) -> dict[str, float]:
                 words[int(folder.name)] = (folder / "cmdline").read_text()
             except OSError:
                 continue
-            parents[int(folder.name)], used[int(folder.name)] = int(fields[1]), (int(fields[11]) + int(fields[12])) / TICKS
+            parents[int(folder.name)], used[int(folder.name)] = (
+                int(fields[1]),
+                (int(fields[11]) + int(fields[12])) / TICKS,
+            )
 
     def under(pid: int) -> bool:
         while pid in parents and pid != root:

@@ -1,7 +1,8 @@
-"""Many annotators' pages at once, as one program: each judges and tops up over a connection of its own, and repeats what was refused.
+"""Many annotators' pages at once, as one program: each judges and tops up over a connection of its
+own, and repeats what was refused.
 
-What a page does when it is refused: it keeps the judgement, waits as long as `Retry-After` says, and sends the same again.
-"""
+What a page does when it is refused: it keeps the judgement, waits as long as `Retry-After` says,
+and sends the same again."""
 
 from __future__ import annotations
 
@@ -18,24 +19,35 @@ GIVEN_UP_AFTER = 20.0
 """Seconds after which a browser's page takes a request for lost."""
 WINDOW = 3
 JUDGED = {
-    "cannot_reason": "", "note": "", "spans": [], "active_ms": 4000, "idle_ms": 0, "hidden_ms": 0, "wall_ms": 4500, "guideline_version": 1,
+    "cannot_reason": "",
+    "note": "",
+    "spans": [],
+    "active_ms": 4000,
+    "idle_ms": 0,
+    "hidden_ms": 0,
+    "wall_ms": 4500,
+    "guideline_version": 1,
     "device": "keyboard",
-}  # fmt: skip
+}
 
 
 @dataclass
 class Diary:
-    """What came of all requests: (moment it was over, seconds it took, status; 0 for lost), and the keys of judgements that were accepted."""
+    """What came of all requests: (moment it was over, seconds it took, status; 0 for lost), and the
+    keys of judgements that were accepted."""
 
     asked: list[tuple[float, float, int]] = field(default_factory=list)
     accepted: set[str] = field(default_factory=set)
 
     def between(self, start: float, end: float) -> list[tuple[float, int]]:
-        return [(seconds, status) for moment, seconds, status in self.asked if start <= moment < end]
+        return [
+            (seconds, status) for moment, seconds, status in self.asked if start <= moment < end
+        ]
 
 
 class Client:
-    """One annotator's page. cookies: the header's value; csrf: the token in it; site: lines that each request has beside."""
+    """One annotator's page. cookies: the header's value; csrf: the token in it; site: lines that
+    each request has beside."""
 
     def __init__(self, port: int, slug: str, cookies: str, csrf: str, diary: Diary) -> None:
         self.port, self.slug, self.cookies, self.csrf, self.diary = port, slug, cookies, csrf, diary
@@ -49,7 +61,9 @@ class Client:
 
     async def ask(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
         """-> (status, headers, body); status 0 where nothing came back in time."""
-        return await self._timed(f"POST /api/v1/judging/{self.slug}/{path}", json.dumps(body).encode())
+        return await self._timed(
+            f"POST /api/v1/judging/{self.slug}/{path}", json.dumps(body).encode()
+        )
 
     async def look(self, page: str) -> tuple[int, dict[str, str], Any]:
         """At a page of the campaign, as `ask`."""
@@ -58,7 +72,9 @@ class Client:
     async def _timed(self, line: str, body: bytes) -> tuple[int, dict[str, str], Any]:
         began = time.monotonic()
         try:
-            status, headers, text = await asyncio.wait_for(self._exchange(line, body), GIVEN_UP_AFTER)
+            status, headers, text = await asyncio.wait_for(
+                self._exchange(line, body), GIVEN_UP_AFTER
+            )
         except (TimeoutError, OSError, asyncio.IncompleteReadError, IndexError):
             self.close()
             status, headers, text = 0, {}, b""
@@ -77,7 +93,11 @@ class Client:
         )
         writer.write(head.encode() + body)
         lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:]) if name}
+        headers = {
+            name.lower(): value
+            for name, _, value in (line.partition(": ") for line in lines[1:])
+            if name
+        }
         text = await reader.readexactly(int(headers.get("content-length", 0)))
         if headers.get("connection") == "close":
             self.close()
@@ -89,13 +109,22 @@ class Client:
         self.streams = None
 
     async def step(self) -> float:
-        """Judge one pair, or get some, or repeat what was refused. -> seconds to wait before the next step, 0 for none"""
+        """Judge one pair, or get some, or repeat what was refused. -> seconds to wait before the
+        next step, 0 for none"""
         if self.unsent is None and self.held:
-            self.unsent = {"key": str(uuid.uuid4()), "lease": self.held.pop(0), "grade": 1, "want": WINDOW, **JUDGED}
+            self.unsent = {
+                "key": str(uuid.uuid4()),
+                "lease": self.held.pop(0),
+                "grade": 1,
+                "want": WINDOW,
+                **JUDGED,
+            }
         if self.unsent is None:
             status, headers, answer = await self.ask("leases", {"want": WINDOW, "held": []})
         else:
-            status, headers, answer = await self.ask("judgements", {**self.unsent, "held": self.held})
+            status, headers, answer = await self.ask(
+                "judgements", {**self.unsent, "held": self.held}
+            )
         if status == 200:
             if self.unsent is not None:
                 self.diary.accepted.add(self.unsent["key"])
@@ -107,7 +136,8 @@ class Client:
         return float(headers.get("retry-after", 1 + random.random()))
 
     async def judge_for(self, seconds: float, *, every: float) -> None:
-        """A judgement every so many seconds (0: as soon as the answer is there), from a moment of its own on."""
+        """A judgement every so many seconds (0: as soon as the answer is there), from a moment of
+        its own on."""
         end, due = time.monotonic() + seconds, time.monotonic() + random.random() * every
         while due < end:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
@@ -131,8 +161,11 @@ async def look_for(manager: Client, pages: list[str], seconds: float, *, every: 
         due, n = max(due + every, time.monotonic()), n + 1
 
 
-async def sign_in(port: int, username: str, password: str, diary: Diary, *, after: float, repeats: bool = False) -> float:
-    """One person signs in after so many seconds. repeats: as the page does, after Retry-After, until it is decided.
+async def sign_in(
+    port: int, username: str, password: str, diary: Diary, *, after: float, repeats: bool = False
+) -> float:
+    """One person signs in after so many seconds. repeats: as the page does, after Retry-After,
+    until it is decided.
     -> time.monotonic() at the last answer"""
     await asyncio.sleep(after)
     while True:
@@ -144,18 +177,34 @@ async def sign_in(port: int, username: str, password: str, diary: Diary, *, afte
 
 async def _sign_in_once(port: int, username: str, password: str, diary: Diary) -> tuple[int, float]:
     """-> (status, 0 for lost; seconds after which to repeat)"""
-    body, csrf, began = urlencode({"username": username, "password": password}).encode(), "a" * 32, time.monotonic()
+    body, csrf, began = (
+        urlencode({"username": username, "password": password}).encode(),
+        "a" * 32,
+        time.monotonic(),
+    )
     head = (
-        f"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: csrftoken={csrf}\r\nX-CSRFToken: {csrf}\r\nAccept: application/json\r\n"
+        f"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: "
+        f"csrftoken={csrf}\r\nX-CSRFToken: {csrf}\r\nAccept: application/json\r\n"
         f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
     wait = 1 + random.random()
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(head.encode() + body)
-        lines = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), GIVEN_UP_AFTER)).decode("latin-1").split("\r\n")
+        lines = (
+            (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), GIVEN_UP_AFTER))
+            .decode("latin-1")
+            .split("\r\n")
+        )
         status = int(lines[0].split()[1])
-        wait = next((float(line.split(":")[1]) for line in lines if line.lower().startswith("retry-after:")), wait)
+        wait = next(
+            (
+                float(line.split(":")[1])
+                for line in lines
+                if line.lower().startswith("retry-after:")
+            ),
+            wait,
+        )
         writer.close()
     except (TimeoutError, OSError, IndexError, asyncio.IncompleteReadError):
         status = 0
@@ -164,8 +213,16 @@ async def _sign_in_once(port: int, username: str, password: str, diary: Diary) -
     return status, wait
 
 
-async def all_sign_in(port: int, n: int, password: str, diary: Diary, *, within: float, repeats: bool = False) -> float:
-    """crowd0, crowd1, ... one after the other, so many within so many seconds. -> seconds until the last answer"""
+async def all_sign_in(
+    port: int, n: int, password: str, diary: Diary, *, within: float, repeats: bool = False
+) -> float:
+    """crowd0, crowd1, ... one after the other, so many within so many seconds. -> seconds until the
+    last answer"""
     began = time.monotonic()
-    ends = await asyncio.gather(*(sign_in(port, f"crowd{i}", password, diary, after=i * within / n, repeats=repeats) for i in range(n)))
+    ends = await asyncio.gather(
+        *(
+            sign_in(port, f"crowd{i}", password, diary, after=i * within / n, repeats=repeats)
+            for i in range(n)
+        )
+    )
     return max(ends) - began

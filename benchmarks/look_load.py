@@ -1,10 +1,11 @@
-"""For bench_sampling: a look at whether judging may stop, as the worker takes it, in a campaign of TripJudge's size (GENERATED).
+"""For bench_sampling: a look at whether judging may stop, as the worker takes it, in a campaign of
+TripJudge's size (GENERATED).
 
     python -m benchmarks.look_load depth|sampled [--quick]
 
-1,136 topics, 7 runs, a pool of about 29,000 pairs of depth 10, of which the first half (or the first stage of a sampled pool: half of it) has three
-judgements. Everything is on a SQLite database of its own; only the job is measured: labels, model or estimates, advice.
-"""
+1,136 topics, 7 runs, a pool of about 29,000 pairs of depth 10, of which the first half (or the
+first stage of a sampled pool: half of it) has three judgements. Everything is on a SQLite database
+of its own; only the job is measured: labels, model or estimates, advice."""
 
 from __future__ import annotations
 
@@ -47,19 +48,44 @@ def filled(kind: str, n_topics: int) -> Any:
     rng = np.random.default_rng(3)
     owner = User.objects.create(username="owner")
     collection = create_collection(name="Generated", user=owner)
-    Topic.objects.bulk_create(Topic(collection=collection, topic_id=str(t), text=f"query number {t}", position=t) for t in range(n_topics))
+    Topic.objects.bulk_create(
+        Topic(collection=collection, topic_id=str(t), text=f"query number {t}", position=t)
+        for t in range(n_topics)
+    )
     for number in range(N_RUNS):
         lines = []
         for topic in range(n_topics):
             order = np.argsort(np.arange(N_DOCUMENTS) + rng.normal(0, N_DOCUMENTS / 5, N_DOCUMENTS))
-            lines += [f"{topic} Q0 {topic}-{d} {rank} {100 - rank} run{number}\n" for rank, d in enumerate(order.tolist(), start=1)]
-        upload = uploads.receive(collection, kind="run", file=ContentFile("".join(lines).encode(), name="run.txt"), name="run.txt", user=None)
+            lines += [
+                f"{topic} Q0 {topic}-{d} {rank} {100 - rank} run{number}\n"
+                for rank, d in enumerate(order.tolist(), start=1)
+            ]
+        upload = uploads.receive(
+            collection,
+            kind="run",
+            file=ContentFile("".join(lines).encode(), name="run.txt"),
+            name="run.txt",
+            user=None,
+        )
         done(uploads.ask_for_import(upload, mode="import", options={}, user=None))
     ids = [f"{topic}-{d}" for topic in range(n_topics) for d in range(N_DOCUMENTS)]
-    Document.objects.bulk_create((Document(collection=collection, docno=one, text="text", n_words=1) for one in ids), batch_size=2000)
+    Document.objects.bulk_create(
+        (Document(collection=collection, docno=one, text="text", n_words=1) for one in ids),
+        batch_size=2000,
+    )
     making = parameters_of(PoolKind(kind), stages=(0.5,))
-    job = done(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=DEPTH, making=making, user=owner))
-    campaign = campaigns.create_campaign(name="Generated", collection=collection, actor=owner, min_active_seconds=0, target_per_annotator=0)
+    job = done(
+        pools.ask_for_pool(
+            collection, runs=list(collection.runs.all()), depth=DEPTH, making=making, user=owner
+        )
+    )
+    campaign = campaigns.create_campaign(
+        name="Generated",
+        collection=collection,
+        actor=owner,
+        min_active_seconds=0,
+        target_per_annotator=0,
+    )
     campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
     campaigns.open_campaign(campaign)
     judge(campaign, rng)
@@ -77,7 +103,8 @@ def done(job: Any) -> Any:
 
 
 def judge(campaign: Any, rng: Any) -> None:
-    """Three judgements of each pair of the first half in order, or of the stage: often relevant at the first ranks, one in ten a slip."""
+    """Three judgements of each pair of the first half in order, or of the stage: often relevant at
+    the first ranks, one in ten a slip."""
     import uuid
 
     from django.contrib.auth.models import User
@@ -88,7 +115,8 @@ def judge(campaign: Any, rng: Any) -> None:
 
     users = User.objects.bulk_create(User(username=f"u{k}") for k in range(N_ANNOTATORS))
     members = Membership.objects.bulk_create(
-        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{k:02d}", seed=k) for k, user in enumerate(users)
+        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{k:02d}", seed=k)
+        for k, user in enumerate(users)
     )
     pairs = list(campaign.pairs.select_related("entry").order_by("position"))
     pairs = pairs if campaign.pool.kind == "sampled" else pairs[: len(pairs) // 2]
@@ -98,7 +126,18 @@ def judge(campaign: Any, rng: Any) -> None:
         for turn in range(3):
             grade = int(rng.integers(0, 4)) if rng.random() < 0.1 else truth
             member = members[(number + 7 * turn) % N_ANNOTATORS]
-            rows.append(Judgement(key=uuid.uuid4(), pair=pair, membership=member, revision=1, current=True, grade=grade, judged_at=now, received_at=now))
+            rows.append(
+                Judgement(
+                    key=uuid.uuid4(),
+                    pair=pair,
+                    membership=member,
+                    revision=1,
+                    current=True,
+                    grade=grade,
+                    judged_at=now,
+                    received_at=now,
+                )
+            )
         pair.counted, pair.open_slots, pair.started = 3, pair.needed - 3, True
     with transaction.atomic():
         Judgement.objects.bulk_create(rows, batch_size=2000)
@@ -116,7 +155,11 @@ def look(campaign: Any) -> dict[str, Any]:
     taken = {"seconds": time.perf_counter() - wall, "processor": time.process_time() - processor}
     if "undefined" in report:
         raise SystemExit(f"no advice was given: {report['undefined']}")
-    return taken | {"pairs": campaign.pool.n_pairs, "judgements": Judgement.objects.count(), "judged": report["judged"]}
+    return taken | {
+        "pairs": campaign.pool.n_pairs,
+        "judgements": Judgement.objects.count(),
+        "judged": report["judged"],
+    }
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""`make reproduction`: compute docs/reproduction.md again on the collections of ASSAY_TEST_DATA, and write what came out into it.
+"""`make reproduction`: compute docs/reproduction.md again on the collections of ASSAY_TEST_DATA,
+and write what came out into it.
 
-    python -m benchmarks.reproduction [NAME ...]      everything, or the blocks and studies of these names
+    python -m benchmarks.reproduction [NAME ...]      everything, or the blocks and studies of these
+    names
 
-The page's words are written by hand. What stands below a comment `<!-- check: name -->` as a console block is what its commands print;
-what stands between `<!-- study: name; tables: ... -->` and `<!-- end: name -->` is the output of `study` on docs/reproduction/name.toml.
-tests/test_reproduction.py holds that both are up to date.
-"""
+The page's words are written by hand. What stands below a comment `<!-- check: name -->` as a
+console block is what its commands print; what stands between `<!-- study: name; tables: ... -->`
+and `<!-- end: name -->` is the output of `study` on docs/reproduction/name.toml.
+tests/test_reproduction.py holds that both are up to date."""
 
 from __future__ import annotations
 
@@ -22,8 +24,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"
 KEPT = ROOT / "docs" / "reproduction"
-CHECKED = re.compile(r"^<!-- check: (\S+) -->\n(```console\n.*?^```$|\|.*?(?=\n\n|\n?\Z))", re.MULTILINE | re.DOTALL)
-STUDY = re.compile(r"^<!-- study: (\S+); tables: ([\w -]*) -->\n(.*?)^<!-- end: \1 -->$", re.MULTILINE | re.DOTALL)
+CHECKED = re.compile(
+    r"^<!-- check: (\S+) -->\n(```console\n.*?^```$|\|.*?(?=\n\n|\n?\Z))", re.MULTILINE | re.DOTALL
+)
+STUDY = re.compile(
+    r"^<!-- study: (\S+); tables: ([\w -]*) -->\n(.*?)^<!-- end: \1 -->$", re.MULTILINE | re.DOTALL
+)
 BEFORE = "# before: "
 """Begins a line of a study's file that says how an input is made of what is public."""
 PIPED = re.compile(r" \| (?=(?:head|tail|grep|cut|sort|wc|awk)\b)")
@@ -33,16 +39,25 @@ MOST_ROWS = 30
 
 def commands(block: str) -> list[tuple[str, str]]:
     """(command line, what it printed) of a console block, in order."""
-    parts = re.split(r"^\$ (.+)\n", block.removeprefix("```console\n").removesuffix("```"), flags=re.MULTILINE)
+    parts = re.split(
+        r"^\$ (.+)\n", block.removeprefix("```console\n").removesuffix("```"), flags=re.MULTILINE
+    )
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
-    """What a line prints. $DATA is the folder of collections, $WORK an empty one, $ASSAY this repository. folder: in which it runs."""
+    """What a line prints. $DATA is the folder of collections, $WORK an empty one, $ASSAY this
+    repository. folder: in which it runs."""
     from django.core.management import call_command
 
     variables = {"DATA": str(data), "WORK": str(work), "ASSAY": str(ROOT)}
-    shell = {"env": {"PATH": "/usr/bin:/bin", "LC_ALL": "C", **variables}, "cwd": folder, "check": True, "text": True, "capture_output": True}
+    shell = {
+        "env": {"PATH": "/usr/bin:/bin", "LC_ALL": "C", **variables},
+        "cwd": folder,
+        "check": True,
+        "text": True,
+        "capture_output": True,
+    }
     command = re.sub(r"^assay ", "manage.py ", command)
     if not command.startswith("manage.py "):
         return str(subprocess.run(["bash", "-c", command], **shell).stdout)
@@ -73,7 +88,10 @@ def matching(pattern: Path, folder: Path) -> list[str]:
 
 def block_again(block: str, *, data: Path, work: Path) -> str:
     """A console block with what its commands print now."""
-    lines = [f"$ {command}\n{run(command, data=data, work=work).rstrip(chr(10))}".rstrip("\n") for command, _ in commands(block)]
+    lines = [
+        f"$ {command}\n{run(command, data=data, work=work).rstrip(chr(10))}".rstrip("\n")
+        for command, _ in commands(block)
+    ]
     return "```console\n" + "\n".join(lines) + "\n```"
 
 
@@ -85,24 +103,38 @@ def study_folder(name: str, *, data: Path, work: Path) -> Path:
     for line in text.splitlines():
         if line.startswith(BEFORE):
             run(line.removeprefix(BEFORE), data=data, work=work, folder=work)
-    run(f"manage.py study {name.partition('-')[0]} {name}.toml --output {name}", data=data, work=work, folder=work)
+    run(
+        f"manage.py study {name.partition('-')[0]} {name}.toml --output {name}",
+        data=data,
+        work=work,
+        folder=work,
+    )
     return work / name
 
 
 def study_text(name: str, tables: list[str], folder: Path) -> str:
-    """What the page says of a study: its file, the commands that make it, what is there and what is left out, and these tables."""
+    """What the page says of a study: its file, the commands that make it, what is there and what is
+    left out, and these tables."""
     about = json.loads((folder / "study.json").read_text("utf-8"))
     toml = (KEPT / f"{name}.toml").read_text("utf-8")
     before = [line.removeprefix(BEFORE) for line in toml.splitlines() if line.startswith(BEFORE)]
     said = "\n".join(line for line in toml.splitlines() if not line.startswith(BEFORE))
-    shell = ["ln -s $DATA data", f"cp $ASSAY/docs/reproduction/{name}.toml .", *before, f"manage.py study {about['study']} {name}.toml --output results"]
+    shell = [
+        "ln -s $DATA data",
+        f"cp $ASSAY/docs/reproduction/{name}.toml .",
+        *before,
+        f"manage.py study {about['study']} {name}.toml --output results",
+    ]
     parts = [
         f"```toml\n{said}\n```",
         "\n".join(f"    {line}" for line in shell),
         f"Made: the parts {', '.join(f'`{part}`' for part in about['parts'])}.",
     ]
     if about["left_out"]:
-        parts.append("Left out:\n\n" + "\n".join(f"- `{part}`: {reason}" for part, reason in about["left_out"].items()))
+        parts.append(
+            "Left out:\n\n"
+            + "\n".join(f"- `{part}`: {reason}" for part, reason in about["left_out"].items())
+        )
     report = (folder / "report.md").read_text("utf-8")
     parts += [table_text(folder, report, key) for key in tables]
     return "\n\n".join(parts) + "\n"
@@ -135,7 +167,9 @@ def written(text: str, names: list[str], *, data: Path) -> str:
         if (names and match[1] not in names) or not match[2].startswith("```console"):
             return match[0]
         with tempfile.TemporaryDirectory(prefix="assay-reproduction-") as work:
-            return f"<!-- check: {match[1]} -->\n{block_again(match[2], data=data, work=Path(work))}"
+            return (
+                f"<!-- check: {match[1]} -->\n{block_again(match[2], data=data, work=Path(work))}"
+            )
 
     def studied(match: re.Match[str]) -> str:
         if names and match[1] not in names:
@@ -153,7 +187,9 @@ def main() -> int:
     django.setup()
     data = os.environ.get("ASSAY_TEST_DATA")
     if not data:
-        sys.stderr.write("ASSAY_TEST_DATA is not set to the folder of real collections; nothing was written.\n")
+        sys.stderr.write(
+            "ASSAY_TEST_DATA is not set to the folder of real collections; nothing was written.\n"
+        )
         return 2
     before = PAGE.read_text("utf-8")
     after = written(before, sys.argv[1:], data=Path(data).resolve())

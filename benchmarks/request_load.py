@@ -1,12 +1,14 @@
-"""What the judging page asks of one web process, called without a server between: processor time, time and statements of each request.
+"""What the judging page asks of one web process, called without a server between: processor time,
+time and statements of each request.
 
-    python benchmarks/request_load.py --fill | --measure ROUNDS | --profile ROUNDS | --sessions N | --managers N | --audit FILE
+    python benchmarks/request_load.py --fill | --measure ROUNDS | --profile ROUNDS | --sessions N |
+    --managers N | --audit FILE
 
 in the folder of the version to be measured, ASSAY_DATABASE_URL set.
 
-Only what every version has is used, so that `bench_requests` can run it in a checkout of an earlier one. Statements are counted where
-they leave for the database, those that begin and end transactions apart.
-"""
+Only what every version has is used, so that `bench_requests` can run it in a checkout of an earlier
+one. Statements are counted where they leave for the database, those that begin and end transactions
+apart."""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ def setup() -> None:
 
 
 def fill() -> None:
-    """The campaign of `bench_claims`, with documents to read and guidelines that everybody has read."""
+    """The campaign of `bench_claims`, with documents to read and guidelines that everybody has
+    read."""
     from django.core.management import call_command
     from django.db import connection
 
@@ -51,12 +54,18 @@ def fill() -> None:
     collection = Collection.objects.get()
     text = " ".join(f"word{i % 83}" for i in range(WORDS))
     documents = Document.objects.bulk_create(
-        Document(collection=collection, docno=f"d{i}", title=f"Title {i}", text=text, n_words=WORDS) for i in range(N_DOCUMENTS)
+        Document(collection=collection, docno=f"d{i}", title=f"Title {i}", text=text, n_words=WORDS)
+        for i in range(N_DOCUMENTS)
     )
     with connection.cursor() as cursor:
-        cursor.execute(f"UPDATE pooling_poolentry SET document_id = {documents[0].pk} + position % {N_DOCUMENTS}")
+        cursor.execute(
+            f"UPDATE pooling_poolentry SET document_id = {documents[0].pk} + position % {N_DOCUMENTS}"
+        )
         cursor.execute("ANALYZE")
-    campaigns.save_guideline(Campaign.objects.get(), "# Guidelines\n\n" + "\n".join(f"- rule **{i}** of many" for i in range(40)))
+    campaigns.save_guideline(
+        Campaign.objects.get(),
+        "# Guidelines\n\n" + "\n".join(f"- rule **{i}** of many" for i in range(40)),
+    )
     Membership.objects.update(guideline_read=GuidelineVersion.objects.get().number)
     Campaign.objects.update(min_active_seconds=0)
 
@@ -77,17 +86,30 @@ def session_of(member: Any) -> dict[str, str]:
 
 
 def sessions(n: int) -> list[dict[str, str]]:
-    """Of so many new annotators, all signed in; they are called crowd0, crowd1, ... (on from the last one) and have the same password."""
+    """Of so many new annotators, all signed in; they are called crowd0, crowd1, ... (on from the
+    last one) and have the same password."""
     from django.contrib.auth.hashers import make_password
     from django.contrib.auth.models import User
 
     from annotation.models import Campaign, GuidelineVersion, Membership
 
     campaign, newest = Campaign.objects.get(), GuidelineVersion.objects.get().number
-    hashed, first = make_password(PASSWORD), User.objects.filter(username__startswith="crowd").count()
-    users = User.objects.bulk_create(User(username=f"crowd{first + i}", password=hashed) for i in range(n))
+    hashed, first = (
+        make_password(PASSWORD),
+        User.objects.filter(username__startswith="crowd").count(),
+    )
+    users = User.objects.bulk_create(
+        User(username=f"crowd{first + i}", password=hashed) for i in range(n)
+    )
     rows = [
-        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"C{i}", seed=i, guideline_read=newest)
+        Membership(
+            campaign=campaign,
+            user=user,
+            role="annotator",
+            pseudonym=f"C{i}",
+            seed=i,
+            guideline_read=newest,
+        )
         for i, user in enumerate(users, first)
     ]
     return [session_of(member) for member in Membership.objects.bulk_create(rows)]
@@ -102,19 +124,37 @@ def managers(n: int) -> list[dict[str, str]]:
     campaign = Campaign.objects.get()
     users = [User.objects.create_superuser(f"boss{i}", password=None) for i in range(n)]
     return [
-        session_of(Membership.objects.create(campaign=campaign, user=user, role="manager", pseudonym=f"M{i}", seed=i))
+        session_of(
+            Membership.objects.create(
+                campaign=campaign, user=user, role="manager", pseudonym=f"M{i}", seed=i
+            )
+        )
         for i, user in enumerate(users)
     ]
 
 
 def audit(accepted: list[str]) -> dict[str, int]:
-    """Of judgements that were accepted, by their keys: how many are not stored; and how many counters are wrong."""
+    """Of judgements that were accepted, by their keys: how many are not stored; and how many
+    counters are wrong."""
     from annotation.models import Campaign, Judgement
     from annotation.selectors.judging import audit_invariants
 
-    stored = {str(key) for key in Judgement.objects.filter(membership__pseudonym__startswith="C").values_list("key", flat=True)}
-    ours = [sentence for sentence in audit_invariants(Campaign.objects.get()) if not sentence.startswith("A")]
-    return {"n_accepted": len(accepted), "n_missing": len(set(accepted) - stored), "n_faults": len(ours)}
+    stored = {
+        str(key)
+        for key in Judgement.objects.filter(membership__pseudonym__startswith="C").values_list(
+            "key", flat=True
+        )
+    }
+    ours = [
+        sentence
+        for sentence in audit_invariants(Campaign.objects.get())
+        if not sentence.startswith("A")
+    ]
+    return {
+        "n_accepted": len(accepted),
+        "n_missing": len(set(accepted) - stored),
+        "n_faults": len(ours),
+    }
 
 
 class Page:
@@ -122,19 +162,38 @@ class Page:
 
     def __init__(self, application: Callable[..., Any], signed_in: dict[str, str]) -> None:
         """signed_in: what `session_of` returns."""
-        self.application, self.csrf, self.cookies = application, signed_in["csrf"], signed_in["cookies"]
+        self.application, self.csrf, self.cookies = (
+            application,
+            signed_in["csrf"],
+            signed_in["cookies"],
+        )
         self.held: list[str] = []
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """The body of the answer, read as JSON where it is. SystemExit unless it is 200."""
         sent = b"" if body is None else json.dumps(body).encode()
         environ = {
-            "REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": "", "SERVER_NAME": "127.0.0.1", "SERVER_PORT": "8000",
-            "SERVER_PROTOCOL": "HTTP/1.1", "HTTP_HOST": "127.0.0.1:8000", "HTTP_COOKIE": self.cookies, "HTTP_X_CSRFTOKEN": self.csrf,
-            "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(sent)), "REMOTE_ADDR": "127.0.0.1", "wsgi.input": io.BytesIO(sent),
-            "wsgi.errors": sys.stderr, "wsgi.url_scheme": "http", "wsgi.version": (1, 0), "HTTP_ACCEPT": "application/json",
-            "wsgi.multithread": True, "wsgi.multiprocess": True, "wsgi.run_once": False,
-        }  # fmt: skip
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "QUERY_STRING": "",
+            "SERVER_NAME": "127.0.0.1",
+            "SERVER_PORT": "8000",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "HTTP_HOST": "127.0.0.1:8000",
+            "HTTP_COOKIE": self.cookies,
+            "HTTP_X_CSRFTOKEN": self.csrf,
+            "CONTENT_TYPE": "application/json",
+            "CONTENT_LENGTH": str(len(sent)),
+            "REMOTE_ADDR": "127.0.0.1",
+            "wsgi.input": io.BytesIO(sent),
+            "wsgi.errors": sys.stderr,
+            "wsgi.url_scheme": "http",
+            "wsgi.version": (1, 0),
+            "HTTP_ACCEPT": "application/json",
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": True,
+            "wsgi.run_once": False,
+        }
         stand: list[str] = []
         answer = self.application(environ, lambda status, headers, error=None: stand.append(status))
         text = b"".join(answer)
@@ -187,7 +246,8 @@ class Meter:
 
 
 def pages_and_requests(n_newcomers: int) -> tuple[list[Page], dict[str, Callable[[Page], bytes]]]:
-    """N_PAGES annotators' pages with leases in hand, and what they ask. The first leases of all are asked for by `n_newcomers` others, once each."""
+    """N_PAGES annotators' pages with leases in hand, and what they ask. The first leases of all are
+    asked for by `n_newcomers` others, once each."""
     from django.core.wsgi import get_wsgi_application
 
     from annotation.models import Membership
@@ -199,13 +259,30 @@ def pages_and_requests(n_newcomers: int) -> tuple[list[Page], dict[str, Callable
     for page in pages:
         page.take(page.api("leases", want=WINDOW, held=[]))
     judged = {
-        "cannot_reason": "", "note": "", "spans": [], "active_ms": 4000, "idle_ms": 0, "hidden_ms": 0, "wall_ms": 4500,
-        "guideline_version": 1, "device": "keyboard",
-    }  # fmt: skip
+        "cannot_reason": "",
+        "note": "",
+        "spans": [],
+        "active_ms": 4000,
+        "idle_ms": 0,
+        "hidden_ms": 0,
+        "wall_ms": 4500,
+        "guideline_version": 1,
+        "device": "keyboard",
+    }
 
     def judgement(page: Page) -> bytes:
         lease = page.held.pop(0)
-        return page.take(page.api("judgements", key=str(uuid.uuid4()), lease=lease, grade=1, want=WINDOW, held=page.held, **judged))
+        return page.take(
+            page.api(
+                "judgements",
+                key=str(uuid.uuid4()),
+                lease=lease,
+                grade=1,
+                want=WINDOW,
+                held=page.held,
+                **judged,
+            )
+        )
 
     requests: dict[str, Callable[[Page], bytes]] = {
         "judgement with top-up": judgement,
@@ -220,22 +297,33 @@ def pages_and_requests(n_newcomers: int) -> tuple[list[Page], dict[str, Callable
 
 
 PARTS = [
-    ("statements: composing, sending, reading rows", ("/django/db/", "psycopg", "sqlite3", "/sqlite/", "/connections.py")),
+    (
+        "statements: composing, sending, reading rows",
+        ("/django/db/", "psycopg", "sqlite3", "/sqlite/", "/connections.py"),
+    ),
     ("templates and translations", ("/django/template", "/django/utils/translation", "gettext")),
     ("REST framework, JSON", ("/rest_framework/", "/json/", "_json", "orjson", "msgspec")),
-    ("rest of Django: middleware, session, sign-in, address, cookies", ("/django/", "/http/", "hashlib", "hmac", "/asgiref/")),
+    (
+        "rest of Django: middleware, session, sign-in, address, cookies",
+        ("/django/", "/http/", "hashlib", "hmac", "/asgiref/"),
+    ),
     ("the project's own", ("/annotation/", "/pooling/", "/analysis/", "/config/")),
 ]
-"""Parts of a request, each with what the file (or, of code in C, the function's name) holds; the first that fits takes it."""
+"""Parts of a request, each with what the file (or, of code in C, the function's name) holds; the
+first that fits takes it."""
 
 
 def part_of(file: str, function: str) -> str:
     where = f"{function} " if file == "~" else file
-    return next((part for part, marks in PARTS if any(mark in where for mark in marks)), "Python's own and the rest")
+    return next(
+        (part for part, marks in PARTS if any(mark in where for mark in marks)),
+        "Python's own and the rest",
+    )
 
 
 def profile(rounds: int) -> dict[str, dict[str, float]]:
-    """For each request the share of its processor time in each part, 0 to 1, by cProfile over `rounds`."""
+    """For each request the share of its processor time in each part, 0 to 1, by cProfile over
+    `rounds`."""
     import cProfile
     import pstats
 
@@ -253,7 +341,12 @@ def profile(rounds: int) -> dict[str, dict[str, float]]:
                 part = part_of(file, function)
                 spent[part] = spent.get(part, 0.0) + own
                 continue
-            for (caller, _, calling), (_, _, own_there, _) in callers.items():  # code in C: its own name tells, else who called it
+            for (caller, _, calling), (
+                _,
+                _,
+                own_there,
+                _,
+            ) in callers.items():  # code in C: its own name tells, else who called it
                 part = part_of("~", function)
                 part = part_of(caller, calling) if part == part_of("~", "") else part
                 spent[part] = spent.get(part, 0.0) + own_there

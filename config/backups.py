@@ -1,8 +1,8 @@
 """Backing up and restoring an installation: its database and its files, consistent with each other.
 
-Files are only added, and deleted with their row. So the database is copied first, as it is at one moment, and the files after it: each
-file that a row names is there, unless it was deleted in between; then the whole is copied again.
-"""
+Files are only added, and deleted with their row. So the database is copied first, as it is at one
+moment, and the files after it: each file that a row names is there, unless it was deleted in
+between; then the whole is copied again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class BackupError(Exception):
 
 
 def back_up(folder: Path) -> dict[str, Any]:
-    """Copy everything into a new folder. -> the listing that lies in it. BackupError: nothing is left behind."""
+    """Copy everything into a new folder. -> the listing that lies in it. BackupError: nothing is
+    left behind."""
     if os.path.lexists(folder):
         raise BackupError(f"{folder} exists already; name a folder that does not")
     part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
@@ -51,7 +52,9 @@ def back_up(folder: Path) -> dict[str, Any]:
             if all((part / FILES / name).exists() for name in named - _named_files()):
                 break
         else:
-            raise BackupError("files were deleted while they were copied; try again when less is going on")
+            raise BackupError(
+                "files were deleted while they were copied; try again when less is going on"
+            )
         key = Path(settings.DATA_DIR) / KEY
         if key.exists():
             shutil.copy2(key, part / KEY)
@@ -70,18 +73,25 @@ def back_up(folder: Path) -> dict[str, Any]:
 def last_made_at() -> datetime | None:
     """When the last backup of this installation was made; None where none is known of."""
     try:
-        return datetime.fromisoformat((Path(settings.DATA_DIR) / LAST).read_text(encoding="ascii").strip())
+        return datetime.fromisoformat(
+            (Path(settings.DATA_DIR) / LAST).read_text(encoding="ascii").strip()
+        )
     except (OSError, ValueError):
         return None
 
 
 def restore(folder: Path) -> dict[str, Any]:
-    """Bring a backup in where nothing is yet. -> its listing. BackupError before anything is changed."""
+    """Bring a backup in where nothing is yet. -> its listing. BackupError before anything is
+    changed."""
     listing = _checked_listing(folder)
     if any(kept_files.each()):
-        raise BackupError(f"{kept_files.called} is not empty; restore into a new one, or move the old one away")
+        raise BackupError(
+            f"{kept_files.called} is not empty; restore into a new one, or move the old one away"
+        )
     if _has_people():
-        raise BackupError("the database is not empty; restore into a new one, or move the old one away")
+        raise BackupError(
+            "the database is not empty; restore into a new one, or move the old one away"
+        )
     connection.close()
     _bring_database(folder / COPIES[connection.vendor])
     for path in sorted((folder / FILES).rglob("*")):
@@ -100,13 +110,20 @@ def _named_files() -> set[str]:
     for model in apps.get_models():
         for field in model._meta.get_fields():
             if isinstance(field, FileField):
-                names.update(model._default_manager.exclude(**{field.name: ""}).values_list(field.name, flat=True))
+                names.update(
+                    model._default_manager.exclude(**{field.name: ""}).values_list(
+                        field.name, flat=True
+                    )
+                )
     return {name for name in names if name}
 
 
 def _copy_database(target: Path) -> None:
     if connection.vendor == "sqlite":
-        with sqlite3.connect(f"file:{connection.settings_dict['NAME']}?mode=ro", uri=True) as source, sqlite3.connect(target) as copy:
+        with (
+            sqlite3.connect(f"file:{connection.settings_dict['NAME']}?mode=ro", uri=True) as source,
+            sqlite3.connect(target) as copy,
+        ):
             source.backup(copy)
         return
     _run("pg_dump", "--format=custom", "--no-owner", f"--file={target}")
@@ -120,7 +137,16 @@ def _bring_database(copy: Path) -> None:
             path.with_name(path.name + ending).unlink(missing_ok=True)
         shutil.copy2(copy, path)
         return
-    _run("pg_restore", "--no-owner", "--clean", "--if-exists", "--exit-on-error", "--single-transaction", f"--dbname={_database()['NAME']}", str(copy))
+    _run(
+        "pg_restore",
+        "--no-owner",
+        "--clean",
+        "--if-exists",
+        "--exit-on-error",
+        "--single-transaction",
+        f"--dbname={_database()['NAME']}",
+        str(copy),
+    )
 
 
 def _database() -> dict[str, Any]:
@@ -128,14 +154,28 @@ def _database() -> dict[str, Any]:
 
 
 def _run(program: str, *arguments: str) -> None:
-    """One of PostgreSQL's own programs, told by its environment where the database is, so that no password stands in a list of processes."""
+    """One of PostgreSQL's own programs, told by its environment where the database is, so that no
+    password stands in a list of processes."""
     if shutil.which(program) is None:
         raise BackupError(f"{program} is not installed; on Debian: apt install postgresql-client")
-    names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
-    env = {**os.environ, **{name: str(_database()[key]) for name, key in names.items() if _database().get(key)}}
-    done = subprocess.run([program, *arguments], env=env, capture_output=True, text=True, check=False)
+    names = {
+        "PGHOST": "HOST",
+        "PGPORT": "PORT",
+        "PGUSER": "USER",
+        "PGPASSWORD": "PASSWORD",
+        "PGDATABASE": "NAME",
+    }
+    env = {
+        **os.environ,
+        **{name: str(_database()[key]) for name, key in names.items() if _database().get(key)},
+    }
+    done = subprocess.run(
+        [program, *arguments], env=env, capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        raise BackupError(f"{program}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}")
+        raise BackupError(
+            f"{program}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}"
+        )
 
 
 def _copy_files(target: Path) -> None:
@@ -168,9 +208,13 @@ def _checked_listing(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         raise BackupError(f"{folder} is no backup: it has no readable {LISTING}") from None
     if listing.get("format") != FORMAT:
-        raise BackupError(f"{folder} is of another kind ({listing.get('format')}); this version reads {FORMAT}")
+        raise BackupError(
+            f"{folder} is of another kind ({listing.get('format')}); this version reads {FORMAT}"
+        )
     if listing["database"] != connection.vendor:
-        raise BackupError(f"the backup is of {listing['database']}, but ASSAY_DATABASE_URL names {connection.vendor}")
+        raise BackupError(
+            f"the backup is of {listing['database']}, but ASSAY_DATABASE_URL names {connection.vendor}"
+        )
     for name, digest in listing["sha256"].items():
         path = folder / name
         if not path.is_file() or _digest(path) != digest:

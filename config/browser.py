@@ -1,4 +1,5 @@
-"""Find Debian's Chromium for the browser tests, or install it where that is possible (root, apt). Never another browser.
+"""Find Debian's Chromium for the browser tests, or install it where that is possible (root, apt).
+Never another browser.
 
 A lack is said in a box that cannot be overlooked; under CI=true it is an error.
 """
@@ -28,8 +29,13 @@ def install() -> None:
         return
     print("Installing Chromium for the browser tests …", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", *FONTS]):
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    for command in (
+        ["apt-get", "update", "-qq"],
+        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", *FONTS],
+    ):
+        done = subprocess.run(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
         if done.returncode:
             sys.stderr.write(done.stdout.decode(errors="replace")[-2000:])
             return
@@ -41,7 +47,9 @@ def main() -> int:
     if find():
         return 0
     line = "browser tests SKIPPED: no Chromium found and none could be installed (set ASSAY_TEST_CHROMIUM)"
-    sys.stderr.write("\n" + "!" * (len(line) + 4) + f"\n! {line} !\n" + "!" * (len(line) + 4) + "\n\n")
+    sys.stderr.write(
+        "\n" + "!" * (len(line) + 4) + f"\n! {line} !\n" + "!" * (len(line) + 4) + "\n\n"
+    )
     return 1 if os.environ.get("CI") == "true" else 0
 
 

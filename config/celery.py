@@ -15,7 +15,8 @@ app.autodiscover_tasks(["pooling", "analysis.systems"], related_name="worker")
 
 @signals.worker_init.connect
 def prepare(**_: object) -> None:
-    """Background work takes what the web server leaves over; the worker's processes inherit that, and what is imported here."""
+    """Background work takes what the web server leaves over; the worker's processes inherit that,
+    and what is imported here."""
     import_numerics()
     with environment.ending_in_a_sentence():
         os.nice(niceness())

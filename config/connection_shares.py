@@ -1,5 +1,6 @@
-"""Which process of the web server takes the next connection. The kernel asks all of them at once and lets the quickest have it; pages keep their
-connections, so whoever was quicker at the beginning has more to do for ever, and people wait there while another process is idle."""
+"""Which process of the web server takes the next connection. The kernel asks all of them at once
+and lets the quickest have it; pages keep their connections, so whoever was quicker at the beginning
+has more to do for ever, and people wait there while another process is idle."""
 
 from __future__ import annotations
 
@@ -12,20 +13,29 @@ from config.request_counts import PLACES
 LEAD = 4
 """So many connections more than another process one may hold and still take the next."""
 FRESH_SECONDS = 2.5
-"""For which it counts what a process has told: each tells at least once a second, and nobody waits for one that is frozen."""
+"""For which it counts what a process has told: each tells at least once a second, and nobody waits
+for one that is frozen."""
 _ROW = struct.Struct("qqd")
 _TAKES_NOBODY = -1
 
 
 class ConnectionShares:
-    """Made before the master forks. Times are those of time.monotonic, which is one for all processes of a machine."""
+    """Made before the master forks. Times are those of time.monotonic, which is one for all
+    processes of a machine."""
 
     def __init__(self) -> None:
         self.memory = mmap.mmap(-1, PLACES * _ROW.size)
 
     def tell(self, age: int, n: int | None, now: float) -> None:
-        """How many connections this process holds; None where it takes no other at the moment. age: gunicorn's number of it."""
-        _ROW.pack_into(self.memory, age % PLACES * _ROW.size, os.getpid(), _TAKES_NOBODY if n is None else n, now)
+        """How many connections this process holds; None where it takes no other at the moment. age:
+        gunicorn's number of it."""
+        _ROW.pack_into(
+            self.memory,
+            age % PLACES * _ROW.size,
+            os.getpid(),
+            _TAKES_NOBODY if n is None else n,
+            now,
+        )
 
     def is_ahead(self, n: int, now: float) -> bool:
         """Whether another process should have the next connection, where this one holds n."""

@@ -1,4 +1,5 @@
-"""The database as Django's settings describe it: how long is waited for it, and how a dead connection is noticed."""
+"""The database as Django's settings describe it: how long is waited for it, and how a dead
+connection is noticed."""
 
 from __future__ import annotations
 
@@ -10,26 +11,38 @@ import dj_database_url
 CONNECT_SECONDS = 5
 SQLITE_WAIT_SECONDS = 20
 """For the one writer before."""
-DEAD_AFTER = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
-"""libpq's options: a connection whose other end is silent for about 25 seconds is over (seconds; the last in milliseconds)."""
+DEAD_AFTER = {
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""libpq's options: a connection whose other end is silent for about 25 seconds is over (seconds;
+the last in milliseconds)."""
 KEPT_SECONDS = 60
 """For which a thread keeps its connection."""
 WAL_BYTES = 64_000_000
 """To which SQLite cuts its write-ahead log after a checkpoint."""
 WAL_PAGES, WAL_PAGES_OF_WEB = 1_000, 60_000
-"""After so many pages in the log whoever commits brings them into the database first. In the web server a thread apart does that earlier
-(config.sqlite.checkpoints), and this is only for where that has failed: while a release is built nothing can be brought in, and each commit would
-try in vain."""
+"""After so many pages in the log whoever commits brings them into the database first. In the web
+server a thread apart does that earlier (config.sqlite.checkpoints), and this is only for where that
+has failed: while a release is built nothing can be brought in, and each commit would try in
+vain."""
 
 
 def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> dict[str, Any]:
-    """Django's DATABASES["default"]. query_seconds: how long one statement may take, 0 for as long as it likes (everybody but the web
-    server, whose threads keep their connections)."""
-    database: dict[str, Any] = dict(dj_database_url.parse(url or f"sqlite:///{data_dir / 'assay.sqlite3'}"))
+    """Django's DATABASES["default"]. query_seconds: how long one statement may take, 0 for as long
+    as it likes (everybody but the web server, whose threads keep their connections)."""
+    database: dict[str, Any] = dict(
+        dj_database_url.parse(url or f"sqlite:///{data_dir / 'assay.sqlite3'}")
+    )
     if database["ENGINE"] == "django.db.backends.sqlite3":
         database["ENGINE"] = "config.sqlite"
         # each of the web server's threads has a cache
-        kept_s, cache_kb, pages = (KEPT_SECONDS, 8_000, WAL_PAGES_OF_WEB) if query_seconds else (0, 32_000, WAL_PAGES)
+        kept_s, cache_kb, pages = (
+            (KEPT_SECONDS, 8_000, WAL_PAGES_OF_WEB) if query_seconds else (0, 32_000, WAL_PAGES)
+        )
         database.update(CONN_MAX_AGE=kept_s, CONN_HEALTH_CHECKS=True)
         database["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
@@ -39,10 +52,16 @@ def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> 
         }
     elif database["ENGINE"] == "django.db.backends.postgresql":
         database["ENGINE"] = "config.postgresql"
-        database.update(CONN_MAX_AGE=KEPT_SECONDS, CONN_HEALTH_CHECKS=True, DISABLE_SERVER_SIDE_CURSORS=pooler)
+        database.update(
+            CONN_MAX_AGE=KEPT_SECONDS, CONN_HEALTH_CHECKS=True, DISABLE_SERVER_SIDE_CURSORS=pooler
+        )
         limits: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS, **DEAD_AFTER}
-        if query_seconds and not pooler:  # a pooler gives the session to others, and may refuse what it does not know
+        if (
+            query_seconds and not pooler
+        ):  # a pooler gives the session to others, and may refuse what it does not know
             ms = query_seconds * 1000
-            limits["options"] = f"-c statement_timeout={ms} -c lock_timeout={ms // 2} -c idle_in_transaction_session_timeout={ms * 2}"
+            limits["options"] = (
+                f"-c statement_timeout={ms} -c lock_timeout={ms // 2} -c idle_in_transaction_session_timeout={ms * 2}"
+            )
         database["OPTIONS"] = {**limits, **database.get("OPTIONS", {})}
     return database

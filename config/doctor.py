@@ -1,7 +1,8 @@
-"""What is not right with an installation, in sentences: what has to be mended, and what should be known.
+"""What is not right with an installation, in sentences: what has to be mended, and what should be
+known.
 
-Every check asks one thing and yields findings. What needs the database is asked only where it answers.
-"""
+Every check asks one thing and yields findings. What needs the database is asked only where it
+answers."""
 
 from __future__ import annotations
 
@@ -36,7 +37,17 @@ LEAST_FILES = 1024
 OTHER_CLOCK = timedelta(seconds=5)
 WAITING_LONG = timedelta(minutes=2)
 OLD_BACKUP = timedelta(days=7)
-NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "ceph", "glusterfs", "fuse.glusterfs"}
+NETWORK_FILE_SYSTEMS = {
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "9p",
+    "fuse.sshfs",
+    "ceph",
+    "glusterfs",
+    "fuse.glusterfs",
+}
 
 
 class Finding(NamedTuple):
@@ -58,7 +69,11 @@ def findings() -> list[Finding]:
     """Everything that is not right, the worst first."""
     all_findings = [finding for check in WITHOUT_DATABASE for finding in answers(check)]
     if reason := health.problem_of(health.CHECKS["database"]):
-        all_findings.append(wrong(f"The database does not answer ({reason}); look at ASSAY_DATABASE_URL and at the database's own log."))
+        all_findings.append(
+            wrong(
+                f"The database does not answer ({reason}); look at ASSAY_DATABASE_URL and at the database's own log."
+            )
+        )
     elif reason := health.problem_of(health.CHECKS["migrations"]):
         all_findings.append(wrong(f"The database is not that of this version: {reason}."))
     else:
@@ -73,15 +88,27 @@ def served_to_others() -> bool:
 def doors() -> Iterator[Finding]:
     """Who is let in, and how."""
     if settings.DEBUG:
-        yield wrong("ASSAY_DEBUG=1 shows every visitor settings and code after a mistake; unset it.")
+        yield wrong(
+            "ASSAY_DEBUG=1 shows every visitor settings and code after a mistake; unset it."
+        )
     if "*" in settings.ALLOWED_HOSTS:
-        yield wrong("ASSAY_ALLOWED_HOSTS=* lets others send links in your name; write the names under which the pages are reached.")
+        yield wrong(
+            "ASSAY_ALLOWED_HOSTS=* lets others send links in your name; write the names under "
+            "which the pages are reached."
+        )
     if served_to_others() and not settings.HTTPS:
-        yield wrong("Pages are served to other machines without HTTPS: passwords travel readable. Put a proxy before it, and set ASSAY_HTTPS=1.")
+        yield wrong(
+            "Pages are served to other machines without HTTPS: passwords travel readable. Put a "
+            "proxy before it, and set ASSAY_HTTPS=1."
+        )
     if settings.HTTPS and not served_to_others():
-        yield wrong("ASSAY_HTTPS=1, but ASSAY_ALLOWED_HOSTS names this machine only: nobody else gets an answer.")
+        yield wrong(
+            "ASSAY_HTTPS=1, but ASSAY_ALLOWED_HOSTS names this machine only: nobody else gets an answer."
+        )
     if settings.HTTPS and not settings.TRUSTED_PROXIES:
-        yield note("ASSAY_TRUSTED_PROXIES is not set: everybody behind the proxy counts as one address when sign-ins fail.")
+        yield note(
+            "ASSAY_TRUSTED_PROXIES is not set: everybody behind the proxy counts as one address when sign-ins fail."
+        )
     if 0 < len(settings.METRICS_TOKEN) < 16:
         yield note("ASSAY_METRICS_TOKEN can be guessed: take at least 16 characters.")
     for message in checks.run_checks(include_deployment_checks=settings.HTTPS):
@@ -91,10 +118,18 @@ def doors() -> Iterator[Finding]:
 
 def secret_key() -> Iterator[Finding]:
     path = Path(settings.DATA_DIR) / "secret-key"
-    if not environment.text("SECRET_KEY") and path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        yield wrong(f"Others on this machine can read {path} and sign in as anybody: chmod 600 {path}")
+    if (
+        not environment.text("SECRET_KEY")
+        and path.exists()
+        and stat.S_IMODE(path.stat().st_mode) & 0o077
+    ):
+        yield wrong(
+            f"Others on this machine can read {path} and sign in as anybody: chmod 600 {path}"
+        )
     if len(settings.SECRET_KEY) < 40:
-        yield wrong("ASSAY_SECRET_KEY is shorter than 40 characters and can be guessed; leave it out, and one is made.")
+        yield wrong(
+            "ASSAY_SECRET_KEY is shorter than 40 characters and can be guessed; leave it out, and one is made."
+        )
 
 
 def folders() -> Iterator[Finding]:
@@ -104,17 +139,29 @@ def folders() -> Iterator[Finding]:
         return
     room = shutil.disk_usage(settings.MEDIA_ROOT)
     if room.free < LEAST_FREE_BYTES or room.free < LEAST_FREE_SHARE * room.total:
-        yield wrong(f"Only {room.free / 1e9:.1f} GB are free where files lie ({settings.MEDIA_ROOT}): imports will be refused.")
+        yield wrong(
+            f"Only {room.free / 1e9:.1f} GB are free where files lie ({settings.MEDIA_ROOT}): imports will be refused."
+        )
     if connection.vendor == "sqlite":
         kind = file_system(Path(connection.settings_dict["NAME"]).parent)
         if kind in NETWORK_FILE_SYSTEMS:
-            yield wrong(f"SQLite's file lies on {kind}, whose locks cannot be relied on: move it to a local disk, or take PostgreSQL.")
+            yield wrong(
+                f"SQLite's file lies on {kind}, whose locks cannot be relied on: move it to a "
+                f"local disk, or take PostgreSQL."
+            )
         if sqlite_log.n_bytes() > sqlite_log.WARN_BYTES:
-            yield wrong(f"SQLite's log has {sqlite_log.n_bytes() / 1e6:.0f} MB: somebody has been reading for long (a shell, another program's backup).")
+            yield wrong(
+                f"SQLite's log has {sqlite_log.n_bytes() / 1e6:.0f} MB: somebody has been reading "
+                f"for long (a shell, another program's backup)."
+            )
     if not settings.DEBUG and not (Path(settings.STATIC_ROOT) / "staticfiles.json").exists():
-        yield wrong("Style sheets and scripts are not collected: manage.py collectstatic --no-input")
+        yield wrong(
+            "Style sheets and scripts are not collected: manage.py collectstatic --no-input"
+        )
     if health.drain_mark().exists():
-        yield note("This machine is being drained: /readyz answers 503. manage.py drain --end takes people again.")
+        yield note(
+            "This machine is being drained: /readyz answers 503. manage.py drain --end takes people again."
+        )
 
 
 def file_system(folder: Path) -> str:
@@ -134,25 +181,34 @@ def file_system(folder: Path) -> str:
 def limits() -> Iterator[Finding]:
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most < LEAST_FILES:
-        yield note(f"A process may open {most} files only; give it {LEAST_FILES} or more (LimitNOFILE in a unit of systemd, ulimit -n in a shell).")
+        yield note(
+            f"A process may open {most} files only; give it {LEAST_FILES} or more (LimitNOFILE in "
+            f"a unit of systemd, ulimit -n in a shell)."
+        )
 
 
 def broker() -> Iterator[Finding]:
     if reason := health.problem_of(health.CHECKS["broker"]):
-        yield wrong(f"{reason[:1].upper()}{reason[1:]}: jobs wait for up to a minute longer; look at ASSAY_BROKER_URL.")
+        yield wrong(
+            f"{reason[:1].upper()}{reason[1:]}: jobs wait for up to a minute longer; look at ASSAY_BROKER_URL."
+        )
 
 
 def mail() -> Iterator[Finding]:
     if served_to_others() and messages.are_printed():
         yield note(
-            "No mail is sent (ASSAY_EMAIL_HOST): sign-in links, reminders and to-do lists are printed on the console of the program, and reach nobody."
+            "No mail is sent (ASSAY_EMAIL_HOST): sign-in links, reminders and to-do lists are "
+            "printed on the console of the program, and reach nobody."
         )
 
 
 def packages() -> Iterator[Finding]:
-    """What the settings ask for, and is not a part of the program. (The object store's package is a matter of `folders`.)"""
+    """What the settings ask for, and is not a part of the program. (The object store's package is a
+    matter of `folders`.)"""
     if settings.OIDC_ISSUER and importlib.util.find_spec("mozilla_django_oidc") is None:
-        yield wrong(f"{institution.NO_PACKAGE}. Until then nobody signs in by {settings.INSTITUTION}.")
+        yield wrong(
+            f"{institution.NO_PACKAGE}. Until then nobody signs in by {settings.INSTITUTION}."
+        )
 
 
 def files() -> Iterator[Finding]:
@@ -162,13 +218,18 @@ def files() -> Iterator[Finding]:
 
 def programs() -> Iterator[Finding]:
     """Whether web server and worker run."""
-    for program, name in ((signs_of_life.WEB_SERVER, "web server"), (signs_of_life.WORKER, "background worker")):
+    for program, name in (
+        (signs_of_life.WEB_SERVER, "web server"),
+        (signs_of_life.WORKER, "background worker"),
+    ):
         age = signs_of_life.age_seconds(program)
         if age is None:
             yield note(f"No {name} has run on the data folder {settings.DATA_DIR} yet.")
         elif age > signs_of_life.SILENT_SECONDS:
             since = f"{timezone.now() - timedelta(seconds=age):%Y-%m-%d %H:%M} UTC"
-            yield wrong(f"No {name} runs: the last sign of life is of {since}. Start it with `make run` or its systemd unit.")
+            yield wrong(
+                f"No {name} runs: the last sign of life is of {since}. Start it with `make run` or its systemd unit."
+            )
 
 
 def last_backup() -> Iterator[Finding]:
@@ -186,40 +247,82 @@ def people() -> Iterator[Finding]:
 
 def jobs() -> Iterator[Finding]:
     now = timezone.now()
-    waiting = Job.objects.filter(state=Job.State.QUEUED, created_at__lt=now - WAITING_LONG).order_by("created_at").first()
+    waiting = (
+        Job.objects.filter(state=Job.State.QUEUED, created_at__lt=now - WAITING_LONG)
+        .order_by("created_at")
+        .first()
+    )
     running = Job.objects.filter(state=Job.State.RUNNING, heartbeat__gte=now - STALE).exists()
     if waiting and not running:
-        yield wrong(f"Nobody takes jobs: “{waiting.label}” waits since {waiting.created_at:%Y-%m-%d %H:%M} UTC. Is a worker running?")
+        yield wrong(
+            f"Nobody takes jobs: “{waiting.label}” waits since "
+            f"{waiting.created_at:%Y-%m-%d %H:%M} UTC. Is a worker running?"
+        )
     dead = Job.objects.filter(state=Job.State.RUNNING, heartbeat__lt=now - 2 * STALE).count()
     if dead:
-        yield wrong(f"{dead} job{'s' if dead > 1 else ''} whose worker has ended wait{'' if dead > 1 else 's'} for another. Is a worker running?")
+        yield wrong(
+            f"{dead} job{'s' if dead > 1 else ''} whose worker has ended "
+            f"wait{'' if dead > 1 else 's'} for another. Is a worker running?"
+        )
 
 
 def postgresql() -> Iterator[Finding]:
     if connection.vendor != "postgresql":
         return
     with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp(), current_setting('max_connections')::int, current_setting('server_version_num')::int")
+        cursor.execute(
+            "SELECT clock_timestamp(), current_setting('max_connections')::int, "
+            "current_setting('server_version_num')::int"
+        )
         open_now, most, version = cursor.fetchone()
     apart = abs(timezone.now() - open_now)
     if apart > OTHER_CLOCK:
-        yield wrong(f"The clocks of this machine and the database are {apart.total_seconds():.0f} s apart: let both follow one time server.")
-    wanted = environment.number("WEB_WORKERS", 2) * environment.number("WEB_THREADS", 8) + environment.number("WORKER_PROCESSES", 2) + 3
+        yield wrong(
+            f"The clocks of this machine and the database are {apart.total_seconds():.0f} s "
+            f"apart: let both follow one time server."
+        )
+    wanted = (
+        environment.number("WEB_WORKERS", 2) * environment.number("WEB_THREADS", 8)
+        + environment.number("WORKER_PROCESSES", 2)
+        + 3
+    )
     if wanted > most - 3:
-        yield wrong(f"This machine may ask for {wanted} connections, PostgreSQL has {most} (max_connections), three of them for itself.")
+        yield wrong(
+            f"This machine may ask for {wanted} connections, PostgreSQL has {most} "
+            f"(max_connections), three of them for itself."
+        )
     if version < 140000:
-        yield wrong(f"PostgreSQL {version // 10000} is older than 14, the oldest that is supported.")
+        yield wrong(
+            f"PostgreSQL {version // 10000} is older than 14, the oldest that is supported."
+        )
     if shutil.which("pg_dump") is None:
-        yield note("pg_dump is not installed, so manage.py backup cannot work; on Debian: apt install postgresql-client")
+        yield note(
+            "pg_dump is not installed, so manage.py backup cannot work; on Debian: apt install postgresql-client"
+        )
 
 
-WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [doors, secret_key, folders, limits, broker, mail, packages, programs, last_backup]
+WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [
+    doors,
+    secret_key,
+    folders,
+    limits,
+    broker,
+    mail,
+    packages,
+    programs,
+    last_backup,
+]
 WITH_DATABASE: list[Callable[[], Iterator[Finding]]] = [files, people, jobs, postgresql]
 
 
 def answers(check: Callable[[], Iterator[Finding]]) -> list[Finding]:
-    """What one check finds; a fault of database, disk or setting in the middle of it is a finding too."""
+    """What one check finds; a fault of database, disk or setting in the middle of it is a finding
+    too."""
     try:
         return list(check())
     except (Error, OSError, ImproperlyConfigured) as error:
-        return [wrong(f"{check.__name__} could not be looked at: {str(error).strip() or type(error).__name__}")]
+        return [
+            wrong(
+                f"{check.__name__} could not be looked at: {str(error).strip() or type(error).__name__}"
+            )
+        ]

@@ -1,4 +1,5 @@
-"""Settings come from environment variables of one prefix; a value that makes no sense stops the start with a sentence."""
+"""Settings come from environment variables of one prefix; a value that makes no sense stops the
+start with a sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 @contextmanager
 def ending_in_a_sentence() -> Iterator[None]:
-    """Where no command of ours would say it: what makes no sense ends the process with the sentence alone."""
+    """Where no command of ours would say it: what makes no sense ends the process with the sentence
+    alone."""
     try:
         yield
     except ImproperlyConfigured as error:
@@ -34,7 +36,8 @@ def text(name: str, default: str = "") -> str:
 
 
 def in_shell(*names: str) -> str:
-    """Those of the settings that are given, as they stand before a command in a shell, ended by a blank; `` where none is."""
+    """Those of the settings that are given, as they stand before a command in a shell, ended by a
+    blank; `` where none is."""
     return "".join(f"{PREFIX}{name}={shlex.quote(text(name))} " for name in names if text(name))
 
 
@@ -73,13 +76,24 @@ def words(name: str, default: str = "") -> list[str]:
 
 
 def endpoints(name: str) -> dict[str, str]:
-    """Base addresses of endpoints, each with the name of the variable that has its key: `https://host/v1=ASSAY_MACHINE_KEY`, or without one."""
+    """Base addresses of endpoints, each with the name of the variable that has its key:
+    `https://host/v1=ASSAY_MACHINE_KEY`, or without one."""
     endpoint_of = {}
     for word in words(name):
-        address, _, variable = word.rpartition("=") if re.search(r"=[A-Z_][A-Z0-9_]*$", word) else (word, "", "")
+        address, _, variable = (
+            word.rpartition("=") if re.search(r"=[A-Z_][A-Z0-9_]*$", word) else (word, "", "")
+        )
         parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            raise ImproperlyConfigured(f"{PREFIX}{name}: {address!r} is no address such as http://127.0.0.1:11434/v1; a key is named, as in ADDRESS=VARIABLE")
+        if (
+            parts.scheme not in ("http", "https")
+            or not parts.hostname
+            or parts.username
+            or parts.query
+        ):
+            raise ImproperlyConfigured(
+                f"{PREFIX}{name}: {address!r} is no address such as http://127.0.0.1:11434/v1; a "
+                f"key is named, as in ADDRESS=VARIABLE"
+            )
         endpoint_of[address.rstrip("/")] = variable
     return endpoint_of
 
@@ -90,7 +104,9 @@ def networks(name: str) -> list[str]:
         try:
             ipaddress.ip_network(word)
         except ValueError:
-            raise ImproperlyConfigured(f"{PREFIX}{name}: {word!r} is neither an address nor a network such as 10.0.0.0/8") from None
+            raise ImproperlyConfigured(
+                f"{PREFIX}{name}: {word!r} is neither an address nor a network such as 10.0.0.0/8"
+            ) from None
     return words(name)
 
 
@@ -100,7 +116,8 @@ def user_folder() -> Path:
 
 
 def secret_key(data_dir: Path) -> str:
-    """The configured key, or one generated once into the data folder, readable by the owner alone."""
+    """The configured key, or one generated once into the data folder, readable by the owner
+    alone."""
     configured = text("SECRET_KEY")
     if configured:
         return configured
@@ -116,7 +133,8 @@ def secret_key(data_dir: Path) -> str:
     except FileExistsError:
         return path.read_text(encoding="ascii").strip()
     except OSError:
-        # A command on plain files needs no data folder; a key for this process alone is enough there.
+        # A command on plain files needs no data folder; a key for this process alone is enough
+        # there.
         return secrets.token_urlsafe(50)
     with os.fdopen(handle, "w", encoding="ascii") as out:
         out.write(key + "\n")

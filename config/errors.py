@@ -1,4 +1,5 @@
-"""What is answered where no view could: an address that is not there, a mistake of ours, a database or disk that is away.
+"""What is answered where no view could: an address that is not there, a mistake of ours, a database
+or disk that is away.
 
 Under /api/ always in the API's own shape (pooling.api.problems), elsewhere as a page."""
 
@@ -20,7 +21,12 @@ API = "/api/"
 
 
 def _problem(status: int, code: str, detail: str, **headers: str) -> HttpResponse:
-    return HttpResponse(problems.as_text(status, code, detail), status=status, content_type=problems.CONTENT_TYPE, headers=headers)
+    return HttpResponse(
+        problems.as_text(status, code, detail),
+        status=status,
+        content_type=problems.CONTENT_TYPE,
+        headers=headers,
+    )
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -44,7 +50,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def too_large(request: HttpRequest) -> HttpResponse:
     """Of an address of the API, before anything of the body is read."""
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    return _problem(413, "too_large", f"The body has {request.META['CONTENT_LENGTH']} bytes; other than files at most {most:,} are read.")
+    return _problem(
+        413,
+        "too_large",
+        f"The body has {request.META['CONTENT_LENGTH']} bytes; other than files at most {most:,} are read.",
+    )
 
 
 def server_error(request: HttpRequest, *_rest: Any) -> HttpResponse:
@@ -54,7 +64,17 @@ def server_error(request: HttpRequest, *_rest: Any) -> HttpResponse:
         wait = {"Retry-After": str(retry_after())}
         if request.path.startswith(API):
             return _problem(503, "unavailable", f"{missing} {problems.TRY_AGAIN}", **wait)
-        return HttpResponse(loader.get_template("503.html").render({"missing": missing}), status=503, headers=wait)
+        return HttpResponse(
+            loader.get_template("503.html").render({"missing": missing}), status=503, headers=wait
+        )
     if request.path.startswith(API):
-        return _problem(500, "our_mistake", _("The mistake is ours, and it is in the server's log under the number of this request."))
-    return HttpResponse(loader.get_template("500.html").render({"request_id": problems.current_id()}), status=500)
+        return _problem(
+            500,
+            "our_mistake",
+            _(
+                "The mistake is ours, and it is in the server's log under the number of this request."
+            ),
+        )
+    return HttpResponse(
+        loader.get_template("500.html").render({"request_id": problems.current_id()}), status=500
+    )

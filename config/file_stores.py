@@ -9,7 +9,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def described(address: str, *, cache_gigabytes: int) -> dict[str, Any]:
-    """An entry of STORAGES from the setting: empty for the folder, or s3://BUCKET[/PREFIX][?addressing=path]. ImproperlyConfigured."""
+    """An entry of STORAGES from the setting: empty for the folder, or
+    s3://BUCKET[/PREFIX][?addressing=path]. ImproperlyConfigured."""
     if not address:
         return {"BACKEND": "pooling.kept_files.Folder"}
     parts = urlsplit(address)
@@ -22,7 +23,8 @@ def described(address: str, *, cache_gigabytes: int) -> dict[str, Any]:
         or set(parse_qs(parts.query)) - {"addressing"}
     ):
         raise ImproperlyConfigured(
-            f"ASSAY_STORAGE={address!r} is neither empty (files in ASSAY_DATA_DIR) nor s3://BUCKET, s3://BUCKET/PREFIX or one of these with ?addressing=path"
+            f"ASSAY_STORAGE={address!r} is neither empty (files in ASSAY_DATA_DIR) nor "
+            f"s3://BUCKET, s3://BUCKET/PREFIX or one of these with ?addressing=path"
         )
     options = {
         "bucket_name": parts.netloc,

@@ -1,4 +1,5 @@
-"""For machines that watch: is the process alive, can it serve, and the figures of Prometheus. None of them reads a session."""
+"""For machines that watch: is the process alive, can it serve, and the figures of Prometheus. None
+of them reads a session."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def live(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
-    """Whether people should be sent here: database, migrations, storage, broker, and not drained. 503 with the reasons where not."""
+    """Whether people should be sent here: database, migrations, storage, broker, and not drained.
+    503 with the reasons where not."""
     answers = {name: problem_of(check) or "ok" for name, check in CHECKS.items()}
     fine = all(word == "ok" for word in answers.values())
     return JsonResponse({"ready": fine, "checks": answers}, status=200 if fine else 503)
@@ -46,7 +48,9 @@ def problem_of(check: Callable[[], str]) -> str:
     try:
         return check()
     except (Error, OSError) as error:
-        return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+        return (
+            str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+        )
 
 
 def _database() -> str:
@@ -72,7 +76,11 @@ def _broker() -> str:
     from kombu.exceptions import OperationalError
 
     try:
-        with Connection(settings.BROKER_URL, connect_timeout=BROKER_SECONDS, transport_options={"socket_timeout": BROKER_SECONDS}) as broker:
+        with Connection(
+            settings.BROKER_URL,
+            connect_timeout=BROKER_SECONDS,
+            transport_options={"socket_timeout": BROKER_SECONDS},
+        ) as broker:
             broker.ensure_connection(max_retries=1, timeout=BROKER_SECONDS)
     except (OperationalError, OSError) as error:
         return f"the broker does not answer: {error}"[:200]
@@ -88,62 +96,109 @@ def _draining() -> str:
     return "this machine is being drained" if drain_mark().exists() else ""
 
 
-CHECKS = {"database": _database, "migrations": _migrations, "storage": _storage, "broker": _broker, "drain": _draining}
+CHECKS = {
+    "database": _database,
+    "migrations": _migrations,
+    "storage": _storage,
+    "broker": _broker,
+    "drain": _draining,
+}
 
 
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Figures in Prometheus' text format, for who has ASSAY_METRICS_TOKEN; 404 without one configured. Judgements, claims, leases and jobs are of
-    the whole installation; requests, refusals and the line of the web server that is asked, of all its processes."""
+    """Figures in Prometheus' text format, for who has ASSAY_METRICS_TOKEN; 404 without one
+    configured. Judgements, claims, leases and jobs are of the whole installation; requests,
+    refusals and the line of the web server that is asked, of all its processes."""
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    if not settings.METRICS_TOKEN or not secrets.compare_digest(given.encode(), settings.METRICS_TOKEN.encode()):
+    if not settings.METRICS_TOKEN or not secrets.compare_digest(
+        given.encode(), settings.METRICS_TOKEN.encode()
+    ):
         raise Http404
     return HttpResponse("".join(_figures()), content_type="text/plain; version=0.0.4")
 
 
 def _figures() -> list[str]:
     now = timezone.now()
-    queued = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("created_at", flat=True).first()
+    queued = (
+        Job.objects.filter(state=Job.State.QUEUED)
+        .order_by("created_at")
+        .values_list("created_at", flat=True)
+        .first()
+    )
     held = Lease.objects.filter(state=Lease.State.LIVE, expires_at__gt=now)
     lines = [
-        _figure("assay_judgements_total", "counter", "judgements and revisions ever stored, imported ones too", [("", ids_given(Judgement))]),
-        _figure("assay_claims_total", "counter", "pairs ever given to annotators, imported ones too", [("", ids_given(Lease))]),
+        _figure(
+            "assay_judgements_total",
+            "counter",
+            "judgements and revisions ever stored, imported ones too",
+            [("", ids_given(Judgement))],
+        ),
+        _figure(
+            "assay_claims_total",
+            "counter",
+            "pairs ever given to annotators, imported ones too",
+            [("", ids_given(Lease))],
+        ),
         _figure("assay_leases_live", "gauge", "pairs that annotators hold", [("", held.count())]),
         _figure(
-            "assay_jobs", "gauge", "background jobs that wait or run",
-            [(f'{{state="{state}"}}', Job.objects.filter(state=state).count()) for state in Job.ACTIVE],
+            "assay_jobs",
+            "gauge",
+            "background jobs that wait or run",
+            [
+                (f'{{state="{state}"}}', Job.objects.filter(state=state).count())
+                for state in Job.ACTIVE
+            ],
         ),
-        _figure("assay_job_wait_seconds", "gauge", "age of the oldest job that waits", [("", max(0, (now - queued).total_seconds()) if queued else 0)]),
-        _figure("assay_wal_bytes", "gauge", "SQLite's write-ahead log", [("", sqlite_log.n_bytes())]),
         _figure(
-            "assay_requests_total", "counter", "requests answered by this web server since it began, by kind and class of status",
+            "assay_job_wait_seconds",
+            "gauge",
+            "age of the oldest job that waits",
+            [("", max(0, (now - queued).total_seconds()) if queued else 0)],
+        ),
+        _figure(
+            "assay_wal_bytes", "gauge", "SQLite's write-ahead log", [("", sqlite_log.n_bytes())]
+        ),
+        _figure(
+            "assay_requests_total",
+            "counter",
+            "requests answered by this web server since it began, by kind and class of status",
             [(f'{{kind="{kind}",status="{status}"}}', n) for kind, status, n in COUNTS.answers()],
         ),
         _figure(
-            "assay_refusals_total", "counter", "requests refused because too much was asked",
+            "assay_refusals_total",
+            "counter",
+            "requests refused because too much was asked",
             [(f'{{kind="{kind}"}}', n) for kind, n in COUNTS.refusals()],
         ),
         _figure(
-            "assay_line_seconds_total", "counter", "seconds that answered requests stood in line for a thread",
+            "assay_line_seconds_total",
+            "counter",
+            "seconds that answered requests stood in line for a thread",
             [(f'{{kind="{kind}"}}', seconds) for kind, seconds in COUNTS.seconds_in_line()],
         ),
-    ]  # fmt: skip
+    ]
     return lines
 
 
 def ids_given(model: type[Model]) -> int:
-    """How many ids rows of the model were ever given. Deleting a campaign does not lower it, as it does the highest id: a counter that falls is one
-    that began anew. PostgreSQL passes over the ids of transactions that failed."""
+    """How many ids rows of the model were ever given. Deleting a campaign does not lower it, as it
+    does the highest id: a counter that falls is one that began anew. PostgreSQL passes over the ids
+    of transactions that failed."""
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
         else:
-            cursor.execute("SELECT pg_sequence_last_value(pg_get_serial_sequence(%s, 'id')::regclass)", [table])
+            cursor.execute(
+                "SELECT pg_sequence_last_value(pg_get_serial_sequence(%s, 'id')::regclass)", [table]
+            )
         row = cursor.fetchone()
     return int(row[0] or 0) if row else 0
 
 
 def _figure(name: str, kind: str, words: str, values: list[tuple[str, float]]) -> str:
-    return f"# HELP {name} {words}\n# TYPE {name} {kind}\n" + "".join(f"{name}{label} {value}\n" for label, value in values)
+    return f"# HELP {name} {words}\n# TYPE {name} {kind}\n" + "".join(
+        f"{name}{label} {value}\n" for label, value in values
+    )

@@ -1,8 +1,9 @@
-"""Make the virtual environment and install the locked requirements; instant when nothing has changed.
+"""Make the virtual environment and install the locked requirements; instant when nothing has
+changed.
 
-Usage: python install.py runtime|dev. Standard library only: it runs before anything is installed. It must be readable by
-older Pythons too, so that they can be told in a sentence that they are too old.
-"""
+Usage: python install.py runtime|dev. Standard library only: it runs before anything is installed.
+It must be readable by older Pythons too, so that they can be told in a sentence that they are too
+old."""
 
 import hashlib
 import os
@@ -43,16 +44,30 @@ def make_environment() -> None:
         return
     print("Making the virtual environment .venv …", flush=True)
     if not run([sys.executable, "-m", "venv", "--without-pip", VENV]):
-        stop("the virtual environment .venv could not be made; see above (on Debian: apt install python3-venv).")
+        stop(
+            "the virtual environment .venv could not be made; see above (on Debian: apt install python3-venv)."
+        )
 
 
 def has_module(module: str) -> bool:
-    return subprocess.run([PYTHON, "-c", "import " + module], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    return (
+        subprocess.run(
+            [PYTHON, "-c", "import " + module], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ).returncode
+        == 0
+    )
 
 
 def quietly(command: "list[str]") -> bool:
-    environment = dict(os.environ, UV_SYSTEM_CERTS="1")  # as pip does where a company has a certificate authority of its own
-    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, env=environment).returncode == 0
+    environment = dict(
+        os.environ, UV_SYSTEM_CERTS="1"
+    )  # as pip does where a company has a certificate authority of its own
+    return (
+        subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, env=environment
+        ).returncode
+        == 0
+    )
 
 
 def installer() -> "str | None":
@@ -60,24 +75,55 @@ def installer() -> "str | None":
     uv = os.path.join(VENV, "bin", "uv")
     if os.path.exists(uv):
         return uv
-    if not quietly([sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet", "--disable-pip-version-check", "uv"]):
+    if not quietly(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            PYTHON,
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "uv",
+        ]
+    ):
         quietly([PYTHON, "-m", "ensurepip"])
         if has_module("pip"):
-            quietly([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"])
+            quietly(
+                [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"]
+            )
     return uv if os.path.exists(uv) else None
 
 
 def install(names: "list[str]") -> None:
-    print("Installing the requirements, once (a minute or so, from the package index) …", flush=True)
+    print(
+        "Installing the requirements, once (a minute or so, from the package index) …", flush=True
+    )
     arguments = []
     for name in names:
         arguments += ["-r", name]
     uv = installer()
-    if uv and quietly([uv, "pip", "install", "--quiet", "--python", PYTHON, "--require-hashes"] + arguments):
-        return  # where uv fails (a mirror or certificates that only pip is configured for) pip gets its turn
+    if uv and quietly(
+        [uv, "pip", "install", "--quiet", "--python", PYTHON, "--require-hashes"] + arguments
+    ):
+        # where uv fails (a mirror or certificates that only pip is configured for) pip gets its
+        # turn
+        return
     if not has_module("pip") and not quietly([PYTHON, "-m", "ensurepip"]):
         stop("neither uv nor pip could be installed into .venv; is the package index reachable?")
-    if not run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"] + arguments):
+    if not run(
+        [
+            PYTHON,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--require-hashes",
+        ]
+        + arguments
+    ):
         stop("the requirements could not be installed; see above. Is the package index reachable?")
 
 
@@ -85,7 +131,11 @@ def main() -> None:
     kind = sys.argv[1] if len(sys.argv) > 1 else "runtime"
     if sys.version_info < OLDEST:
         version = ".".join(map(str, sys.version_info[:2]))
-        stop("Python " + version + " is too old; Assay needs Python 3.11 or newer (set PYTHON=/path/to/python3.11).")
+        stop(
+            "Python "
+            + version
+            + " is too old; Assay needs Python 3.11 or newer (set PYTHON=/path/to/python3.11)."
+        )
     if not os.access(ROOT, os.W_OK):
         stop("the folder " + ROOT + " is read-only for you; clone Assay into a folder of your own.")
     stamp = os.path.join(VENV, "installed-" + kind)

@@ -1,4 +1,5 @@
-"""Pages for administrators: how the installation is, and who is signed in to it or holds a token."""
+"""Pages for administrators: how the installation is, and who is signed in to it or holds a
+token."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ A_DAY = timedelta(days=1)
 @never_cache
 @require_safe
 def installation(request: HttpRequest) -> HttpResponse:
-    """What is not right, as `manage.py doctor` says it, and figures of people, work, storage and versions."""
+    """What is not right, as `manage.py doctor` says it, and figures of people, work, storage and
+    versions."""
     administering(request)
     context = {
         "findings": doctor.findings(),
@@ -57,7 +59,11 @@ def installation(request: HttpRequest) -> HttpResponse:
 
 def people() -> dict[str, int]:
     """How many accounts there are, of what kind, and how many browsers and tokens are good now."""
-    active, creates, administrator = Q(is_active=True), Q(profile__may_create=True), Q(is_superuser=True)
+    active, creates, administrator = (
+        Q(is_active=True),
+        Q(profile__may_create=True),
+        Q(is_superuser=True),
+    )
     counts = get_user_model().objects.aggregate(
         n=Count("pk"),
         active=Count("pk", filter=active),
@@ -65,7 +71,11 @@ def people() -> dict[str, int]:
         makers=Count("pk", filter=active & creates & ~administrator),
     )
     good = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-    return {**counts, "sessions": sessions.open_sessions().count(), "tokens": ApiTokenRow.objects.filter(good).count()}
+    return {
+        **counts,
+        "sessions": sessions.open_sessions().count(),
+        "tokens": ApiTokenRow.objects.filter(good).count(),
+    }
 
 
 def work() -> dict[str, Any]:
@@ -78,15 +88,21 @@ def work() -> dict[str, Any]:
         lost=Count("pk", filter=running & gone),
         failed=Count("pk", filter=Q(state=Job.State.FAILED, finished_at__gt=now - A_DAY)),
     )
-    oldest = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("created_at", flat=True).first()
+    oldest = (
+        Job.objects.filter(state=Job.State.QUEUED)
+        .order_by("created_at")
+        .values_list("created_at", flat=True)
+        .first()
+    )
     return {**counts, "oldest": oldest}
 
 
 def storage() -> dict[str, Any]:
-    """Bytes: of the database, of what was brought in, and what is free where files lie; None where it cannot be told.
+    """Bytes: of the database, of what was brought in, and what is free where files lie; None where
+    it cannot be told.
 
-    store: the object store of which the folder is a cache; empty where files lie in the folder itself.
-    """
+    store: the object store of which the folder is a cache; empty where files lie in the folder
+    itself."""
     folder = Path(settings.MEDIA_ROOT)
     room = shutil.disk_usage(folder) if folder.exists() else None
     return {
@@ -113,7 +129,9 @@ def versions() -> list[tuple[str, str]]:
     """(what, its version) of what answers this request."""
     connection.ensure_connection()
     major, *rest = connection.get_database_version()
-    name = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}.get(connection.vendor, connection.vendor)
+    name = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}.get(
+        connection.vendor, connection.vendor
+    )
     return [
         ("Assay", program_version()),
         ("Python", platform.python_version()),
@@ -127,7 +145,8 @@ def versions() -> list[tuple[str, str]]:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def doors(request: SignedInRequest) -> HttpResponse:
-    """Who is signed in where and which tokens are good, of everybody; ended one by one, or all of one person."""
+    """Who is signed in where and which tokens are good, of everybody; ended one by one, or all of
+    one person."""
     administering(request)
     if request.method == "POST":
         _end(request)
@@ -139,17 +158,36 @@ def doors(request: SignedInRequest) -> HttpResponse:
             request,
             sessions.open_sessions().filter(user__username__icontains=name),
             search=("user__username", "device"),
-            sort={"user": "user__username", "browser": "device", "since": "began_at", "ends": "session__expire_date"},
+            sort={
+                "user": "user__username",
+                "browser": "device",
+                "since": "began_at",
+                "ends": "session__expire_date",
+            },
             default="-since",
             prefix="session-",
             part="sessions",
         ),
         "tokens": ListPage(
             request,
-            ApiTokenRow.objects.filter(user__username__icontains=name).select_related("user").order_by("-created_at"),
+            ApiTokenRow.objects.filter(user__username__icontains=name)
+            .select_related("user")
+            .order_by("-created_at"),
             search=("user__username", "name"),
-            sort={"user": "user__username", "name": "name", "used": "last_used_at", "ends": "expires_at"},
-            choices=[ListChoice("standing", _("Standing"), [("good", _("good")), ("over", _("ended"))], _tokens_that_are)],
+            sort={
+                "user": "user__username",
+                "name": "name",
+                "used": "last_used_at",
+                "ends": "expires_at",
+            },
+            choices=[
+                ListChoice(
+                    "standing",
+                    _("Standing"),
+                    [("good", _("good")), ("over", _("ended"))],
+                    _tokens_that_are,
+                )
+            ],
             prefix="token-",
             part="tokens",
         ),
@@ -177,7 +215,25 @@ def _end(request: SignedInRequest) -> None:
     elif action == "person":
         n_sessions = sessions.end(others.filter(user=number))
         n_tokens = ApiTokenRow.objects.filter(user=number).delete()[0]
-    log.warning("%s ended %d sessions and %d tokens (%s %d)", request.user, n_sessions, n_tokens, action, number)
-    ended = [ngettext("%(n)s browser", "%(n)s browsers", n_sessions) % {"n": n_sessions}] if n_sessions else []
-    ended += [ngettext("%(n)s token", "%(n)s tokens", n_tokens) % {"n": n_tokens}] if n_tokens else []
-    messages.success(request, _("Ended: %(things)s.") % {"things": _(" and ").join(ended)} if ended else _("There was nothing to end."))
+    log.warning(
+        "%s ended %d sessions and %d tokens (%s %d)",
+        request.user,
+        n_sessions,
+        n_tokens,
+        action,
+        number,
+    )
+    ended = (
+        [ngettext("%(n)s browser", "%(n)s browsers", n_sessions) % {"n": n_sessions}]
+        if n_sessions
+        else []
+    )
+    ended += (
+        [ngettext("%(n)s token", "%(n)s tokens", n_tokens) % {"n": n_tokens}] if n_tokens else []
+    )
+    messages.success(
+        request,
+        _("Ended: %(things)s.") % {"things": _(" and ").join(ended)}
+        if ended
+        else _("There was nothing to end."),
+    )

@@ -1,4 +1,5 @@
-"""What has to be true of the settings by which an institution signs people in; else the start stops with a sentence."""
+"""What has to be true of the settings by which an institution signs people in; else the start stops
+with a sentence."""
 
 from __future__ import annotations
 
@@ -11,15 +12,26 @@ from config import environment
 OIDC = ("OIDC_CLIENT", "OIDC_AUTHORIZE", "OIDC_TOKENS", "OIDC_USERINFO", "OIDC_KEYS")
 
 
-def check(user_header: str, groups_header: str, *, trusted_proxies: list[str], issuer: str, secret: str) -> None:
-    """A header can be written by anybody but for a proxy that is named; half of a provider is none."""
+def check(
+    user_header: str, groups_header: str, *, trusted_proxies: list[str], issuer: str, secret: str
+) -> None:
+    """A header can be written by anybody but for a proxy that is named; half of a provider is
+    none."""
     for name, header in (("USER_HEADER", user_header), ("GROUPS_HEADER", groups_header)):
         if header and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", header):
-            raise ImproperlyConfigured(f"ASSAY_{name}={header!r} is no name of a header such as X-Remote-User")
+            raise ImproperlyConfigured(
+                f"ASSAY_{name}={header!r} is no name of a header such as X-Remote-User"
+            )
     if user_header and not trusted_proxies:
-        raise ImproperlyConfigured("ASSAY_USER_HEADER is believed only from a proxy that ASSAY_TRUSTED_PROXIES names; name it, or unset both")
+        raise ImproperlyConfigured(
+            "ASSAY_USER_HEADER is believed only from a proxy that ASSAY_TRUSTED_PROXIES names; name it, or unset both"
+        )
     if user_header and issuer:
-        raise ImproperlyConfigured("ASSAY_USER_HEADER and ASSAY_OIDC_ISSUER are two ways of one institution; set one of them")
-    missing = [f"ASSAY_{name}" for name in OIDC if not environment.text(name)] + ([] if secret else ["ASSAY_OIDC_SECRET"])
+        raise ImproperlyConfigured(
+            "ASSAY_USER_HEADER and ASSAY_OIDC_ISSUER are two ways of one institution; set one of them"
+        )
+    missing = [f"ASSAY_{name}" for name in OIDC if not environment.text(name)] + (
+        [] if secret else ["ASSAY_OIDC_SECRET"]
+    )
     if issuer and missing:
         raise ImproperlyConfigured(f"ASSAY_OIDC_ISSUER is set, but not {', '.join(missing)}")

@@ -1,5 +1,6 @@
-"""Modules that the master of the web server has loaded itself. Whoever it begins has them from it, at a reload too: those that have changed meanwhile
-are new only when the web server is started anew."""
+"""Modules that the master of the web server has loaded itself. Whoever it begins has them from it,
+at a reload too: those that have changed meanwhile are new only when the web server is started
+anew."""
 
 from __future__ import annotations
 
@@ -23,8 +24,13 @@ def _digest(path: str) -> str:
 
 @functools.cache
 def loaded() -> dict[str, str]:
-    """Those of this program that this process had loaded when it was asked first: path below its root -> digest of the file"""
-    files = (Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None)))
+    """Those of this program that this process had loaded when it was asked first: path below its
+    root -> digest of the file"""
+    files = (
+        Path(file)
+        for module in list(sys.modules.values())
+        if (file := getattr(module, "__file__", None))
+    )
     paths = sorted(str(file.relative_to(ROOT)) for file in files if file.is_relative_to(ROOT))
     return {path: _digest(path) for path in paths if path.partition("/")[0] in PACKAGES}
 
@@ -37,4 +43,7 @@ def changed() -> list[str]:
 def tell(log: logging.Logger) -> None:
     """For the master, at its start and at each reload."""
     if paths := changed():
-        log.warning("%s changed since the web server was started, and a reload keeps what they were: start it anew", ", ".join(paths))
+        log.warning(
+            "%s changed since the web server was started, and a reload keeps what they were: start it anew",
+            ", ".join(paths),
+        )

@@ -1,7 +1,8 @@
-"""Programs that `up` began and that outlived it, because it was killed: they are known again by their number and the moment they began.
+"""Programs that `up` began and that outlived it, because it was killed: they are known again by
+their number and the moment they began.
 
-A number alone would name another process some day. Where the system does not tell when a process began, none is remembered.
-"""
+A number alone would name another process some day. Where the system does not tell when a process
+began, none is remembered."""
 
 from __future__ import annotations
 
@@ -16,13 +17,15 @@ LOOK_S = 0.1
 
 
 def remembered(pid: int) -> str:
-    """A line by which `end_all` knows this process; empty where it is gone or the system does not tell."""
+    """A line by which `end_all` knows this process; empty where it is gone or the system does not
+    tell."""
     moment = _began(pid)
     return f"{WORD} {pid} {moment}" if moment else ""
 
 
 def end_all(text: str, *, grace_seconds: float) -> int:
-    """End those of the lines of `remembered` that run still: in order, and with force what has not ended by then. -> how many"""
+    """End those of the lines of `remembered` that run still: in order, and with force what has not
+    ended by then. -> how many"""
     left = [line for line in text.splitlines() if _runs(line)]
     for line in left:
         _signal(line, signal.SIGTERM)
@@ -35,7 +38,8 @@ def end_all(text: str, *, grace_seconds: float) -> int:
 
 
 def _began(pid: int) -> str:
-    """In ticks since the machine's start; empty of a process that is gone, or ended and only waits for its parent to ask how."""
+    """In ticks since the machine's start; empty of a process that is gone, or ended and only waits
+    for its parent to ask how."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

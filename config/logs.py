@@ -1,4 +1,5 @@
-"""How the log's lines look: text, or JSON for machines; each with the id of the request to which it belongs."""
+"""How the log's lines look: text, or JSON for machines; each with the id of the request to which it
+belongs."""
 
 from __future__ import annotations
 
@@ -40,13 +41,17 @@ class Json(logging.Formatter):
 
 
 class NoSecrets(logging.Filter):
-    """Django names the path of what it refuses and of what failed (escaped, where it is not plain); a link's secret may stand in it. Of a host that
-    is none of ours a line is enough: whoever looks for open doors asks for many, and each left a trace of our code."""
+    """Django names the path of what it refuses and of what failed (escaped, where it is not plain);
+    a link's secret may stand in it. Of a host that is none of ours a line is enough: whoever looks
+    for open doors asks for many, and each left a trace of our code."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)
         if isinstance(request, HttpRequest) and isinstance(record.args, tuple):
-            told, paths = told_path(request), (request.path, request.path.encode("unicode_escape").decode("ascii"))
+            told, paths = (
+                told_path(request),
+                (request.path, request.path.encode("unicode_escape").decode("ascii")),
+            )
             record.args = tuple(told if given in paths else given for given in record.args)
         if record.name == "django.security.DisallowedHost":
             record.exc_info = None
@@ -54,21 +59,26 @@ class NoSecrets(logging.Filter):
 
 
 class OfTheWebServer(logging.Filter):
-    """gunicorn writes what it could not read of a request (a line with the secret of a link, a header with a session) and the whole address of
-    one that failed: here stand the kind of the fault, and the address as a log may have it."""
+    """gunicorn writes what it could not read of a request (a line with the secret of a link, a
+    header with a session) and the whole address of one that failed: here stand the kind of the
+    fault, and the address as a log may have it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = str(record.msg)
         if message.startswith("Invalid request from ip="):
             fault = sys.exc_info()[0]
-            record.msg, record.args = "A request that cannot be read was refused: %s", (fault.__name__ if fault else "no reason is known",)
+            record.msg, record.args = (
+                "A request that cannot be read was refused: %s",
+                (fault.__name__ if fault else "no reason is known",),
+            )
         elif message.startswith("Error handling request %s") and isinstance(record.args, tuple):
             record.args = tuple(told_address(str(given)) for given in record.args)
         return True
 
 
 def take_over(name: str, style: str) -> None:
-    """The lines of this logger, which has handlers of its own, look like all others. style: line or json"""
+    """The lines of this logger, which has handlers of its own, look like all others. style: line or
+    json"""
     for handler in logging.getLogger(name).handlers:
         handler.setFormatter(Json() if style == "json" else LineFormatter(LINE, style="{"))
         handler.addFilter(OfTheWebServer())
@@ -84,11 +94,19 @@ def described(level: str, *, style: str, access: bool) -> dict[str, Any]:
             "json": {"()": "config.logs.Json"},
         },
         "filters": {"no secrets": {"()": "config.logs.NoSecrets"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": style, "filters": ["no secrets"]}},
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": style,
+                "filters": ["no secrets"],
+            }
+        },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "assay.access": {"level": "INFO" if access else "WARNING"},
-            "django.request": {"level": "ERROR"},  # a page that is not there or forbidden is no event
+            "django.request": {
+                "level": "ERROR"
+            },  # a page that is not there or forbidden is no event
             "kombu.connection": {"level": "ERROR"},  # has no host where the worker feeds itself
         },
     }

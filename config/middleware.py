@@ -1,4 +1,5 @@
-"""What every answer gets: an id under which the log tells of it, and a strict content security policy."""
+"""What every answer gets: an id under which the log tells of it, and a strict content security
+policy."""
 
 from __future__ import annotations
 
@@ -17,13 +18,15 @@ from pooling import requests
 access = logging.getLogger("assay.access")
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src "
+    "'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
 )
 
 
 class RequestLog:
-    """An id for each request, and one line of the log: method, path, status, milliseconds. No query, no body, no secret of a link."""
+    """An id for each request, and one line of the log: method, path, status, milliseconds. No
+    query, no body, no secret of a link."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -36,14 +39,27 @@ class RequestLog:
         ms = (time.perf_counter() - began) * 1000
         if access.isEnabledFor(logging.INFO):
             path = requests.told_path(request)
-            figures = {"method": request.method, "path": path, "status": response.status_code, "ms": round(ms, 1)}
-            access.info("%s %s %s %.1f ms", request.method, path, response.status_code, ms, extra={"figures": figures})
+            figures = {
+                "method": request.method,
+                "path": path,
+                "status": response.status_code,
+                "ms": round(ms, 1),
+            }
+            access.info(
+                "%s %s %s %.1f ms",
+                request.method,
+                path,
+                response.status_code,
+                ms,
+                extra={"figures": figures},
+            )
         return response
 
 
 class Readable:
-    """What no view is to be asked: an address, a query or a session with a NUL, which PostgreSQL takes in no text; and a body of the API's, other than
-    a file, that is longer than Django reads of a form. The API's framework reads such a one into memory whole, whoever sends it."""
+    """What no view is to be asked: an address, a query or a session with a NUL, which PostgreSQL
+    takes in no text; and a body of the API's, other than a file, that is longer than Django reads
+    of a form. The API's framework reads such a one into memory whole, whoever sends it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -51,18 +67,26 @@ class Readable:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\0" in request.path_info:
             return errors.not_found(request, Http404())
-        if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""):
+        if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.COOKIES.get(
+            settings.SESSION_COOKIE_NAME, ""
+        ):
             return errors.bad_request(request, BadRequest("a NUL in what is asked"))
         length = request.META.get("CONTENT_LENGTH") or "0"
         is_file = (request.content_type or "").startswith("multipart/")
-        if request.path_info.startswith(errors.API) and not is_file and length.isdigit() and int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        if (
+            request.path_info.startswith(errors.API)
+            and not is_file
+            and length.isdigit()
+            and int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        ):
             return errors.too_large(request)
         return self.get_response(request)
 
 
 class NoNulInForms:
-    """A form with a NUL, which nobody types, and which PostgreSQL takes in no text, is refused for all its fields: those that a view reads without
-    a form class ended in a mistake of ours. Stands behind the CSRF middleware, which has read the fields of every form by then."""
+    """A form with a NUL, which nobody types, and which PostgreSQL takes in no text, is refused for
+    all its fields: those that a view reads without a form class ended in a mistake of ours. Stands
+    behind the CSRF middleware, which has read the fields of every form by then."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -71,14 +95,17 @@ class NoNulInForms:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_view: Any) -> HttpResponse | None:
-        fields: QueryDict = request.__dict__.get("_post") or QueryDict()  # not request.POST, which would read a body that the view reads as a stream
+        fields: QueryDict = (
+            request.__dict__.get("_post") or QueryDict()
+        )  # not request.POST, which would read a body that the view reads as a stream
         if any("\0" in value for name in fields for value in [name, *fields.getlist(name)]):
             return errors.bad_request(request, BadRequest("a NUL in a form"))
         return None
 
 
 class ContentSecurityPolicy:
-    """Nothing from outside, no inline script or style; and nothing for a cache that several people share, but for static files, which say so themselves."""
+    """Nothing from outside, no inline script or style; and nothing for a cache that several people
+    share, but for static files, which say so themselves."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -87,6 +114,8 @@ class ContentSecurityPolicy:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
-        response.headers.setdefault("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+        response.headers.setdefault(
+            "Permissions-Policy", "camera=(), microphone=(), geolocation=()"
+        )
         response.headers.setdefault("Cache-Control", "private, no-cache")
         return response

@@ -1,5 +1,7 @@
-"""The parts of scipy that pages and jobs use. The modules that need them import scipy alone, which brings its parts in on first use, so commands and
-web processes start quickly. The servers do that waiting before anybody asks for figures: the worker as it starts, a web process when it answers already."""
+"""The parts of scipy that pages and jobs use. The modules that need them import scipy alone, which
+brings its parts in on first use, so commands and web processes start quickly. The servers do that
+waiting before anybody asks for figures: the worker as it starts, a web process when it answers
+already."""
 
 import threading
 
@@ -14,7 +16,8 @@ def import_numerics() -> None:
 
 
 def import_numerics_later() -> None:
-    """In a thread, once the process has begun to answer. A page that needs a part of scipy earlier imports it itself."""
+    """In a thread, once the process has begun to answer. A page that needs a part of scipy earlier
+    imports it itself."""
     timer = threading.Timer(AFTER_THE_START_S, import_numerics)
     timer.daemon = True
     timer.start()

@@ -1,9 +1,10 @@
 """Hashing of passwords that leaves the machine to those who judge.
 
-A hash is made to be dear, and a class that signs in at nine o'clock makes a hundred within a minute. Two things keep that from the others:
-the parameters are OWASP's minimum for Argon2id (19 MiB, two passes, one lane; Django's own take 100 MiB and eight threads), and one
-password is hashed at a time on this machine, by whatever thread or process, so that no more than one core works at it.
-"""
+A hash is made to be dear, and a class that signs in at nine o'clock makes a hundred within a
+minute. Two things keep that from the others:
+the parameters are OWASP's minimum for Argon2id (19 MiB, two passes, one lane; Django's own take 100
+MiB and eight threads), and one password is hashed at a time on this machine, by whatever thread or
+process, so that no more than one core works at it."""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ def lock_path() -> Path:
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Waits for its turn among all threads of all processes of this data folder. The system lets go of a lock whose process was killed.
-    Where the folder cannot be written the threads of this process wait for each other alone."""
+    """Waits for its turn among all threads of all processes of this data folder. The system lets go
+    of a lock whose process was killed. Where the folder cannot be written the threads of this
+    process wait for each other alone."""
     with in_this_process:
         try:
             lock = lock_path().open("ab")

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-FIELD = re.compile(r'^(msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?|#:)\s*(.*)$')
+FIELD = re.compile(r"^(msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?|#:)\s*(.*)$")
 
 
 IN = "\x04"
@@ -20,7 +20,8 @@ IN = "\x04"
 
 @dataclass(frozen=True)
 class Entry:
-    """One message. texts: its translation, or one for each plural form of the language; empty where there is none."""
+    """One message. texts: its translation, or one for each plural form of the language; empty where
+    there is none."""
 
     singular: str
     plural: str
@@ -29,7 +30,8 @@ class Entry:
 
 
 def read(text: str) -> list[Entry]:
-    """The messages of a .po file without its head. ValueError for a line that is none of the format, or that is fuzzy."""
+    """The messages of a .po file without its head. ValueError for a line that is none of the
+    format, or that is fuzzy."""
     entries = []
     for block in re.split(r"\n\s*\n", text.strip()):
         fields: dict[str, str] = {}
@@ -50,12 +52,22 @@ def read(text: str) -> list[Entry]:
         if fields.get("msgid"):
             texts = [value for key, value in fields.items() if key.startswith("msgstr")]
             context = f"{fields['msgctxt']}{IN}" if "msgctxt" in fields else ""
-            entries.append(Entry(context + fields["msgid"], fields.get("msgid_plural", ""), texts, fields.get("#:", "").split()))
+            entries.append(
+                Entry(
+                    context + fields["msgid"],
+                    fields.get("msgid_plural", ""),
+                    texts,
+                    fields.get("#:", "").split(),
+                )
+            )
     return entries
 
 
 def _head(code: str, plurals: str) -> str:
-    return f"Language: {code}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: 8bit\nPlural-Forms: {plurals}\n"
+    return (
+        f"Language: {code}\nMIME-Version: 1.0\nContent-Type: text/plain; "
+        f"charset=UTF-8\nContent-Transfer-Encoding: 8bit\nPlural-Forms: {plurals}\n"
+    )
 
 
 def _quoted(name: str, text: str) -> str:
@@ -64,12 +76,25 @@ def _quoted(name: str, text: str) -> str:
 
 def written(entries: Iterable[Entry], code: str, plurals: str) -> str:
     """The .po file. plurals: the rule of the language, as gettext writes it."""
-    blocks = ['msgid ""\nmsgstr ""\n' + "\n".join(json.dumps(line + "\n", ensure_ascii=False) for line in _head(code, plurals).splitlines())]
+    blocks = [
+        'msgid ""\nmsgstr ""\n'
+        + "\n".join(
+            json.dumps(line + "\n", ensure_ascii=False)
+            for line in _head(code, plurals).splitlines()
+        )
+    ]
     for one in entries:
         context, _, message = one.singular.rpartition(IN)
-        lines = [*(f"#: {place}" for place in one.places), *([_quoted("msgctxt", context)] if context else []), _quoted("msgid", message)]
+        lines = [
+            *(f"#: {place}" for place in one.places),
+            *([_quoted("msgctxt", context)] if context else []),
+            _quoted("msgid", message),
+        ]
         if one.plural:
-            lines += [_quoted("msgid_plural", one.plural), *(_quoted(f"msgstr[{n}]", text) for n, text in enumerate(one.texts))]
+            lines += [
+                _quoted("msgid_plural", one.plural),
+                *(_quoted(f"msgstr[{n}]", text) for n, text in enumerate(one.texts)),
+            ]
         else:
             lines.append(_quoted("msgstr", one.texts[0]))
         blocks.append("\n".join(lines))

@@ -15,8 +15,8 @@ _WIDTH = len(CLASSES) + 2
 
 
 class RequestCounts:
-    """Made before the master forks, so that whichever process is asked can tell of all. Each process writes into a place of its own, and who
-    comes after it there counts on."""
+    """Made before the master forks, so that whichever process is asked can tell of all. Each
+    process writes into a place of its own, and who comes after it there counts on."""
 
     def __init__(self) -> None:
         self.memory = mmap.mmap(-1, PLACES * len(KINDS) * _WIDTH * 8)

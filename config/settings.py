@@ -1,4 +1,5 @@
-"""Django settings. Every choice of an installation is an environment variable with the prefix ASSAY_ (docs/deployment.md)."""
+"""Django settings. Every choice of an installation is an environment variable with the prefix
+ASSAY_ (docs/deployment.md)."""
 
 from pathlib import Path
 
@@ -7,9 +8,13 @@ from config import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 IN_CHECKOUT = (BASE_DIR / "pyproject.toml").exists()  # else a wheel has been installed
-DATA_DIR = Path(env.text("DATA_DIR") or (BASE_DIR / "var" if IN_CHECKOUT else env.user_folder())).resolve()
+DATA_DIR = Path(
+    env.text("DATA_DIR") or (BASE_DIR / "var" if IN_CHECKOUT else env.user_folder())
+).resolve()
 COMMAND = ".venv/bin/python manage.py" if IN_CHECKOUT else "assay"
-BEFORE_COMMANDS = env.in_shell("DATA_DIR")  # for who has to type a command that meets this installation
+BEFORE_COMMANDS = env.in_shell(
+    "DATA_DIR"
+)  # for who has to type a command that meets this installation
 DATABASE_GIVEN = bool(env.text("DATABASE_URL"))
 DEBUG = env.flag("DEBUG")
 SECRET_KEY = env.secret_key(DATA_DIR)
@@ -28,8 +33,15 @@ if HTTPS:
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("HSTS_SUBDOMAINS")
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$", "^metrics$"]  # asked by machines next door, without a proxy
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # the other hosts of a domain, and browsers' lists, are their owner's to decide
+    SECURE_REDIRECT_EXEMPT = [
+        "^healthz$",
+        "^readyz$",
+        "^metrics$",
+    ]  # asked by machines next door, without a proxy
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",
+    "security.W021",
+]  # the other hosts of a domain, and browsers' lists, are their owner's to decide
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -84,9 +96,17 @@ TEMPLATES = [
     },
 ]
 
-POOLER = env.flag("POOLER")  # a pooler such as PgBouncer between: no server-side cursors, nothing prepared
-QUERY_SECONDS = env.number("QUERY_SECONDS", 0)  # of one statement; the web server says how long it waits (config/wsgi.py)
-DATABASES = {"default": databases.described(env.text("DATABASE_URL"), DATA_DIR, query_seconds=QUERY_SECONDS, pooler=POOLER)}
+POOLER = env.flag(
+    "POOLER"
+)  # a pooler such as PgBouncer between: no server-side cursors, nothing prepared
+QUERY_SECONDS = env.number(
+    "QUERY_SECONDS", 0
+)  # of one statement; the web server says how long it waits (config/wsgi.py)
+DATABASES = {
+    "default": databases.described(
+        env.text("DATABASE_URL"), DATA_DIR, query_seconds=QUERY_SECONDS, pooler=POOLER
+    )
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 PASSWORD_HASHERS = [
@@ -94,7 +114,10 @@ PASSWORD_HASHERS = [
     "config.passwords.PBKDF2",
 ]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
@@ -103,8 +126,19 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("es", "Español"), ("ar", "العربية")]
-LANGUAGE_COOKIE_NAME, LANGUAGE_COOKIE_AGE, LANGUAGE_COOKIE_SAMESITE, LANGUAGE_COOKIE_SECURE = "language", 31_536_000, "Lax", HTTPS
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("fr", "Français"),
+    ("es", "Español"),
+    ("ar", "العربية"),
+]
+LANGUAGE_COOKIE_NAME, LANGUAGE_COOKIE_AGE, LANGUAGE_COOKIE_SAMESITE, LANGUAGE_COOKIE_SECURE = (
+    "language",
+    31_536_000,
+    "Lax",
+    HTTPS,
+)
 LOCALE_PATHS = [BASE_DIR / "locale"]
 FORMAT_MODULE_PATH = ["config.formats"]
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
@@ -115,28 +149,45 @@ STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
-    "default": file_stores.described(env.text("STORAGE"), cache_gigabytes=env.number("CACHE_GB", 20, least=1)),
+    "default": file_stores.described(
+        env.text("STORAGE"), cache_gigabytes=env.number("CACHE_GB", 20, least=1)
+    ),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
         else "config.storage.StaticFiles"
     },
 }
-MEDIA_ROOT = DATA_DIR / "files"  # never served by URL: every download goes through a view that asks permissions
+MEDIA_ROOT = (
+    DATA_DIR / "files"
+)  # never served by URL: every download goes through a view that asks permissions
 FILE_UPLOAD_TEMP_DIR = None
 FILE_UPLOAD_PERMISSIONS = 0o600
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
 MAX_UPLOAD_BYTES = env.number("MAX_UPLOAD_MB", 4096, least=1) * 1_000_000
-WAITING_BYTES_PER_PERSON = env.number("MAX_WAITING_MB", 20_480) * 1_000_000  # 0: no limit, here and in the next line
+WAITING_BYTES_PER_PERSON = (
+    env.number("MAX_WAITING_MB", 20_480) * 1_000_000
+)  # 0: no limit, here and in the next line
 JOBS_PER_PERSON = env.number("JOBS_PER_PERSON", 500)
 JOB_IDLE_SECONDS = env.number("JOB_IDLE_SECONDS", 7200)  # 0: no limit
 MAX_UNPACKED_BYTES = env.number("MAX_UNPACKED_MB", 65536, least=1) * 1_000_000
 
 REST_FRAMEWORK = {
-    # Tokens first: they have a challenge, without which REST framework answers 403 to those who are not signed in.
-    "DEFAULT_AUTHENTICATION_CLASSES": ["annotation.authentication.ApiToken", "rest_framework.authentication.SessionAuthentication"],
-    "DEFAULT_PARSER_CLASSES": ["pooling.api.parsers.JsonBody", "rest_framework.parsers.FormParser", "rest_framework.parsers.MultiPartParser"],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "annotation.authentication.WithinScope"],
+    # Tokens first: they have a challenge, without which REST framework answers 403 to those who are
+    # not signed in.
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotation.authentication.ApiToken",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PARSER_CLASSES": [
+        "pooling.api.parsers.JsonBody",
+        "rest_framework.parsers.FormParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "rest_framework.permissions.IsAuthenticated",
+        "annotation.authentication.WithinScope",
+    ],
     "DEFAULT_SCHEMA_CLASS": "pooling.api.schema.Schema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "EXCEPTION_HANDLER": "pooling.api.problems.handler",
@@ -168,15 +219,29 @@ USER_HEADER, GROUPS_HEADER = env.text("USER_HEADER"), env.text("GROUPS_HEADER")
 MAKER_GROUPS, ADMIN_GROUPS = env.words("MAKER_GROUPS"), env.words("ADMIN_GROUPS")
 OIDC_ISSUER = env.text("OIDC_ISSUER")
 OIDC_RP_CLIENT_ID, OIDC_RP_CLIENT_SECRET = env.text("OIDC_CLIENT"), env.text("OIDC_SECRET")
-OIDC_OP_AUTHORIZATION_ENDPOINT, OIDC_OP_TOKEN_ENDPOINT = env.text("OIDC_AUTHORIZE"), env.text("OIDC_TOKENS")
+OIDC_OP_AUTHORIZATION_ENDPOINT, OIDC_OP_TOKEN_ENDPOINT = (
+    env.text("OIDC_AUTHORIZE"),
+    env.text("OIDC_TOKENS"),
+)
 OIDC_OP_USER_ENDPOINT, OIDC_OP_JWKS_ENDPOINT = env.text("OIDC_USERINFO"), env.text("OIDC_KEYS")
 OIDC_RP_SCOPES = env.text("OIDC_SCOPES", "openid profile email")
-OIDC_NAME_CLAIM, OIDC_GROUPS_CLAIM = env.text("OIDC_NAME_CLAIM", "preferred_username"), env.text("OIDC_GROUPS_CLAIM", "groups")
+OIDC_NAME_CLAIM, OIDC_GROUPS_CLAIM = (
+    env.text("OIDC_NAME_CLAIM", "preferred_username"),
+    env.text("OIDC_GROUPS_CLAIM", "groups"),
+)
 OIDC_RP_SIGN_ALGO, OIDC_USE_PKCE, OIDC_TIMEOUT = "RS256", True, 10
 OIDC_AUTHENTICATION_CALLBACK_URL = "sign-in-oidc-back"
-institution.check(USER_HEADER, GROUPS_HEADER, trusted_proxies=TRUSTED_PROXIES, issuer=OIDC_ISSUER, secret=OIDC_RP_CLIENT_SECRET)
+institution.check(
+    USER_HEADER,
+    GROUPS_HEADER,
+    trusted_proxies=TRUSTED_PROXIES,
+    issuer=OIDC_ISSUER,
+    secret=OIDC_RP_CLIENT_SECRET,
+)
 
-BROKER_URL = env.text("BROKER_URL")  # empty: the worker feeds itself from the Job table (docs/deployment.md)
+BROKER_URL = env.text(
+    "BROKER_URL"
+)  # empty: the worker feeds itself from the Job table (docs/deployment.md)
 WORKER_APP = "config.celery.app"
 CELERY_BROKER_URL = BROKER_URL or "memory://"
 CELERY_TASK_IGNORE_RESULT = True
@@ -186,17 +251,31 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_SERIALIZER = "json"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 7 * 86400} if BROKER_URL.startswith("redis") else {}
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"visibility_timeout": 7 * 86400} if BROKER_URL.startswith("redis") else {}
+)
 
-EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend" if env.text("EMAIL_HOST") else "django.core.mail.backends.console.EmailBackend"
+EMAIL_BACKEND = (
+    "django.core.mail.backends.smtp.EmailBackend"
+    if env.text("EMAIL_HOST")
+    else "django.core.mail.backends.console.EmailBackend"
+)
 EMAIL_HOST = env.text("EMAIL_HOST", "localhost")
 EMAIL_PORT = env.number("EMAIL_PORT", 25, least=1)
 EMAIL_HOST_USER = env.text("EMAIL_USER")
 EMAIL_HOST_PASSWORD = env.text("EMAIL_PASSWORD")
 EMAIL_USE_TLS = env.flag("EMAIL_TLS")
-EMAIL_TIMEOUT = 10  # else a mail server that says nothing holds a thread for each link that is asked for
+EMAIL_TIMEOUT = (
+    10  # else a mail server that says nothing holds a thread for each link that is asked for
+)
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "assay@localhost")
 
-MACHINE_ENDPOINTS = env.endpoints("MACHINE_ENDPOINTS")  # address -> name of the variable with its key; no page can name others
+MACHINE_ENDPOINTS = env.endpoints(
+    "MACHINE_ENDPOINTS"
+)  # address -> name of the variable with its key; no page can name others
 METRICS_TOKEN = env.text("METRICS_TOKEN")
-LOGGING = logs.described(env.text("LOG_LEVEL", "WARNING").upper(), style=env.choice("LOG_FORMAT", "line", "json"), access=env.flag("ACCESS_LOG"))
+LOGGING = logs.described(
+    env.text("LOG_LEVEL", "WARNING").upper(),
+    style=env.choice("LOG_FORMAT", "line", "json"),
+    access=env.flag("ACCESS_LOG"),
+)

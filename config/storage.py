@@ -1,4 +1,5 @@
-"""Static files under names that carry their digest, so that browsers may keep them for ever; our own also compressed."""
+"""Static files under names that carry their digest, so that browsers may keep them for ever; our
+own also compressed."""
 
 from __future__ import annotations
 
@@ -16,7 +17,12 @@ class StaticFiles(CompressedManifestStaticFilesStorage):
     """Served rarely, and slow to compress well."""
 
     patterns = tuple(
-        (extension, tuple(p for p in patterns if "sourceMappingURL" not in (p if isinstance(p, str) else p[0])))
+        (
+            extension,
+            tuple(
+                p for p in patterns if "sourceMappingURL" not in (p if isinstance(p, str) else p[0])
+            ),
+        )
         for extension, patterns in CompressedManifestStaticFilesStorage.patterns
     )
 
@@ -25,7 +31,8 @@ class StaticFiles(CompressedManifestStaticFilesStorage):
         self.url_of = {}
 
     def url(self, name: str | None, force: bool = False) -> str:
-        """A page names 30 files, whose addresses are the same for as long as the process has its manifest: each is worked out once."""
+        """A page names 30 files, whose addresses are the same for as long as the process has its
+        manifest: each is worked out once."""
         if name is None or force or name not in self.hashed_files:
             return super().url(name, force)
         if name not in self.url_of:

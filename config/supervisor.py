@@ -15,13 +15,15 @@ log = logging.getLogger("assay.up")
 GRACE_SECONDS = 15.0
 """How long children may take to end before they are killed."""
 MOST_RESTARTS = 5
-"""A child that dies more often than this, each time within SOUND_SECONDS of its start, is broken; everything stops."""
+"""A child that dies more often than this, each time within SOUND_SECONDS of its start, is broken;
+everything stops."""
 SOUND_SECONDS = 60.0
 
 
 @dataclass
 class Child:
-    """One supervised program. `early_deaths`: how often in a row it has ended soon after its start."""
+    """One supervised program. `early_deaths`: how often in a row it has ended soon after its
+    start."""
 
     name: str
     command: list[str]
@@ -32,21 +34,27 @@ class Child:
     early_deaths: int = 0
 
     def start(self) -> None:
-        # A session of its own: Ctrl-C in the terminal reaches only the supervisor, which then ends the children in order.
+        # A session of its own: Ctrl-C in the terminal reaches only the supervisor, which then ends
+        # the children in order.
         self.started = time.monotonic()
         out = None if self.talks else subprocess.DEVNULL
-        self.process = subprocess.Popen(self.command, env={**os.environ, **self.environment}, stdout=out, start_new_session=True)
+        self.process = subprocess.Popen(
+            self.command, env={**os.environ, **self.environment}, stdout=out, start_new_session=True
+        )
 
 
 class Supervisor:
     """begun: called after each start of a child."""
 
-    def __init__(self, children: list[Child], begun: Callable[[list[Child]], object] = lambda children: None) -> None:
+    def __init__(
+        self, children: list[Child], begun: Callable[[list[Child]], object] = lambda children: None
+    ) -> None:
         self.children, self.begun = children, begun
         self.stopping = False
 
     def run(self) -> int:
-        """Run until SIGINT or SIGTERM. -> exit status: 0 after a signal, 1 when a child cannot be kept alive."""
+        """Run until SIGINT or SIGTERM. -> exit status: 0 after a signal, 1 when a child cannot be
+        kept alive."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop)
         for child in self.children:
@@ -76,9 +84,15 @@ class Supervisor:
         lived = time.monotonic() - child.started
         child.early_deaths = child.early_deaths + 1 if lived < SOUND_SECONDS else 1
         if child.early_deaths > MOST_RESTARTS:
-            log.error("the %s ended %d times soon after its start; stopping", child.name, child.early_deaths)
+            log.error(
+                "the %s ended %d times soon after its start; stopping",
+                child.name,
+                child.early_deaths,
+            )
             return False
-        log.error("the %s ended with status %s; starting it again", child.name, child.process.returncode)
+        log.error(
+            "the %s ended with status %s; starting it again", child.name, child.process.returncode
+        )
         child.start()
         self.begun(self.children)
         return True

@@ -14,13 +14,16 @@ from pooling.permissions import administering
 
 
 def sign_in_to_administer(request: HttpRequest) -> HttpResponseRedirect:
-    """The administration has no way in of its own: there passwords could be tried past the limits of ours."""
+    """The administration has no way in of its own: there passwords could be tried past the limits
+    of ours."""
     if admin.site.has_permission(request):
         return redirect("admin:index")
     if request.user.is_authenticated:
         administering(request)
         raise PermissionDenied
-    return redirect_to_login(request.GET.get("next", reverse("admin:index")), login_url=reverse("sign-in"))
+    return redirect_to_login(
+        request.GET.get("next", reverse("admin:index")), login_url=reverse("sign-in")
+    )
 
 
 class SchemaView(SpectacularAPIView):
@@ -28,7 +31,8 @@ class SchemaView(SpectacularAPIView):
 
 
 class Documents(SpectacularSwaggerSplitView):
-    """Its script comes from an address of its own, for our content policy allows none within the page."""
+    """Its script comes from an address of its own, for our content policy allows none within the
+    page."""
 
     http_method_names = ["get", "head"]
     template_name = "api_docs.html"

@@ -1,7 +1,9 @@
-"""Builds the wheel and the source archive (PEP 517), with Python alone: building needs no network and no further package.
+"""Builds the wheel and the source archive (PEP 517), with Python alone: building needs no network
+and no further package.
 
-In the wheel everything stands below one package, `assay` (docs/decisions/0006-one-package-in-the-wheel.md): the four apps, templates,
-static files, documents and manage.py go where `assay/` stands in the wheel as they stand beside it in the repository."""
+In the wheel everything stands below one package, `assay`
+(docs/decisions/0006-one-package-in-the-wheel.md): the four apps, templates, static files, documents
+and manage.py go where `assay/` stands in the wheel as they stand beside it in the repository."""
 
 from __future__ import annotations
 
@@ -16,26 +18,66 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-INSIDE = ("analysis", "annotation", "config", "docs", "locale", "pooling", "static", "templates", "manage.py")
+INSIDE = (
+    "analysis",
+    "annotation",
+    "config",
+    "docs",
+    "locale",
+    "pooling",
+    "static",
+    "templates",
+    "manage.py",
+)
 """What becomes part of the package `assay`."""
 SOURCES = (
-    *(*INSIDE, "assay", "benchmarks", "tests", "Makefile", "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
-    *("SECURITY.md", "CITATION.cff", "LICENSE", "requirements.in", "requirements.txt", "requirements-dev.in", "requirements-dev.txt"),
+    *(
+        *INSIDE,
+        "assay",
+        "benchmarks",
+        "tests",
+        "Makefile",
+        "pyproject.toml",
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+    ),
+    *(
+        "SECURITY.md",
+        "CITATION.cff",
+        "LICENSE",
+        "requirements.in",
+        "requirements.txt",
+        "requirements-dev.in",
+        "requirements-dev.txt",
+    ),
     *("requirements-lint.in", "requirements-lint.txt"),
 )
-LEFT_OUT = {"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".hypothesis", ".DS_Store"}
+LEFT_OUT = {
+    "__pycache__",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".mypy_cache",
+    ".hypothesis",
+    ".DS_Store",
+}
 MOMENT = (1980, 1, 1, 0, 0, 0)
 """Of every file in the archives, so that the same sources make the same bytes."""
 
 
 def project() -> dict[str, Any]:
-    metadata: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    metadata: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     return metadata
 
 
 def dependencies() -> list[str]:
     """The lines of requirements.in without what is said about them."""
-    lines = (line.partition("#")[0].strip() for line in (ROOT / "requirements.in").read_text(encoding="utf-8").splitlines())
+    lines = (
+        line.partition("#")[0].strip()
+        for line in (ROOT / "requirements.in").read_text(encoding="utf-8").splitlines()
+    )
     return [line for line in lines if line]
 
 
@@ -52,16 +94,28 @@ def files_of(name: str) -> Iterator[tuple[str, Path]]:
 def metadata() -> str:
     of = project()
     head = [
-        *("Metadata-Version: 2.4", f"Name: {of['name']}", f"Version: {of['version']}", f"Summary: {of['description']}"),
+        *(
+            "Metadata-Version: 2.4",
+            f"Name: {of['name']}",
+            f"Version: {of['version']}",
+            f"Summary: {of['description']}",
+        ),
         *(f"Author: {one['name']}" for one in of["authors"]),
         f"Keywords: {','.join(of['keywords'])}",
         *(f"Classifier: {one}" for one in of["classifiers"]),
-        *(f"License-Expression: {of['license']}", "License-File: LICENSE", f"Requires-Python: {of['requires-python']}"),
+        *(
+            f"License-Expression: {of['license']}",
+            "License-File: LICENSE",
+            f"Requires-Python: {of['requires-python']}",
+        ),
         *(f"Requires-Dist: {one}" for one in dependencies()),
         *(
             line
             for extra, needed in of["optional-dependencies"].items()
-            for line in (f"Provides-Extra: {extra}", *(f'Requires-Dist: {one}; extra == "{extra}"' for one in needed))
+            for line in (
+                f"Provides-Extra: {extra}",
+                *(f'Requires-Dist: {one}; extra == "{extra}"' for one in needed),
+            )
         ),
         "Description-Content-Type: text/markdown",
     ]
@@ -69,10 +123,14 @@ def metadata() -> str:
 
 
 def entry_points() -> str:
-    return "[console_scripts]\n" + "".join(f"{name} = {place}\n" for name, place in project()["scripts"].items())
+    return "[console_scripts]\n" + "".join(
+        f"{name} = {place}\n" for name, place in project()["scripts"].items()
+    )
 
 
-def build_wheel(wheel_directory: str, config_settings: object = None, metadata_directory: object = None) -> str:
+def build_wheel(
+    wheel_directory: str, config_settings: object = None, metadata_directory: object = None
+) -> str:
     """-> the name of the file made in the folder"""
     of = project()
     contents = {name: path.read_bytes() for name, path in files_of("assay")}
@@ -80,10 +138,14 @@ def build_wheel(wheel_directory: str, config_settings: object = None, metadata_d
         contents |= {f"assay/{name}": path.read_bytes() for name, path in files_of(part)}
     info = f"{of['name']}-{of['version']}.dist-info"
     contents[f"{info}/METADATA"] = metadata().encode()
-    contents[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: assay\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    contents[f"{info}/WHEEL"] = (
+        b"Wheel-Version: 1.0\nGenerator: assay\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    )
     contents[f"{info}/entry_points.txt"] = entry_points().encode()
     contents[f"{info}/licenses/LICENSE"] = (ROOT / "LICENSE").read_bytes()
-    record = "".join(f"{name},sha256={digest(data)},{len(data)}\n" for name, data in contents.items())
+    record = "".join(
+        f"{name},sha256={digest(data)},{len(data)}\n" for name, data in contents.items()
+    )
     contents[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
     name = f"{of['name']}-{of['version']}-py3-none-any.whl"
     with zipfile.ZipFile(Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -103,7 +165,9 @@ def build_sdist(sdist_directory: str, config_settings: object = None) -> str:
     """-> the name of the file made in the folder"""
     of = project()
     stem = f"{of['name']}-{of['version']}"
-    with tarfile.open(Path(sdist_directory) / f"{stem}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as archive:
+    with tarfile.open(
+        Path(sdist_directory) / f"{stem}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT
+    ) as archive:
         contents = {inner: path.read_bytes() for part in SOURCES for inner, path in files_of(part)}
         for inner, data in {**contents, "PKG-INFO": metadata().encode()}.items():
             entry = tarfile.TarInfo(f"{stem}/{inner}")

@@ -18,5 +18,7 @@ application = Admission(get_wsgi_application())
 checkpoints.begin(settings.DATABASES["default"])
 signs_of_life.begin(signs_of_life.WEB_SERVER)
 get_resolver().url_patterns  # noqa: B018 - the pages are imported now, not with the first visitor
-sys.setswitchinterval(0.0005)  # a short answer (a pair to judge) waits half a millisecond for a long one (figures), not five
+sys.setswitchinterval(
+    0.0005
+)  # a short answer (a pair to judge) waits half a millisecond for a long one (figures), not five
 import_numerics_later()

@@ -1,4 +1,5 @@
-"""A campaign from its files to its qrels by the API alone: made, opened, judged by simulated annotators, closed and exported.
+"""A campaign from its files to its qrels by the API alone: made, opened, judged by simulated
+annotators, closed and exported.
 
 It uses nothing but the client that openapi-python-client makes of the API's own document:
 
@@ -18,8 +19,17 @@ import uuid
 from typing import Any
 
 from assay_client import AuthenticatedClient
-from assay_client.api.campaigns import campaigns_apply, campaigns_create, campaigns_exports_file, campaigns_progress
-from assay_client.api.collections import collections_create, collections_pools_create, collections_uploads_create
+from assay_client.api.campaigns import (
+    campaigns_apply,
+    campaigns_create,
+    campaigns_exports_file,
+    campaigns_progress,
+)
+from assay_client.api.collections import (
+    collections_create,
+    collections_pools_create,
+    collections_uploads_create,
+)
 from assay_client.api.jobs import jobs_retrieve
 from assay_client.api.judging import judging_acknowledge, judging_lease, judging_submit
 from assay_client.models import (
@@ -41,8 +51,17 @@ from assay_client.types import File
 SLUG, POOL = "by-client", "Depth 2"
 FILES = {
     UploadKind.TOPICS: ("topics.tsv", "q1\tsea levels\nq2\told ships\n"),
-    UploadKind.DOCUMENTS: ("documents.jsonl", "".join(f'{{"_id": "d{n}", "text": "Text number {n} of the small example."}}\n' for n in range(1, 5))),
-    UploadKind.RUN: ("example.run", "q1 Q0 d1 1 9 example\nq1 Q0 d2 2 8 example\nq2 Q0 d3 1 9 example\nq2 Q0 d4 2 8 example\n"),
+    UploadKind.DOCUMENTS: (
+        "documents.jsonl",
+        "".join(
+            f'{{"_id": "d{n}", "text": "Text number {n} of the small example."}}\n'
+            for n in range(1, 5)
+        ),
+    ),
+    UploadKind.RUN: (
+        "example.run",
+        "q1 Q0 d1 1 9 example\nq1 Q0 d2 2 8 example\nq2 Q0 d3 1 9 example\nq2 Q0 d4 2 8 example\n",
+    ),
 }
 GRADES = {("q1", "d1"): 3, ("q1", "d2"): 1, ("q2", "d3"): 0, ("q2", "d4"): 2}
 """What the simulated annotators find."""
@@ -50,16 +69,23 @@ DOCUMENT = {
     "collection": {"slug": SLUG},
     "pool": {"name": POOL},
     "campaign": {
-        "slug": SLUG, "name": "By a generated client", "judgements_per_pair": 2, "target_per_annotator": 0, "min_active_seconds": 0.0,
-        "guidelines": "# What to do\n\nRead, then grade.", "state": "open",
+        "slug": SLUG,
+        "name": "By a generated client",
+        "judgements_per_pair": 2,
+        "target_per_annotator": 0,
+        "min_active_seconds": 0.0,
+        "guidelines": "# What to do\n\nRead, then grade.",
+        "state": "open",
     },
-}  # fmt: skip
+}
 
 
 def good(answer: Any) -> Any:
     """The answer, unless it is an error: then its sentence ends the program."""
     if isinstance(answer, Problem) or answer is None:
-        raise SystemExit(answer.detail if answer is not None else "an answer that the document does not name")
+        raise SystemExit(
+            answer.detail if answer is not None else "an answer that the document does not name"
+        )
     return answer
 
 
@@ -75,13 +101,25 @@ def done(client: AuthenticatedClient, job: Job) -> Job:
 
 def make(client: AuthenticatedClient, people: list[str]) -> None:
     """Collection, files, pool, and the campaign, open."""
-    good(collections_create.sync(client=client, body=CollectionRequest(name="By client", slug=SLUG)))
+    good(
+        collections_create.sync(client=client, body=CollectionRequest(name="By client", slug=SLUG))
+    )
     for kind, (name, text) in FILES.items():
         file = File(payload=io.BytesIO(text.encode()), file_name=name, mime_type="text/plain")
         body = NewUploadRequest(file=file, kind=kind, mode=ModeEnum.IMPORT)
         done(client, good(collections_uploads_create.sync(SLUG, client=client, body=body)))
-    done(client, good(collections_pools_create.sync(SLUG, client=client, body=NewPoolRequest(depth=2, name=POOL))))
-    said = {**DOCUMENT, "campaign": {**DOCUMENT["campaign"], "people": [{"user": name} for name in people]}}
+    done(
+        client,
+        good(
+            collections_pools_create.sync(
+                SLUG, client=client, body=NewPoolRequest(depth=2, name=POOL)
+            )
+        ),
+    )
+    said = {
+        **DOCUMENT,
+        "campaign": {**DOCUMENT["campaign"], "people": [{"user": name} for name in people]},
+    }
     made = good(campaigns_create.sync(client=client, body=DocumentRequest.from_dict(said)))
     print(*(change.words for change in made.changes), sep="\n", file=sys.stderr)
 
@@ -93,16 +131,27 @@ def judge(client: AuthenticatedClient) -> int:
     while served.pairs:
         pair = served.pairs[0]
         answer = SubmitRequest(
-            key=uuid.uuid4(), lease=pair.lease, grade=GRADES[pair.topic.id, pair.document.id], want=1, guideline_version=1, active_ms=2000,
-            idle_ms=0, hidden_ms=0, wall_ms=2000, device="script",
-        )  # fmt: skip
+            key=uuid.uuid4(),
+            lease=pair.lease,
+            grade=GRADES[pair.topic.id, pair.document.id],
+            want=1,
+            guideline_version=1,
+            active_ms=2000,
+            idle_ms=0,
+            hidden_ms=0,
+            wall_ms=2000,
+            device="script",
+        )
         served, n = good(judging_submit.sync(SLUG, client=client, body=answer)), n + 1
     return n
 
 
 def main(url: str, manager: str, *annotators: str) -> None:
     tokens = dict(one.split("=", 1) for one in annotators)
-    clients = {name: AuthenticatedClient(base_url=url, token=token, prefix="Token") for name, token in {"": manager, **tokens}.items()}
+    clients = {
+        name: AuthenticatedClient(base_url=url, token=token, prefix="Token")
+        for name, token in {"": manager, **tokens}.items()
+    }
     manages = clients.pop("")
     make(manages, list(clients))
     for name, client in clients.items():

@@ -1,4 +1,5 @@
-"""Collections, pools and jobs for administrators: to look at; changes go through the pages, whose services keep the rules."""
+"""Collections, pools and jobs for administrators: to look at; changes go through the pages, whose
+services keep the rules."""
 
 from __future__ import annotations
 
@@ -29,7 +30,16 @@ class CollectionAdmin(ReadOnly):
 
 @admin.register(Job)
 class JobAdmin(ReadOnly):
-    list_display = ["label", "kind", "state", "attempt", "collection", "created_by", "created_at", "finished_at"]
+    list_display = [
+        "label",
+        "kind",
+        "state",
+        "attempt",
+        "collection",
+        "created_by",
+        "created_at",
+        "finished_at",
+    ]
     list_filter = ["state", "kind"]
     list_select_related = ["collection", "created_by"]
 

@@ -5,4 +5,4 @@ class PoolingConfig(AppConfig):
     name = "pooling"
 
     def ready(self) -> None:
-        from pooling import kinds  # noqa: F401  the kinds of jobs this app can do register themselves on import
+        from pooling import kinds  # noqa: F401

@@ -1,8 +1,9 @@
-"""Rows of a list as cards: what a narrow window shows of a `<table class="… card-rows">` in place of columns that it would have to scroll.
+"""Rows of a list as cards: what a narrow window shows of a `<table class="… card-rows">` in place
+of columns that it would have to scroll.
 
-The middleware says at each cell what its column is called (`data-label`) and which part of a card it is (`data-card`): the title, the box to choose it by,
-or nothing to show. The style sheet (components.css) does the rest, so that a template says `card-rows` and no more.
-"""
+The middleware says at each cell what its column is called (`data-label`) and which part of a card
+it is (`data-card`): the title, the box to choose it by, or nothing to show. The style sheet
+(components.css) does the rest, so that a template says `card-rows` and no more."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ NUMBER = re.compile(r"[\d,.]+")
 
 
 def with_labels(table: str) -> str:
-    """The table with the name of its column at each cell of its body; a cell over several columns has none."""
+    """The table with the name of its column at each cell of its body; a cell over several columns
+    has none."""
     head = HEAD.search(table)
     if head is None:
         return table
@@ -67,6 +69,12 @@ class TableCards:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if isinstance(response, HttpResponse) and response.headers.get("Content-Type", "").startswith("text/html") and b" card-rows" in response.content:
-            response.content = TABLE.sub(lambda table: with_labels(table[0]), response.content.decode()).encode()
+        if (
+            isinstance(response, HttpResponse)
+            and response.headers.get("Content-Type", "").startswith("text/html")
+            and b" card-rows" in response.content
+        ):
+            response.content = TABLE.sub(
+                lambda table: with_labels(table[0]), response.content.decode()
+            ).encode()
         return response

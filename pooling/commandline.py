@@ -1,7 +1,8 @@
-"""What every command on plain files shares (the command-line contract): JSON or a table, exit status 2 for bad input,
-whole output files or none, a seed, progress on standard error.
+"""What every command on plain files shares (the command-line contract): JSON or a table, exit
+status 2 for bad input, whole output files or none, a seed, progress on standard error.
 
-Nothing here imports Django: a command on files starts without it, and `--campaign` brings it in (`use_database`)."""
+Nothing here imports Django: a command on files starts without it, and `--campaign` brings it in
+(`use_database`)."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ BAD_INPUT = 2
 
 
 class BadInput(Exception):
-    """A person's mistake that no single line of a file shows: unknown names, contradicting options."""
+    """A person's mistake that no single line of a file shows: unknown names, contradicting
+    options."""
 
 
 class WrongArguments(BadInput):
@@ -36,7 +38,8 @@ class WrongArguments(BadInput):
 
 
 class FileParser(ArgumentParser):
-    """from_command_line: whether a mistake ends the program, as argparse does, or is raised as WrongArguments."""
+    """from_command_line: whether a mistake ends the program, as argparse does, or is raised as
+    WrongArguments."""
 
     def __init__(self, *, from_command_line: bool = False, **settings: Any) -> None:
         super().__init__(**settings)
@@ -63,24 +66,26 @@ class Output:
 
 RED, YELLOW = "31;1", "33;1"
 OF_DJANGO = {"--settings": "settings", "--pythonpath": "pythonpath", "--verbosity": "verbosity"}
-"""Options with a value that every other command of manage.py takes: accepted, and meaningless on files but for --campaign."""
+"""Options with a value that every other command of manage.py takes: accepted, and meaningless on
+files but for --campaign."""
 
 
 class FileCommand:
     """A command on plain files: no database, no server, no Django.
 
-    Subclasses give `arguments(parser)`, `compute(**options) -> dict` (the JSON object of the contract) and
-    `table(result, **options) -> str` (what a person reads). A command that makes a data file writes it itself with
-    `whole_file` and sets `makes_data_file = True`: then --output is that file.
+    Subclasses give `arguments(parser)`, `compute(**options) -> dict` (the JSON object of the
+    contract) and `table(result, **options) -> str` (what a person reads). A command that makes a
+    data file writes it itself with `whole_file` and sets `makes_data_file = True`: then --output is
+    that file.
 
-    It is called by `assay NAME`, and it stands in `management/commands/` and has the methods and attributes by which Django's
-    `manage.py` and `call_command` know a command.
-    """
+    It is called by `assay NAME`, and it stands in `management/commands/` and has the methods and
+    attributes by which Django's `manage.py` and `call_command` know a command."""
 
     help = ""
     makes_data_file = False
     writes: tuple[str, ...] = ("output",)
-    """The options that name a file to write: what cannot be written is refused before anything is computed."""
+    """The options that name a file to write: what cannot be written is refused before anything is
+    computed."""
     takes_seed = True
     takes_processes = False
     # For Django's call_command.
@@ -92,9 +97,15 @@ class FileCommand:
         self.stdout, self.stderr = Output(sys.stdout), Output(sys.stderr)
         self.until_answered = ExitStack()
 
-    def create_parser(self, program: str, name: str, *, from_command_line: bool = False) -> FileParser:
+    def create_parser(
+        self, program: str, name: str, *, from_command_line: bool = False
+    ) -> FileParser:
         """program: what was typed before the command's name."""
-        parser = FileParser(prog=f"{Path(program).name} {name}", description=self.help, from_command_line=from_command_line)
+        parser = FileParser(
+            prog=f"{Path(program).name} {name}",
+            description=self.help,
+            from_command_line=from_command_line,
+        )
         self.add_arguments(parser)
         for option, place in OF_DJANGO.items():
             parser.add_argument(option, dest=place, help=SUPPRESS)
@@ -110,7 +121,9 @@ class FileCommand:
         parser = self.create_parser(words[0], words[1], from_command_line=True)
         self.execute(**vars(parser.parse_args(words[2:])))
 
-    def execute(self, *, stdout: TextIO | None = None, stderr: TextIO | None = None, **options: Any) -> None:
+    def execute(
+        self, *, stdout: TextIO | None = None, stderr: TextIO | None = None, **options: Any
+    ) -> None:
         if stdout is not None:
             self.stdout = Output(stdout)
         if stderr is not None:
@@ -122,12 +135,26 @@ class FileCommand:
         self.handle(**options)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-        parser.add_argument("--output", metavar="FILE", help="write to this file instead of standard output")
-        seeded = "fixes everything random (default 0)" if self.takes_seed else "accepted as everywhere; nothing here is random"
+        parser.add_argument(
+            "--json", action="store_true", help="print one JSON object and nothing else"
+        )
+        parser.add_argument(
+            "--output", metavar="FILE", help="write to this file instead of standard output"
+        )
+        seeded = (
+            "fixes everything random (default 0)"
+            if self.takes_seed
+            else "accepted as everywhere; nothing here is random"
+        )
         parser.add_argument("--seed", type=seed_number, default=0, metavar="N", help=seeded)
         if self.takes_processes:
-            parser.add_argument("--processes", type=positive, default=1, metavar="N", help="the result is the same for any N")
+            parser.add_argument(
+                "--processes",
+                type=positive,
+                default=1,
+                metavar="N",
+                help="the result is the same for any N",
+            )
         self.arguments(parser)
 
     def arguments(self, parser: ArgumentParser) -> None:
@@ -155,7 +182,9 @@ class FileCommand:
             refuse_unwritable(options[name])
             other = option_of.setdefault(os.path.realpath(options[name]), name)
             if other != name:
-                raise BadInput(f"--{other} and --{name} name one file, expected one for each: {options[name]}")
+                raise BadInput(
+                    f"--{other} and --{name} name one file, expected one for each: {options[name]}"
+                )
 
     def handle(self, **options: Any) -> None:
         try:
@@ -164,7 +193,11 @@ class FileCommand:
                 result = self.answered(self.prepared(options))
             if self.takes_seed:
                 result.setdefault("seed", options["seed"])
-            text = json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False) if options["json"] else self.shown(result, options)
+            text = (
+                json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False)
+                if options["json"]
+                else self.shown(result, options)
+            )
             target = None if self.makes_data_file or options["output"] == "-" else options["output"]
             if target:
                 with whole_file(target) as out:
@@ -185,8 +218,8 @@ class FileCommand:
             self.stdout.write(text)
 
     def use_database(self) -> None:
-        """What a command on files calls once it meets --campaign, before it imports models: Django, and the database as of one moment until the
-        answer is computed. Raises BadInput."""
+        """What a command on files calls once it meets --campaign, before it imports models: Django,
+        and the database as of one moment until the answer is computed. Raises BadInput."""
         with_database()
         from django.db import DatabaseError
 
@@ -195,7 +228,9 @@ class FileCommand:
         moment = ExitStack()
 
         def end() -> None:
-            with suppress(DatabaseError):  # it went away while the answer was computed, which is there
+            with suppress(
+                DatabaseError
+            ):  # it went away while the answer was computed, which is there
                 moment.close()
 
         try:
@@ -219,7 +254,8 @@ class FileCommand:
 
 
 class DatabaseCommand(FileCommand):
-    """A command with the same habits that always needs the database; its module may import models."""
+    """A command with the same habits that always needs the database; its module may import
+    models."""
 
 
 def with_database() -> None:
@@ -236,7 +272,10 @@ def with_database() -> None:
 
 
 def no_database(error: Exception) -> str:
-    return f"the database cannot be read ({error}); `up` or `migrate` prepare one, ASSAY_DATA_DIR and ASSAY_DATABASE_URL say where it is"
+    return (
+        f"the database cannot be read ({error}); `up` or `migrate` prepare one, ASSAY_DATA_DIR "
+        f"and ASSAY_DATABASE_URL say where it is"
+    )
 
 
 def readable(error: BaseException) -> str:
@@ -274,7 +313,8 @@ def fraction(text: str) -> float:
 
 
 def named_file(text: str) -> tuple[str, str]:
-    """`NAME=FILE` or `FILE`, whose name is then the file's without its extensions. -> (name, file)"""
+    """`NAME=FILE` or `FILE`, whose name is then the file's without its extensions. -> (name,
+    file)"""
     if "=" in text and not Path(text).exists():
         name, _, file = text.partition("=")
         if name and file:
@@ -283,7 +323,8 @@ def named_file(text: str) -> tuple[str, str]:
 
 
 def distinct_tags(tags: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Tags with the second and later of the same name called `tag#2`, `tag#3`. -> (tags, warnings)"""
+    """Tags with the second and later of the same name called `tag#2`, `tag#3`. -> (tags,
+    warnings)"""
     tags = list(tags)
     taken = set(tags)
     result: list[str] = []
@@ -302,7 +343,9 @@ def distinct_tags(tags: Iterable[str]) -> tuple[list[str], list[str]]:
 class ProgressLine:
     """A progress line on standard error that appears only after two seconds."""
 
-    def __init__(self, label: str, total: int, stream: TextIO | None = None, after: float = 2.0) -> None:
+    def __init__(
+        self, label: str, total: int, stream: TextIO | None = None, after: float = 2.0
+    ) -> None:
         self.label, self.total, self.done = label, total, 0
         self.stream = stream or sys.stderr
         self.start = time.monotonic()
@@ -324,12 +367,16 @@ class ProgressLine:
         self.shown = now
         rate = self.done / (now - self.start)
         left = (self.total - self.done) / rate if rate else math.inf
-        self.stream.write(f"\r{self.label}: {self.done}/{self.total} ({100 * self.done / max(self.total, 1):.0f} %), {left:.0f} s left   ")
+        self.stream.write(
+            f"\r{self.label}: {self.done}/{self.total} "
+            f"({100 * self.done / max(self.total, 1):.0f} %), {left:.0f} s left   "
+        )
         self.stream.flush()
 
 
 def jsonable(value: Any) -> Any:
-    """Plain Python for JSON: NaN (undefined) becomes null, numpy numbers become numbers, keys become strings."""
+    """Plain Python for JSON: NaN (undefined) becomes null, numpy numbers become numbers, keys
+    become strings."""
     if isinstance(value, dict):
         return {str(k): jsonable(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -344,7 +391,8 @@ def jsonable(value: Any) -> Any:
 
 
 def text_table(header: list[str], rows: list[list[Any]]) -> str:
-    """Columns aligned: text to the left, numbers to the right with four decimals; undefined is `-`."""
+    """Columns aligned: text to the left, numbers to the right with four decimals; undefined is
+    `-`."""
 
     def cell(value: Any) -> str:
         if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -355,7 +403,14 @@ def text_table(header: list[str], rows: list[list[Any]]) -> str:
 
     cells = [header] + [[cell(v) for v in row] for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    numeric = [all(isinstance(row[i], (int, float, np.number)) or row[i] is None for row in rows) for i in range(len(header))]
+    numeric = [
+        all(isinstance(row[i], (int, float, np.number)) or row[i] is None for row in rows)
+        for i in range(len(header))
+    ]
     return "\n".join(
-        "  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in zip(row, widths, numeric, strict=True)).rstrip() for row in cells
+        "  ".join(
+            c.rjust(w) if right else c.ljust(w)
+            for c, w, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in cells
     )

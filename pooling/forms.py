@@ -17,33 +17,45 @@ from pooling.services.uploads import MODES
 
 
 def rates(text: str) -> list[float]:
-    """`0.04, 0.30` as ascending click-through rates from 0 to 1; ValidationError for anything else, nothing for an empty text."""
+    """`0.04, 0.30` as ascending click-through rates from 0 to 1; ValidationError for anything else,
+    nothing for an empty text."""
     try:
         shares = [float(part) for part in text.split(",")] if text.strip() else []
     except ValueError:
         shares = [-1.0]
     if not all(0 <= rate <= 1 for rate in shares) or shares != sorted(set(shares)):
-        raise forms.ValidationError(_("ascending rates from 0 to 1 with commas between, such as 0.04, 0.30"))
+        raise forms.ValidationError(
+            _("ascending rates from 0 to 1 with commas between, such as 0.04, 0.30")
+        )
     return shares
 
 
 class CollectionForm(forms.Form):
-    name = forms.CharField(max_length=200, help_text=_("What people know the collection by, for example NFCorpus."))
+    name = forms.CharField(
+        max_length=200, help_text=_("What people know the collection by, for example NFCorpus.")
+    )
     description = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text=_("Where it comes from, which licence it has, who made the runs.")
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_("Where it comes from, which licence it has, who made the runs."),
     )
     n_documents = forms.IntegerField(
         label=_("Documents in the whole collection"),
         required=False,
         min_value=1,
         max_value=10**12,
-        help_text=_("Only where the files you bring hold a part of it; it appears in the statistics."),
+        help_text=_(
+            "Only where the files you bring hold a part of it; it appears in the statistics."
+        ),
     )
     text_format = forms.ChoiceField(
         label=_("Texts of documents"),
         required=False,
         choices=Collection.TextFormat.choices,
-        help_text=_("Markdown: annotators see headings, lists, emphasis and code set as such. What is stored stays as it was brought."),
+        help_text=_(
+            "Markdown: annotators see headings, lists, emphasis and code set as such. What is "
+            "stored stays as it was brought."
+        ),
     )
 
 
@@ -51,7 +63,9 @@ class ManagerForm(forms.Form):
     username = forms.CharField(
         label=_("User name"),
         max_length=150,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
     )
 
 
@@ -69,7 +83,9 @@ class UploadForm(forms.Form):
     baseline = forms.BooleanField(required=False)
     name = forms.CharField(max_length=200, required=False)
     qrels_kind = forms.ChoiceField(choices=Qrels.Kind, required=False)
-    click_model = forms.ChoiceField(choices=[("dctr", _("DCTR")), ("raw", _("Raw"))], required=False)
+    click_model = forms.ChoiceField(
+        choices=[("dctr", _("DCTR")), ("raw", _("Raw"))], required=False
+    )
     thresholds = forms.CharField(max_length=200, required=False)
 
     def clean_thresholds(self) -> list[float]:
@@ -79,8 +95,13 @@ class UploadForm(forms.Form):
         """Those that a file of this kind has."""
         data = self.cleaned_data
         if kind == Upload.Kind.RUN:
-            chosen = {name: data[name] for name in ("tag", "order", "lenient", "group", "description", "baseline")}
-            chosen["submitted_on"] = data["submitted_on"].isoformat() if data["submitted_on"] else ""
+            chosen = {
+                name: data[name]
+                for name in ("tag", "order", "lenient", "group", "description", "baseline")
+            }
+            chosen["submitted_on"] = (
+                data["submitted_on"].isoformat() if data["submitted_on"] else ""
+            )
         elif kind == Upload.Kind.QRELS:
             chosen = {"name": data["name"], "kind": data["qrels_kind"], "lenient": data["lenient"]}
             chosen |= {"click_model": data["click_model"], "thresholds": data["thresholds"]}
@@ -99,7 +120,10 @@ class RunForm(forms.ModelForm):
     class Meta:
         model = Run
         fields = ["group", "description", "submitted_on", "baseline"]
-        widgets = {"submitted_on": forms.DateInput(attrs={"type": "date"}), "description": forms.Textarea(attrs={"rows": 3})}
+        widgets = {
+            "submitted_on": forms.DateInput(attrs={"type": "date"}),
+            "description": forms.Textarea(attrs={"rows": 3}),
+        }
         labels = {"submitted_on": _("Date"), "baseline": _("A baseline of the organisers")}
         help_texts = {"group": _("Who submitted it.")}
 
@@ -109,27 +133,62 @@ class PercentagesField(forms.CharField):
 
     def clean(self, value: Any) -> list[float]:
         try:
-            return [float(one.rstrip("%")) / 100 for one in super().clean(value).replace(",", " ").split()]
+            return [
+                float(one.rstrip("%")) / 100
+                for one in super().clean(value).replace(",", " ").split()
+            ]
         except ValueError:
-            raise forms.ValidationError(_("Enter percentages with blanks between them, as in 10 20.")) from None
+            raise forms.ValidationError(
+                _("Enter percentages with blanks between them, as in 10 20.")
+            ) from None
 
 
-BANDS = [("rank", _("Each topic's bands of best rank")), ("votes", _("Bands of votes, over all topics: better for the first ten ranks"))]
-BATCHES = _("The order is learnt anew after each. Smaller ones follow what is found more closely; larger ones leave annotators fewer waits.")
-CHANCE = _("Drawn at random from all that is left: they tell how many relevant documents remain. 0: none, and nothing is told.")
+BANDS = [
+    ("rank", _("Each topic's bands of best rank")),
+    ("votes", _("Bands of votes, over all topics: better for the first ten ranks")),
+]
+BATCHES = _(
+    "The order is learnt anew after each. Smaller ones follow what is found more closely; larger "
+    "ones leave annotators fewer waits."
+)
+CHANCE = _(
+    "Drawn at random from all that is left: they tell how many relevant documents remain. 0: none, and nothing is told."
+)
 
 
 class PoolForm(forms.Form):
     """What a pool is made of. `runs` are runs of the collection given."""
 
-    depth = forms.IntegerField(min_value=1, max_value=1000, initial=10, help_text=_("Ranks of each run to judge."))
-    runs = forms.ModelMultipleChoiceField(queryset=Run.objects.none(), widget=forms.CheckboxSelectMultiple)
+    depth = forms.IntegerField(
+        min_value=1, max_value=1000, initial=10, help_text=_("Ranks of each run to judge.")
+    )
+    runs = forms.ModelMultipleChoiceField(
+        queryset=Run.objects.none(), widget=forms.CheckboxSelectMultiple
+    )
     kind = forms.ChoiceField(
         label=_("Which pairs are judged first"),
         choices=[
-            (PoolKind.DEPTH.value, _("Level by level: all first ranks, then all second ranks, down to the depth. For ranking systems in full")),
-            (PoolKind.ORDERED.value, _("Relevant first: planned batches of what is probably relevant. For training data, recall bases, systematic reviews")),
-            (PoolKind.SAMPLED.value, _("Sampled: pairs drawn at random with known chances. For comparing systems by a part of the judgements")),
+            (
+                PoolKind.DEPTH.value,
+                _(
+                    "Level by level: all first ranks, then all second ranks, down to the depth. "
+                    "For ranking systems in full"
+                ),
+            ),
+            (
+                PoolKind.ORDERED.value,
+                _(
+                    "Relevant first: planned batches of what is probably relevant. For training "
+                    "data, recall bases, systematic reviews"
+                ),
+            ),
+            (
+                PoolKind.SAMPLED.value,
+                _(
+                    "Sampled: pairs drawn at random with known chances. For comparing systems by "
+                    "a part of the judgements"
+                ),
+            ),
         ],
         initial=PoolKind.DEPTH.value,
         required=False,
@@ -139,7 +198,9 @@ class PoolForm(forms.Form):
         label=_("Stages of a sampled pool"),
         initial="10 20",
         required=False,
-        help_text=_("Percent of the pool judged by the end of each. Further stages can be drawn later."),
+        help_text=_(
+            "Percent of the pool judged by the end of each. Further stages can be drawn later."
+        ),
     )
     strata = forms.ChoiceField(
         label=_("Strata of a sampled pool"),
@@ -148,23 +209,58 @@ class PoolForm(forms.Form):
     )
     goal = forms.ChoiceField(
         label=_("Batches of a pool that is relevant first"),
-        choices=[("relevant", _("What is most likely relevant, whatever its topic")), ("equal", _("Of each topic the same share"))],
+        choices=[
+            ("relevant", _("What is most likely relevant, whatever its topic")),
+            ("equal", _("Of each topic the same share")),
+        ],
         required=False,
     )
-    machine = forms.ChoiceField(label=_("The machine judge"), required=False, help_text=_("Frozen, and with a label of every pair of these runs and depth."))
-    batch = forms.IntegerField(label=_("Pairs of a batch"), min_value=1, max_value=MOST_IN_BATCH, initial=SIZE, required=False, help_text=BATCHES)
-    audit = forms.FloatField(
-        label=_("Of a batch by chance, percent"), min_value=0, max_value=100 * MOST_AUDIT, initial=100 * AUDIT, required=False, help_text=CHANCE
+    machine = forms.ChoiceField(
+        label=_("The machine judge"),
+        required=False,
+        help_text=_("Frozen, and with a label of every pair of these runs and depth."),
     )
-    name = forms.CharField(max_length=200, required=False, help_text=_("Empty: made from depth and number of runs."))
-    seed = forms.IntegerField(required=False, initial=0, min_value=0, max_value=2**63 - 1, help_text=_("Fixes the order of topics."))
+    batch = forms.IntegerField(
+        label=_("Pairs of a batch"),
+        min_value=1,
+        max_value=MOST_IN_BATCH,
+        initial=SIZE,
+        required=False,
+        help_text=BATCHES,
+    )
+    audit = forms.FloatField(
+        label=_("Of a batch by chance, percent"),
+        min_value=0,
+        max_value=100 * MOST_AUDIT,
+        initial=100 * AUDIT,
+        required=False,
+        help_text=CHANCE,
+    )
+    name = forms.CharField(
+        max_length=200, required=False, help_text=_("Empty: made from depth and number of runs.")
+    )
+    seed = forms.IntegerField(
+        required=False,
+        initial=0,
+        min_value=0,
+        max_value=2**63 - 1,
+        help_text=_("Fixes the order of topics."),
+    )
 
-    def __init__(self, *args: Any, collection: Collection, judges: Sequence[tuple[str, str]] = (), **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        collection: Collection,
+        judges: Sequence[tuple[str, str]] = (),
+        **kwargs: Any,
+    ) -> None:
         """judges: names and words of the machine judges by whose grades may be drawn."""
         super().__init__(*args, **kwargs)
         if judges:
             self.fields["machine"].choices = judges  # type: ignore[attr-defined]
-            by_machine = _("Votes and a machine's grades, over all topics: for people corrected by it")
+            by_machine = _(
+                "Votes and a machine's grades, over all topics: for people corrected by it"
+            )
             self.fields["strata"].choices = [*BANDS, (MACHINE, by_machine)]  # type: ignore[attr-defined]
         else:
             del self.fields["machine"]
@@ -196,13 +292,21 @@ class PoolForm(forms.Form):
 
 
 class StageForm(forms.Form):
-    percent = forms.FloatField(label=_("Draw on, up to"), min_value=0.01, max_value=100, help_text=_("Percent of the pool. What was drawn stays."))
+    percent = forms.FloatField(
+        label=_("Draw on, up to"),
+        min_value=0.01,
+        max_value=100,
+        help_text=_("Percent of the pool. What was drawn stays."),
+    )
 
 
 class ExtendForm(forms.Form):
     depth = forms.IntegerField(min_value=1, max_value=1000)
     runs = forms.ModelMultipleChoiceField(
-        queryset=Run.objects.none(), widget=forms.CheckboxSelectMultiple, required=False, label=_("Further runs")
+        queryset=Run.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        label=_("Further runs"),
     )
 
     def __init__(self, *args: Any, pool: Any, **kwargs: Any) -> None:
@@ -211,9 +315,16 @@ class ExtendForm(forms.Form):
         self.fields["depth"].initial = pool.least_depth
         self.fields["depth"].min_value = pool.least_depth  # type: ignore[attr-defined]
         if pool.is_sampled:  # it keeps its depth, and takes late runs as strata of their own
-            self.fields["depth"].widget, self.fields["runs"].label = forms.HiddenInput(), _("Late runs")
+            self.fields["depth"].widget, self.fields["runs"].label = (
+                forms.HiddenInput(),
+                _("Late runs"),
+            )
 
 
 class CostForm(forms.Form):
-    judgements = forms.IntegerField(label=_("Judgements per pair"), min_value=1, max_value=50, initial=3)
-    seconds = forms.FloatField(label=_("Expected seconds per judgement"), min_value=1, max_value=3600, initial=48)
+    judgements = forms.IntegerField(
+        label=_("Judgements per pair"), min_value=1, max_value=50, initial=3
+    )
+    seconds = forms.FloatField(
+        label=_("Expected seconds per judgement"), min_value=1, max_value=3600, initial=48
+    )

@@ -18,11 +18,11 @@ HEARTBEAT = 2.0
 
 @contextmanager
 def beating(sign: Callable[[], bool], what: str) -> Iterator[None]:
-    """sign: writes one; False where no other is wanted. It is called in a thread of its own; not at all inside a test's transaction, where
-    another connection would wait for it.
+    """sign: writes one; False where no other is wanted. It is called in a thread of its own; not at
+    all inside a test's transaction, where another connection would wait for it.
 
-    Not by `Thread.start`: that waits for the thread to say that it runs, for ever where it died at once for want of memory. Without
-    signs of life the work goes on, until somebody takes it over.
+    Not by `Thread.start`: that waits for the thread to say that it runs, for ever where it died at
+    once for want of memory. Without signs of life the work goes on, until somebody takes it over.
     """
     stop, begun, ended = threading.Event(), threading.Event(), threading.Event()
 

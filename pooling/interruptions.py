@@ -1,9 +1,10 @@
-"""Ends a job that stands still: first by an exception where it is, as Celery's soft time limit does, and where that does not help with its process.
+"""Ends a job that stands still: first by an exception where it is, as Celery's soft time limit
+does, and where that does not help with its process.
 
-    watch = JobWatch(why=..., give_up=...)
-    with watch.running():           # in the thread of the job
-        ...
-    watch.look()                    # in another thread, every few seconds
+watch = JobWatch(why=..., give_up=...)
+with watch.running():           # in the thread of the job
+    ...
+watch.look()                    # in another thread, every few seconds
 """
 
 from __future__ import annotations
@@ -22,13 +23,17 @@ KILL_SECONDS = 30.0
 """After an interruption that has ended nothing, the process ends."""
 SIGNAL = signal.SIGUSR2
 is_expendable = False
-"""Whether another process takes the place of this one when it ends: of a worker's, not of a command."""
+"""Whether another process takes the place of this one when it ends: of a worker's, not of a
+command."""
 
 
 class JobWatch:
-    """why: the exception that the job is to end with by now, None while it may go on. give_up: called with it before the process ends."""
+    """why: the exception that the job is to end with by now, None while it may go on. give_up:
+    called with it before the process ends."""
 
-    def __init__(self, why: Callable[[], Exception | None], give_up: Callable[[Exception], object]) -> None:
+    def __init__(
+        self, why: Callable[[], Exception | None], give_up: Callable[[Exception], object]
+    ) -> None:
         self.why, self.give_up = why, give_up
         self.reason: Exception | None = None
         self.interrupted_at = 0.0
@@ -36,7 +41,8 @@ class JobWatch:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Only the main thread can be interrupted, and only inside. A job in another one ends at its own next step."""
+        """Only the main thread can be interrupted, and only inside. A job in another one ends at
+        its own next step."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -56,9 +62,17 @@ class JobWatch:
         if self.is_running and self.reason is None and (reason := self.why()) is not None:
             self.reason, self.interrupted_at = reason, time.monotonic()
             signal.pthread_kill(threading.main_thread().ident or 0, SIGNAL)
-        elif self.is_running and self.reason is not None and is_expendable and time.monotonic() - self.interrupted_at > KILL_SECONDS:
+        elif (
+            self.is_running
+            and self.reason is not None
+            and is_expendable
+            and time.monotonic() - self.interrupted_at > KILL_SECONDS
+        ):
             try:
                 self.give_up(self.reason)
             finally:
-                log.error("a job did not end when it was interrupted (%r), so its process does", self.reason)
+                log.error(
+                    "a job did not end when it was interrupted (%r), so its process does",
+                    self.reason,
+                )
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -1,18 +1,20 @@
-"""Background work: the Job row is the truth, the broker only carries a hint (docs/decisions/0002-jobs.md).
+"""Background work: the Job row is the truth, the broker only carries a hint
+(docs/decisions/0002-jobs.md).
 
 A kind of job is a function of Work, registered under a name:
 
     @jobs.kind("import run", unit="rows")
     def import_run(work: Work) -> dict[str, Any]: ...
 
-Whoever asks for work creates the row (`enqueue`) and lets `pooling.tasks.send` tell the worker; the worker calls
-`run_job`. Exceptions of a job, and what becomes of it:
+Whoever asks for work creates the row (`enqueue`) and lets `pooling.tasks.send` tell the worker; the
+worker calls `run_job`. Exceptions of a job, and what becomes of it:
 
     Refused, FormatError   a person's mistake: failed, with the reason and the lines
     Cancelled              somebody asked for it: cancelled
     Stalled                it has made no progress for ASSAY_JOB_IDLE_SECONDS: failed
     Fenced                 another worker has taken the job over: stop without writing anything
-    OperationalError       the database was busy, away or restarted (InterfaceError, too): queued again, three attempts in all
+    OperationalError       the database was busy, away or restarted (InterfaceError, too): queued
+    again, three attempts in all
     anything else          our mistake: failed, and the log has the whole of it
 """
 
@@ -54,10 +56,12 @@ THROTTLE = 0.5
 CANCEL_SECONDS = 10.0
 """For which a cancelled job may go on to its next step; then it is interrupted where it is."""
 SQLITE_ROWS, SQLITE_PAUSE, ROWS = 500, 0.03, 5000
-"""Rows of one transaction and seconds between two on SQLite, so that judges are not kept waiting; rows elsewhere."""
+"""Rows of one transaction and seconds between two on SQLite, so that judges are not kept waiting;
+rows elsewhere."""
 
 upkeep: list[Callable[[], Sequence[Job]]] = []
-"""Called by each worker every few seconds: asks for work that is due by itself (the jobs). Quick, and harmless when several workers call it at once."""
+"""Called by each worker every few seconds: asks for work that is due by itself (the jobs). Quick,
+and harmless when several workers call it at once."""
 
 T = TypeVar("T")
 
@@ -67,11 +71,13 @@ class Refused(Exception):
 
 
 class Malformed(Refused):
-    """What was asked for makes no sense, whatever there is: the API answers 400, and 409 to what is refused as things stand."""
+    """What was asked for makes no sense, whatever there is: the API answers 400, and 409 to what is
+    refused as things stand."""
 
 
 class OverQuota(PermissionDenied):
-    """A person has asked for as much as one person may. One sentence with the way out; pages and API answer 403."""
+    """A person has asked for as much as one person may. One sentence with the way out; pages and
+    API answer 403."""
 
     code = "over_quota"
 
@@ -90,9 +96,10 @@ class Fenced(Exception):
 
 @dataclass(frozen=True)
 class JobKind:
-    """figures: what it computes is shown by the page that asked for it, again and again; lists of what was done leave it out.
-    resumes: what it has done stays when it ends in the middle, and the next job of its kind goes on from there.
-    urgent: quick, and somebody waits for it: it does not stand in line behind long ones (pooling.worker.UrgentJobs)."""
+    """figures: what it computes is shown by the page that asked for it, again and again; lists of
+    what was done leave it out. resumes: what it has done stays when it ends in the middle, and the
+    next job of its kind goes on from there. urgent: quick, and somebody waits for it: it does not
+    stand in line behind long ones (pooling.worker.UrgentJobs)."""
 
     name: str
     function: Callable[[Work], dict[str, Any] | None]
@@ -110,11 +117,19 @@ KINDS: dict[str, JobKind] = {}
 
 
 def kind(
-    name: str, *, unit: str = "rows", figures: bool = False, resumes: bool = False, urgent: bool = False
+    name: str,
+    *,
+    unit: str = "rows",
+    figures: bool = False,
+    resumes: bool = False,
+    urgent: bool = False,
 ) -> Callable[[Callable[[Work], dict[str, Any] | None]], Callable[[Work], dict[str, Any] | None]]:
-    """Register a function as what a job of this kind does. `unit` names what its progress counts; figures, resumes, urgent: see JobKind."""
+    """Register a function as what a job of this kind does. `unit` names what its progress counts;
+    figures, resumes, urgent: see JobKind."""
 
-    def register(function: Callable[[Work], dict[str, Any] | None]) -> Callable[[Work], dict[str, Any] | None]:
+    def register(
+        function: Callable[[Work], dict[str, Any] | None],
+    ) -> Callable[[Work], dict[str, Any] | None]:
         if name in KINDS and KINDS[name].function is not function:
             raise ValueError(f"two kinds of jobs are called {name!r}")
         KINDS[name] = JobKind(name, function, unit, figures, resumes, urgent)
@@ -137,7 +152,8 @@ def enqueue(
     collection: Collection | None = None,
     campaign_id: int | None = None,
 ) -> Job:
-    """A new queued job. The door that calls this also calls `pooling.tasks.send(job)`, or `pooling.tasks.enqueue` for both."""
+    """A new queued job. The door that calls this also calls `pooling.tasks.send(job)`, or
+    `pooling.tasks.enqueue` for both."""
     if kind not in KINDS:
         raise ValueError(f"no kind of job is called {kind!r}")
     check_quota(user)
@@ -153,56 +169,87 @@ def enqueue(
 
 
 def check_quota(user: User | AnonymousUser | None) -> None:
-    """OverQuota where the person has as many jobs waiting and running as this installation lets one have."""
+    """OverQuota where the person has as many jobs waiting and running as this installation lets one
+    have."""
     most = settings.JOBS_PER_PERSON
     if not most or user is None or not user.is_authenticated:
         return
     if (n := Job.objects.filter(created_by=user, state__in=Job.ACTIVE).count()) >= most:
-        said = ngettext("You have %(n)s job waiting or running", "You have %(n)s jobs waiting or running", n) % {"n": f"{n:,}"}
-        says = _("%(said)s, and here one person may have %(most)s. Wait until some are done, or cancel some under Background work.")
+        said = ngettext(
+            "You have %(n)s job waiting or running", "You have %(n)s jobs waiting or running", n
+        ) % {"n": f"{n:,}"}
+        says = _(
+            "%(said)s, and here one person may have %(most)s. Wait until some are done, or cancel "
+            "some under Background work."
+        )
         raise OverQuota(says % {"said": said, "most": f"{most:,}"})
 
 
 def request_cancel(job: Job) -> None:
-    """A queued job is cancelled at once, a running one at its next step, a finished one not at all."""
+    """A queued job is cancelled at once, a running one at its next step, a finished one not at
+    all."""
     now = timezone.now()
     queued = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
-    if queued.update(state=Job.State.CANCELLED, cancel_requested=True, finished_at=now, message="cancelled before it began"):
+    if queued.update(
+        state=Job.State.CANCELLED,
+        cancel_requested=True,
+        finished_at=now,
+        message="cancelled before it began",
+    ):
         return
     Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(cancel_requested=True)
 
 
 def waiting(now: datetime | None = None) -> list[tuple[int, int]]:
-    """(id, attempt) of jobs that a worker should take: queued ones, oldest first, then those whose worker went silent."""
-    queued = Job.objects.filter(state=Job.State.QUEUED).order_by("created_at").values_list("pk", "attempt")
-    gone = Job.objects.filter(without_heartbeat(now or timezone.now()), state=Job.State.RUNNING).order_by("created_at").values_list("pk", "attempt")
+    """(id, attempt) of jobs that a worker should take: queued ones, oldest first, then those whose
+    worker went silent."""
+    queued = (
+        Job.objects.filter(state=Job.State.QUEUED)
+        .order_by("created_at")
+        .values_list("pk", "attempt")
+    )
+    gone = (
+        Job.objects.filter(without_heartbeat(now or timezone.now()), state=Job.State.RUNNING)
+        .order_by("created_at")
+        .values_list("pk", "attempt")
+    )
     return [*queued, *gone]
 
 
 def waiting_urgently() -> list[int]:
     """Ids of the queued jobs that are urgent, oldest first."""
     urgent = [kind.name for kind in KINDS.values() if kind.urgent]
-    return list(Job.objects.filter(state=Job.State.QUEUED, kind__in=urgent).order_by("created_at").values_list("pk", flat=True))
+    return list(
+        Job.objects.filter(state=Job.State.QUEUED, kind__in=urgent)
+        .order_by("created_at")
+        .values_list("pk", flat=True)
+    )
 
 
 def release_those_of_the_dead() -> int:
-    """Running jobs of this machine whose process is gone need not wait until they count as silent. -> how many"""
+    """Running jobs of this machine whose process is gone need not wait until they count as silent.
+    -> how many"""
     n = 0
-    for pk, owner in Job.objects.filter(state=Job.State.RUNNING, owner__endswith=f"-{owners.machine()}").values_list("pk", "owner"):
+    for pk, owner in Job.objects.filter(
+        state=Job.State.RUNNING, owner__endswith=f"-{owners.machine()}"
+    ).values_list("pk", "owner"):
         if not owners.is_alive(owner):
-            n += Job.objects.filter(pk=pk, owner=owner, state=Job.State.RUNNING).update(heartbeat=datetime(1970, 1, 2, tzinfo=UTC))
+            n += Job.objects.filter(pk=pk, owner=owner, state=Job.State.RUNNING).update(
+                heartbeat=datetime(1970, 1, 2, tzinfo=UTC)
+            )
     return n
 
 
 def without_heartbeat(now: datetime) -> Q:
-    """Without a sign of life. A sign from the future was given before the clock was set back: a living worker gives the
-    next within seconds."""
+    """Without a sign of life. A sign from the future was given before the clock was set back: a
+    living worker gives the next within seconds."""
     return Q(heartbeat__lt=now - STALE) | Q(heartbeat__gt=now + STALE)
 
 
 @dataclass
 class Work:
-    """A claimed job in the hands of one worker. Every write carries the worker's token and is refused once it is not the owner."""
+    """A claimed job in the hands of one worker. Every write carries the worker's token and is
+    refused once it is not the owner."""
 
     job: Job
     token: str
@@ -225,13 +272,20 @@ class Work:
         return self.job.campaign_id
 
     def progress(
-        self, done: int | None = None, *, total: int | None = None, n_bytes: int | None = None, message: str | None = None, now: bool = False
+        self,
+        done: int | None = None,
+        *,
+        total: int | None = None,
+        n_bytes: int | None = None,
+        message: str | None = None,
+        now: bool = False,
     ) -> None:
-        """Say how far the job is; cheap enough for every row (written twice a second, at once with `now`).
+        """Say how far the job is; cheap enough for every row (written twice a second, at once with
+        `now`).
 
-        Raises Cancelled where a person has asked for it and Fenced where another worker has the job. Inside a snapshot, where nothing can be
-        written, the thread of the signs of life writes it, and what it last read of the job is what counts.
-        """
+        Raises Cancelled where a person has asked for it and Fenced where another worker has the
+        job. Inside a snapshot, where nothing can be written, the thread of the signs of life writes
+        it, and what it last read of the job is what counts."""
         self.stepped_at = time.monotonic()
         given = {"progress": done, "total": total, "n_bytes": n_bytes, "message": message}
         self._changes.update({name: value for name, value in given.items() if value is not None})
@@ -245,16 +299,24 @@ class Work:
             raise Cancelled
 
     def say_alive(self) -> None:
-        """Write a sign of life and what has changed, and read whether a person wants the job cancelled. Raises Fenced."""
+        """Write a sign of life and what has changed, and read whether a person wants the job
+        cancelled. Raises Fenced."""
         self._guarded(heartbeat=timezone.now(), **self._changes)
-        if not self.cancel_seen.is_set() and Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists():
+        if (
+            not self.cancel_seen.is_set()
+            and Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists()
+        ):
             self._cancel_seen_at = time.monotonic()
             self.cancel_seen.set()
 
     def why_end(self) -> Exception | None:
         """What to interrupt the job with, where it neither ends by itself nor goes on."""
         now, limit = time.monotonic(), settings.JOB_IDLE_SECONDS
-        if self.cancel_seen.is_set() and not self.past_cancelling and now - self._cancel_seen_at > CANCEL_SECONDS:
+        if (
+            self.cancel_seen.is_set()
+            and not self.past_cancelling
+            and now - self._cancel_seen_at > CANCEL_SECONDS
+        ):
             return Cancelled()
         return Stalled() if limit and now - self.stepped_at > limit else None
 
@@ -267,14 +329,19 @@ class Work:
 
     @contextmanager
     def finishing(self) -> Iterator[dict[str, Any]]:
-        """A transaction whose effects and the job's end become true together; fill the report that it gives."""
+        """A transaction whose effects and the job's end become true together; fill the report that
+        it gives."""
         report: dict[str, Any] = {}
         with transaction.atomic():
             self._guarded(heartbeat=timezone.now())
             yield report
-            self._close(Job.State.DONE, report=report, message="")  # what the job was doing last says nothing any more
+            self._close(
+                Job.State.DONE, report=report, message=""
+            )  # what the job was doing last says nothing any more
 
-    def in_batches(self, rows: Iterable[T], write: Callable[[Sequence[T]], object], *, counted: bool = False) -> int:
+    def in_batches(
+        self, rows: Iterable[T], write: Callable[[Sequence[T]], object], *, counted: bool = False
+    ) -> int:
         """Write rows in transactions small enough for people to work beside them. -> how many rows.
 
         counted: they are what the job's progress counts.
@@ -297,20 +364,27 @@ class Work:
             raise Fenced
 
     def _close(self, state: str, *, report: dict[str, Any], message: str | None = None) -> None:
-        changes = dict(self._changes, state=state, report=report, finished_at=timezone.now(), owner="")
+        changes = dict(
+            self._changes, state=state, report=report, finished_at=timezone.now(), owner=""
+        )
         if message is not None:
             changes["message"] = message
         self._guarded(**changes)
 
 
 def run_job(job_id: int) -> None:
-    """Do the job if it is there to be had; else return without a word (somebody else has it, or it is over)."""
+    """Do the job if it is there to be had; else return without a word (somebody else has it, or it
+    is over)."""
     work = _claim(job_id)
     if work is None:
         return
     job = work.job
     if job.kind not in KINDS:
-        work._close(Job.State.FAILED, report={}, message=f"this installation knows no jobs of the kind {job.kind!r}")
+        work._close(
+            Job.State.FAILED,
+            report={},
+            message=f"this installation knows no jobs of the kind {job.kind!r}",
+        )
         return
     watch = JobWatch(work.why_end, lambda reason: _end_early(work, reason))
     with beating(lambda: _say_alive(work, watch), f"job {job_id}"):
@@ -324,7 +398,9 @@ def do_now(job: Job) -> Job:
     if job.state == Job.State.DONE:
         return job
     if problems := job.report.get("problems"):
-        listed = [Problem(one["line"], one["problem"], one["expected"], one["text"]) for one in problems]
+        listed = [
+            Problem(one["line"], one["problem"], one["expected"], one["text"]) for one in problems
+        ]
         raise FormatError(job.report["file"], listed, job.report["n_problems"])
     raise Refused(f"{job.label}: {job.message or job.state}")
 
@@ -332,7 +408,10 @@ def do_now(job: Job) -> Job:
 def _do(work: Work, watch: JobWatch) -> None:
     job, kept = work.job, KINDS[work.job.kind].kept
     try:
-        with translation.override(settings.LANGUAGE_CODE), watch.running():  # what a job says is stored, and read by others
+        with (
+            translation.override(settings.LANGUAGE_CODE),
+            watch.running(),
+        ):  # what a job says is stored, and read by others
             report = KINDS[job.kind].function(work)
         if Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).exists():
             work._close(Job.State.DONE, report=report or {})
@@ -344,21 +423,43 @@ def _do(work: Work, watch: JobWatch) -> None:
         _quietly(work, Job.State.FAILED, {}, str(error))
     except FormatError as error:
         _quietly(work, Job.State.FAILED, refusal(error), refusal_sentence(error))
-    except (OperationalError, InterfaceError):  # the latter of who asks once more on a connection that was ended
-        log.exception("job %s (%s): the database refused, attempt %s", job.pk, job.label, job.attempt)
+    except (
+        OperationalError,
+        InterfaceError,
+    ):  # the latter of who asks once more on a connection that was ended
+        log.exception(
+            "job %s (%s): the database refused, attempt %s", job.pk, job.label, job.attempt
+        )
         if not connection.in_atomic_block:  # that of a test
-            connection.close_if_unusable_or_obsolete()  # else what follows would be asked on the one that a restart has ended
+            # else what follows would be asked on the one that a restart has ended
+            connection.close_if_unusable_or_obsolete()
         if job.attempt < ATTEMPTS:
-            changes = {"state": Job.State.QUEUED, "owner": "", "message": "the database was busy; waiting for another attempt"}
-            Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).update(**changes)
+            changes = {
+                "state": Job.State.QUEUED,
+                "owner": "",
+                "message": "the database was busy; waiting for another attempt",
+            }
+            Job.objects.filter(pk=job.pk, owner=work.token, state=Job.State.RUNNING).update(
+                **changes
+            )
         else:
-            _quietly(work, Job.State.FAILED, {}, f"the database refused {ATTEMPTS} times; {kept}, please try again later")
+            _quietly(
+                work,
+                Job.State.FAILED,
+                {},
+                f"the database refused {ATTEMPTS} times; {kept}, please try again later",
+            )
     except MemoryError:
         log.exception("job %s (%s) ran out of memory", job.pk, job.label)
         _quietly(work, Job.State.FAILED, {}, f"the server's memory is too small for this; {kept}")
     except Exception:
         log.exception("job %s (%s) failed", job.pk, job.label)
-        _quietly(work, Job.State.FAILED, {}, f"something is wrong on the server; {kept}, and its log says more under job {job.pk}")
+        _quietly(
+            work,
+            Job.State.FAILED,
+            {},
+            f"something is wrong on the server; {kept}, and its log says more under job {job.pk}",
+        )
 
 
 def _end_early(work: Work, reason: Exception) -> None:
@@ -366,7 +467,12 @@ def _end_early(work: Work, reason: Exception) -> None:
     if isinstance(reason, Cancelled):
         _quietly(work, Job.State.CANCELLED, {}, f"cancelled; {kept}")
     else:
-        _quietly(work, Job.State.FAILED, {}, f"it made no progress for {settings.JOB_IDLE_SECONDS:,} seconds (ASSAY_JOB_IDLE_SECONDS); {kept}")
+        _quietly(
+            work,
+            Job.State.FAILED,
+            {},
+            f"it made no progress for {settings.JOB_IDLE_SECONDS:,} seconds (ASSAY_JOB_IDLE_SECONDS); {kept}",
+        )
 
 
 def _quietly(work: Work, state: str, report: dict[str, Any], message: str) -> None:
@@ -381,7 +487,15 @@ def refusal(error: FormatError) -> dict[str, Any]:
     return {
         "file": error.file,
         "n_problems": error.count,
-        "problems": [{"line": p.line, "problem": p.problem, "expected": p.expected, "text": _printable(p.text)} for p in error.problems],
+        "problems": [
+            {
+                "line": p.line,
+                "problem": p.problem,
+                "expected": p.expected,
+                "text": _printable(p.text),
+            }
+            for p in error.problems
+        ],
     }
 
 
@@ -390,7 +504,9 @@ def refusal_sentence(error: FormatError) -> str:
 
 
 def _printable(text: str, length: int = 300) -> str:
-    clean = "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text[:length])
+    clean = "".join(
+        c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text[:length]
+    )
     return clean + ("…" if len(text) > length else "")
 
 
@@ -401,10 +517,14 @@ def _claim(job_id: int) -> Work | None:
     jobs = Job.objects.filter(free, pk=job_id)
     kind = KINDS.get(jobs.values_list("kind", flat=True).first() or "")
     kept = kind.kept if kind else "nothing was kept"
-    if jobs.filter(cancel_requested=True).update(state=Job.State.CANCELLED, owner="", finished_at=now, message=f"cancelled; {kept}"):
+    if jobs.filter(cancel_requested=True).update(
+        state=Job.State.CANCELLED, owner="", finished_at=now, message=f"cancelled; {kept}"
+    ):
         return None
     tired = {"state": Job.State.FAILED, "owner": "", "finished_at": now}
-    tired["message"] = f"the worker died {ATTEMPTS} times over this job, perhaps for want of memory; {kept}"
+    tired["message"] = (
+        f"the worker died {ATTEMPTS} times over this job, perhaps for want of memory; {kept}"
+    )
     if jobs.filter(attempt__gte=ATTEMPTS).update(**tired):
         return None
     claimed = jobs.update(

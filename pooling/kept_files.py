@@ -1,9 +1,10 @@
-"""Where uploads, columns and releases lie: a folder of this machine or one that machines share, or an object store.
+"""Where uploads, columns and releases lie: a folder of this machine or one that machines share, or
+an object store.
 
-All files of an installation go through Django's default storage, which is one of these two (`ASSAY_STORAGE`). Every file is written once,
-under a name of its own, and never changed: so what an object store has under a name may be kept in the folder of each machine for as long
-as there is room, and a name says as much as a digest.
-"""
+All files of an installation go through Django's default storage, which is one of these two
+(`ASSAY_STORAGE`). Every file is written once, under a name of its own, and never changed: so what
+an object store has under a name may be kept in the folder of each machine for as long as there is
+room, and a name says as much as a digest."""
 
 from __future__ import annotations
 
@@ -25,9 +26,13 @@ from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 IN_USE_SECONDS = 3600
-"""What was asked for within this time is not taken out of a cache: somebody may be about to open it."""
+"""What was asked for within this time is not taken out of a cache: somebody may be about to open
+it."""
 SPOOLED_BYTES = 10_000_000
-NO_PACKAGE = "ASSAY_STORAGE names an object store, for which django-storages[s3] has to be installed: pip install 'django-storages[s3]'"
+NO_PACKAGE = (
+    "ASSAY_STORAGE names an object store, for which django-storages[s3] has to be installed: pip "
+    "install 'django-storages[s3]'"
+)
 CONNECT_SECONDS, READ_SECONDS = 3, 30
 
 
@@ -52,7 +57,8 @@ class Folder(FileSystemStorage):
         return str(self.location)
 
     def place(self, name: str) -> Path:
-        """Where on this machine a new file of this name is to be written; then call `keep`. Its folder is there."""
+        """Where on this machine a new file of this name is to be written; then call `keep`. Its
+        folder is there."""
         path = Path(super().path(name))
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
@@ -67,7 +73,9 @@ class Folder(FileSystemStorage):
             with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
                 if path.is_file():
                     status = path.stat()
-                    yield KeptFile(path.relative_to(folder).as_posix(), status.st_size, status.st_mtime)
+                    yield KeptFile(
+                        path.relative_to(folder).as_posix(), status.st_size, status.st_mtime
+                    )
 
     def problem(self) -> str:
         """Why no files can be kept here; empty where they can."""
@@ -87,7 +95,8 @@ def folder_problem(folder: Path) -> str:
 
 
 class ObjectStore(Folder):
-    """Files in a bucket of an object store with Amazon's protocol; MEDIA_ROOT is this machine's cache of them.
+    """Files in a bucket of an object store with Amazon's protocol; MEDIA_ROOT is this machine's
+    cache of them.
 
     Where the store does not answer: OSError (EREMOTEIO).
     """
@@ -99,14 +108,27 @@ class ObjectStore(Folder):
     def called(self) -> str:
         return f"the bucket {self.bucket_name}{f'/{self.prefix}' if self.prefix else ''}"
 
-    def __init__(self, *, bucket_name: str, prefix: str = "", addressing_style: str | None = None, cache_bytes: int) -> None:
+    def __init__(
+        self,
+        *,
+        bucket_name: str,
+        prefix: str = "",
+        addressing_style: str | None = None,
+        cache_bytes: int,
+    ) -> None:
         super().__init__()
-        self.bucket_name, self.prefix, self.addressing_style, self.cache_bytes = bucket_name, prefix, addressing_style, cache_bytes
+        self.bucket_name, self.prefix, self.addressing_style, self.cache_bytes = (
+            bucket_name,
+            prefix,
+            addressing_style,
+            cache_bytes,
+        )
 
     @cached_property
     def remote(self) -> Any:
-        """Keys and the store's address are those of the environment that every program of this protocol reads (AWS_ACCESS_KEY_ID,
-        AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, AWS_REGION, ...)."""
+        """Keys and the store's address are those of the environment that every program of this
+        protocol reads (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, AWS_REGION,
+        ...)."""
         try:
             from botocore.config import Config
             from storages.backends.s3 import S3Storage
@@ -119,7 +141,11 @@ class ObjectStore(Folder):
             s3={"addressing_style": self.addressing_style},
         )
         return S3Storage(
-            bucket_name=self.bucket_name, location=self.prefix, client_config=client, max_memory_size=SPOOLED_BYTES, file_overwrite=True
+            bucket_name=self.bucket_name,
+            location=self.prefix,
+            client_config=client,
+            max_memory_size=SPOOLED_BYTES,
+            file_overwrite=True,
         )
 
     @contextlib.contextmanager
@@ -134,7 +160,8 @@ class ObjectStore(Folder):
             raise OSError(errno.EREMOTEIO, f"the object store does not answer ({error})") from error
 
     def path(self, name: str) -> str:
-        """Of the file in this machine's cache, brought there where it is not. A file that the store does not have is not there."""
+        """Of the file in this machine's cache, brought there where it is not. A file that the store
+        does not have is not there."""
         path = Path(super().path(name))
         if path.exists():
             os.utime(path)
@@ -157,9 +184,13 @@ class ObjectStore(Folder):
             part.unlink(missing_ok=True)
 
     def _make_room(self, n_bytes: int) -> None:
-        """Take out of the cache what was longest not asked for, until so many bytes more keep within its bound."""
+        """Take out of the cache what was longest not asked for, until so many bytes more keep
+        within its bound."""
         kept = sorted(super().each(), key=lambda one: one.changed_at)
-        over, young = sum(one.n_bytes for one in kept) + n_bytes - self.cache_bytes, time.time() - IN_USE_SECONDS
+        over, young = (
+            sum(one.n_bytes for one in kept) + n_bytes - self.cache_bytes,
+            time.time() - IN_USE_SECONDS,
+        )
         for one in kept:
             if over <= 0 or one.changed_at > young:
                 return

@@ -1,4 +1,5 @@
-"""Lists of pages that one searches, filters, sorts and turns over: by GET parameters, so also without script and as a link."""
+"""Lists of pages that one searches, filters, sorts and turns over: by GET parameters, so also
+without script and as a link."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ Rows = Any
 
 @dataclass(frozen=True)
 class ListChoice:
-    """A select above the list. keep(rows, value) -> the rows that stay; options are (value, words), without the one for all rows."""
+    """A select above the list. keep(rows, value) -> the rows that stay; options are (value, words),
+    without the one for all rows."""
 
     name: str
     label: StrOrPromise
@@ -34,7 +36,8 @@ class ListChoice:
 
 @dataclass(frozen=True)
 class ShownChoice:
-    """A ListChoice with its parameter's name in the address and the value chosen, empty for all rows."""
+    """A ListChoice with its parameter's name in the address and the value chosen, empty for all
+    rows."""
 
     parameter: str
     label: StrOrPromise
@@ -43,19 +46,21 @@ class ShownChoice:
 
 
 class ListPage:
-    """The rows of a list that the address asks for: `q` (words), `sort` (a column, with - from the top), `page`, and a parameter a choice.
+    """The rows of a list that the address asks for: `q` (words), `sort` (a column, with - from the
+    top), `page`, and a parameter a choice.
 
-    rows: a QuerySet, or a sequence (that is in memory anyway).
-    search: of a QuerySet the fields that may contain all the words (with = before it, that may be a word), of a sequence a function row -> text.
-    sort: column -> of a QuerySet a field or expression or several in a tuple, of a sequence a function row -> value (None stands last).
-    default: the column that it is sorted by at first, as `sort` says it; empty keeps the order of the rows.
-    prefix: begins the parameters' names, for the second list of a page.
-    part: the id of the part of the page in which the list stands, to which its links lead.
-    wide: of a QuerySet with long texts or many joins; the order is found by row numbers alone, which takes a statement more.
+    rows: a QuerySet, or a sequence (that is in memory anyway). search: of a QuerySet the fields
+    that may contain all the words (with = before it, that may be a word), of a sequence a function
+    row -> text. sort: column -> of a QuerySet a field or expression or several in a tuple, of a
+    sequence a function row -> value (None stands last). default: the column that it is sorted by at
+    first, as `sort` says it; empty keeps the order of the rows. prefix: begins the parameters'
+    names, for the second list of a page. part: the id of the part of the page in which the list
+    stands, to which its links lead. wide: of a QuerySet with long texts or many joins; the order is
+    found by row numbers alone, which takes a statement more.
 
-    Iterates over the rows of the page; `fitting` are those of all pages, in order. A parameter that means nothing is as if it was not there.
-    Templates: `_list_tools.html` (search and choices), `{% column shown "key" "Heading" %}` (a heading that sorts), `_list_foot.html` (pages).
-    """
+    Iterates over the rows of the page; `fitting` are those of all pages, in order. A parameter that
+    means nothing is as if it was not there. Templates: `_list_tools.html` (search and choices), `{%
+    column shown "key" "Heading" %}` (a heading that sorts), `_list_foot.html` (pages)."""
 
     def __init__(
         self,
@@ -82,7 +87,11 @@ class ListPage:
         for word in self.words.split():
             rows = _with_word(rows, word, search)
         if self.sorted_by:
-            rows = _sorted(rows, self.columns[self.sorted_by.removeprefix("-")], down=self.sorted_by.startswith("-"))
+            rows = _sorted(
+                rows,
+                self.columns[self.sorted_by.removeprefix("-")],
+                down=self.sorted_by.startswith("-"),
+            )
         self.fitting = rows
         turned: Any = _Wide(rows) if wide else rows
         self.page: Page[Any] = Paginator(turned, per_page).get_page(self._parameter("page"))
@@ -137,12 +146,21 @@ class ListPage:
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """(parameter, value) of everything else in the address, which the form of the search takes along."""
-        own = {self.prefix + name for name in ("q", "page")} | {choice.parameter for choice in self.choices}
-        return [(name, value) for name, values in self._asked.lists() if name not in own for value in values]
+        """(parameter, value) of everything else in the address, which the form of the search takes
+        along."""
+        own = {self.prefix + name for name in ("q", "page")} | {
+            choice.parameter for choice in self.choices
+        }
+        return [
+            (name, value)
+            for name, values in self._asked.lists()
+            if name not in own
+            for value in values
+        ]
 
     def address(self, **changes: object) -> str:
-        """The query of the address ("?q=a&sort=-n#part") with changes to this list's parameters; None takes one away."""
+        """The query of the address ("?q=a&sort=-n#part") with changes to this list's parameters;
+        None takes one away."""
         asked = self._asked.copy()
         asked.pop(self.prefix + "page", None)
         for name, value in changes.items():
@@ -153,17 +171,23 @@ class ListPage:
 
     @property
     def here(self) -> str:
-        """The query of the address as it was asked for, for a form that comes back to the same page of the list."""
+        """The query of the address as it was asked for, for a form that comes back to the same page
+        of the list."""
         return "?" + self._asked.urlencode()
 
     @property
     def whole(self) -> str:
         """The address of the list with nothing left out."""
-        return self.address(**{"q": None} | {choice.parameter.removeprefix(self.prefix): None for choice in self.choices})
+        return self.address(
+            **{"q": None}
+            | {choice.parameter.removeprefix(self.prefix): None for choice in self.choices}
+        )
 
     @property
     def previous(self) -> str:
-        return self.address(page=self.page.previous_page_number()) if self.page.has_previous() else ""
+        return (
+            self.address(page=self.page.previous_page_number()) if self.page.has_previous() else ""
+        )
 
     @property
     def following(self) -> str:
@@ -171,7 +195,8 @@ class ListPage:
 
 
 class _Wide:
-    """A QuerySet whose pages are looked up by row number: databases carry whole rows, with their texts, through a sort."""
+    """A QuerySet whose pages are looked up by row number: databases carry whole rows, with their
+    texts, through a sort."""
 
     def __init__(self, rows: QuerySet[Any]) -> None:
         self._rows = rows
@@ -188,14 +213,19 @@ class _Wide:
 def _with_word(rows: Rows, word: str, search: Sequence[str] | Callable[[Any], str]) -> Rows:
     if callable(search):
         return [row for row in rows if word.casefold() in search(row).casefold()]
-    fields = (f"{field[1:]}__iexact" if field.startswith("=") else f"{field}__icontains" for field in search)
+    fields = (
+        f"{field[1:]}__iexact" if field.startswith("=") else f"{field}__icontains"
+        for field in search
+    )
     return rows.filter(reduce(or_, (Q(**{field: word}) for field in fields)))
 
 
 def _sorted(rows: Rows, column: Any, *, down: bool) -> Rows:
     if not isinstance(rows, QuerySet):
         values = [(column(row), row) for row in rows]
-        known = sorted((pair for pair in values if pair[0] is not None), key=lambda pair: pair[0], reverse=down)
+        known = sorted(
+            (pair for pair in values if pair[0] is not None), key=lambda pair: pair[0], reverse=down
+        )
         return [row for _, row in known] + [row for value, row in values if value is None]
     fields = column if isinstance(column, tuple) else (column,)
     by = [F(field) if isinstance(field, str) else field for field in fields]

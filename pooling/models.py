@@ -1,7 +1,7 @@
 """Collections with their topics, documents, runs, qrels and pools, and the jobs that work on them.
 
-Runs and qrels are columnar files in the project's storage; their rows here hold metadata and the digest only.
-"""
+Runs and qrels are columnar files in the project's storage; their rows here hold metadata and the
+digest only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from pooling.core.pool_kinds import PoolKind
 
 
 class Collection(models.Model):
-    """Topics, documents, runs and qrels that belong together. `managers` may change it and build campaigns on it."""
+    """Topics, documents, runs and qrels that belong together. `managers` may change it and build
+    campaigns on it."""
 
     class TextFormat(models.TextChoices):
         PLAIN = "plain", _("plain text")
@@ -25,12 +26,24 @@ class Collection(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
-    n_documents = models.PositiveBigIntegerField(null=True, blank=True, help_text="documents in the whole collection, not only the pooled ones")
-    text_format = models.CharField(
-        max_length=10, choices=TextFormat, default=TextFormat.PLAIN, db_default=TextFormat.PLAIN.value, help_text="how documents are set for reading"
+    n_documents = models.PositiveBigIntegerField(
+        null=True,
+        blank=True,
+        help_text="documents in the whole collection, not only the pooled ones",
     )
-    managers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="collections", blank=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    text_format = models.CharField(
+        max_length=10,
+        choices=TextFormat,
+        default=TextFormat.PLAIN,
+        db_default=TextFormat.PLAIN.value,
+        help_text="how documents are set for reading",
+    )
+    managers = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, related_name="collections", blank=True
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -41,7 +54,8 @@ class Collection(models.Model):
 
 
 class Topic(models.Model):
-    """A query with its id. `position` is its place in the file. A removed topic keeps its row and the reason."""
+    """A query with its id. `position` is its place in the file. A removed topic keeps its row and
+    the reason."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="topics")
     topic_id = models.CharField(max_length=200)
@@ -50,15 +64,27 @@ class Topic(models.Model):
     narrative = models.TextField(blank=True)
     fields = models.JSONField(default=dict, blank=True)
     position = models.PositiveIntegerField()
-    proposal = models.CharField(max_length=20, blank=True, help_text="why the topic check proposes removal: duplicate, no text, suspect")
-    same_as = models.CharField(max_length=200, blank=True, help_text="id of the topic of which this is a duplicate")
-    removed_reason = models.CharField(max_length=200, blank=True, help_text="empty: the topic is kept")
-    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    proposal = models.CharField(
+        max_length=20,
+        blank=True,
+        help_text="why the topic check proposes removal: duplicate, no text, suspect",
+    )
+    same_as = models.CharField(
+        max_length=200, blank=True, help_text="id of the topic of which this is a duplicate"
+    )
+    removed_reason = models.CharField(
+        max_length=200, blank=True, help_text="empty: the topic is kept"
+    )
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     decided_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["position"]
-        constraints = [models.UniqueConstraint(fields=["collection", "topic_id"], name="one_topic_per_id")]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "topic_id"], name="one_topic_per_id")
+        ]
 
     def __str__(self) -> str:
         return f"{self.topic_id}: {self.text}"
@@ -69,7 +95,8 @@ class Topic(models.Model):
 
 
 class Upload(models.Model):
-    """A file that has arrived and is not yet part of the collection: to be inspected, imported or discarded."""
+    """A file that has arrived and is not yet part of the collection: to be inspected, imported or
+    discarded."""
 
     class Kind(models.TextChoices):
         TOPICS = "topics", _("Topics")
@@ -80,10 +107,15 @@ class Upload(models.Model):
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="uploads")
     kind = models.CharField(max_length=10, choices=Kind)
-    name = models.CharField(max_length=255, help_text="the file's name without any folder, as pages and messages show it")
+    name = models.CharField(
+        max_length=255,
+        help_text="the file's name without any folder, as pages and messages show it",
+    )
     file = models.FileField(upload_to="uploads/%Y/%m", max_length=300)
     n_bytes = models.PositiveBigIntegerField()
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -94,12 +126,20 @@ class Upload(models.Model):
 
 
 class DocumentFile(models.Model):
-    """A document file as it was uploaded. Its documents are read again whenever a pool needs more of them."""
+    """A document file as it was uploaded. Its documents are read again whenever a pool needs more
+    of them."""
 
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="document_files")
+    collection = models.ForeignKey(
+        Collection, on_delete=models.CASCADE, related_name="document_files"
+    )
     name = models.CharField(max_length=255)
     file = models.FileField(upload_to="documents/%Y/%m", max_length=300)
-    ids = models.FileField(upload_to="documents/%Y/%m", max_length=300, blank=True, help_text="sorted 64-bit digests of its document ids")
+    ids = models.FileField(
+        upload_to="documents/%Y/%m",
+        max_length=300,
+        blank=True,
+        help_text="sorted 64-bit digests of its document ids",
+    )
     format = models.CharField(max_length=20)
     digest = models.CharField(max_length=64)
     n_bytes = models.PositiveBigIntegerField()
@@ -112,14 +152,19 @@ class DocumentFile(models.Model):
 
     class Meta:
         ordering = ["created_at"]
-        constraints = [models.UniqueConstraint(fields=["collection", "digest"], name="one_document_file_per_digest")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "digest"], name="one_document_file_per_digest"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
 
 
 class Document(models.Model):
-    """A document that some pool needs, as text. `text` is what offsets of spans count in (Unicode code points)."""
+    """A document that some pool needs, as text. `text` is what offsets of spans count in (Unicode
+    code points)."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="documents")
     docno = models.CharField(max_length=255, help_text="the document's own id")
@@ -129,7 +174,9 @@ class Document(models.Model):
     n_words = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["collection", "docno"], name="one_document_per_id")]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "docno"], name="one_document_per_id")
+        ]
 
     def __str__(self) -> str:
         return self.docno
@@ -155,7 +202,9 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["tag"]
-        constraints = [models.UniqueConstraint(fields=["collection", "tag"], name="one_run_per_tag")]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "tag"], name="one_run_per_tag")
+        ]
 
     def __str__(self) -> str:
         return self.tag
@@ -183,42 +232,78 @@ class Qrels(models.Model):
     class Meta:
         ordering = ["name"]
         verbose_name_plural = "qrels"
-        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_qrels_per_name")]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "name"], name="one_qrels_per_name")
+        ]
 
     def __str__(self) -> str:
         return self.name
 
 
 class Pool(models.Model):
-    """The pairs to be judged, reproducible from runs and seed: the union over runs of each kept topic's top `depth`, of which a staged
-    kind hands out some at a time; or the pairs that a file named."""
+    """The pairs to be judged, reproducible from runs and seed: the union over runs of each kept
+    topic's top `depth`, of which a staged kind hands out some at a time; or the pairs that a file
+    named."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     name = models.CharField(max_length=200)
-    kind = models.CharField(max_length=10, choices=pool_kinds.CHOICES, default=PoolKind.DEPTH.value, db_default=PoolKind.DEPTH.value)
-    depth = models.PositiveIntegerField(null=True, blank=True, help_text="ranks of each run that it holds; empty: a file gave its pairs without ranks")
-    parameters = models.JSONField(default=dict, blank=True, db_default=Value({}, models.JSONField()), help_text="how a staged kind was drawn, by name")
+    kind = models.CharField(
+        max_length=10,
+        choices=pool_kinds.CHOICES,
+        default=PoolKind.DEPTH.value,
+        db_default=PoolKind.DEPTH.value,
+    )
+    depth = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="ranks of each run that it holds; empty: a file gave its pairs without ranks",
+    )
+    parameters = models.JSONField(
+        default=dict,
+        blank=True,
+        db_default=Value({}, models.JSONField()),
+        help_text="how a staged kind was drawn, by name",
+    )
     seed = models.BigIntegerField(default=0)
     runs = models.ManyToManyField(Run, related_name="pools")
-    source = models.CharField(max_length=255, blank=True, help_text="the file that named its pairs; empty: they are from the runs")
-    suggested = models.JSONField(default=dict, blank=True, help_text="settings of a campaign that came with its pairs, by the campaign's names")
+    source = models.CharField(
+        max_length=255,
+        blank=True,
+        help_text="the file that named its pairs; empty: they are from the runs",
+    )
+    suggested = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="settings of a campaign that came with its pairs, by the campaign's names",
+    )
     n_pairs = models.PositiveIntegerField(default=0)
     by_depth = models.JSONField(default=dict, help_text="depth -> pairs of the pool of that depth")
-    coverage = models.JSONField(default=dict, help_text="unique contributions and overlap between runs")
+    coverage = models.JSONField(
+        default=dict, help_text="unique contributions and overlap between runs"
+    )
     digest = models.CharField(max_length=64, blank=True)
-    missing_documents = models.PositiveIntegerField(default=0, help_text="pairs whose document has no stored text")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    missing_documents = models.PositiveIntegerField(
+        default=0, help_text="pairs whose document has no stored text"
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
-    built_at = models.DateTimeField(null=True, blank=True, help_text="empty while the job that builds it is at work, or has failed")
+    built_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="empty while the job that builds it is at work, or has failed",
+    )
     extended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
-        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_pool_per_name")]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "name"], name="one_pool_per_name")
+        ]
 
     def __str__(self) -> str:
         return self.name
-
 
     @property
     def words(self) -> str:
@@ -227,7 +312,8 @@ class Pool(models.Model):
 
     @property
     def least_depth(self) -> int:
-        """The depth from which on it can be extended. Of pairs without ranks, such that what runs add has room below the file's priorities."""
+        """The depth from which on it can be extended. Of pairs without ranks, such that what runs
+        add has room below the file's priorities."""
         if self.depth is not None:
             return self.depth
         return 1 + max(self.entries.aggregate(most=models.Max("priority"))["most"] or 0, 0)
@@ -242,7 +328,8 @@ class Pool(models.Model):
 
     @property
     def stage_shares(self) -> list[float]:
-        """Of a sampled pool, the shares that its stages were drawn to, each once: the stage of a late run has the share of the one before."""
+        """Of a sampled pool, the shares that its stages were drawn to, each once: the stage of a
+        late run has the share of the one before."""
         return list(dict.fromkeys(self.parameters.get("stages", [])))
 
     @property
@@ -255,16 +342,22 @@ class Pool(models.Model):
 
 
 class Stratum(models.Model):
-    """Pairs of a pool of which some were drawn by chance; or pairs that were chosen, all of which are judged (SAMPLING 3.1).
+    """Pairs of a pool of which some were drawn by chance; or pairs that were chosen, all of which
+    are judged (SAMPLING 3.1).
 
-    Its size is that at the time of its draw and never counted again: pairs that come later form strata of their own.
-    """
+    Its size is that at the time of its draw and never counted again: pairs that come later form
+    strata of their own."""
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="strata", db_index=False)
     number = models.PositiveIntegerField(help_text="what its entries hold in `stratum`")
-    name = models.CharField(max_length=300, help_text="topic/band, or *band where it spans all topics")
+    name = models.CharField(
+        max_length=300, help_text="topic/band, or *band where it spans all topics"
+    )
     size = models.PositiveIntegerField(help_text="pairs when it was drawn: N_h")
-    drawn = models.JSONField(default=list, help_text="pairs drawn by the end of each stage of the pool, from the first on: n_h")
+    drawn = models.JSONField(
+        default=list,
+        help_text="pairs drawn by the end of each stage of the pool, from the first on: n_h",
+    )
 
     class Meta:
         ordering = ["number"]
@@ -278,28 +371,51 @@ class Stratum(models.Model):
 
 
 class PoolEntry(models.Model):
-    """One pair of a pool. `position` is its place in the pool's order (METHODS 2): lower is judged earlier.
+    """One pair of a pool. `position` is its place in the pool's order (METHODS 2): lower is judged
+    earlier.
 
-    stratum, place, stage, entered: of staged pools only; an entry without a stage is not judged (yet).
-    """
+    stratum, place, stage, entered: of staged pools only; an entry without a stage is not judged
+    (yet)."""
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="entries")
     topic = models.ForeignKey(Topic, on_delete=models.PROTECT, related_name="+")
-    docno = models.CharField(max_length=255, help_text="the document's own id; a pair exists before, and without, its stored text")
-    document = models.ForeignKey(Document, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    docno = models.CharField(
+        max_length=255,
+        help_text="the document's own id; a pair exists before, and without, its stored text",
+    )
+    document = models.ForeignKey(
+        Document, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     best_rank = models.PositiveIntegerField()
     priority = models.IntegerField()
-    everyone = models.BooleanField(default=False, db_default=False, help_text="each annotator judges it (FiRA's priority `all`)")
+    everyone = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="each annotator judges it (FiRA's priority `all`)",
+    )
     position = models.PositiveIntegerField()
     contributions = models.JSONField(default=dict, help_text="run tag -> rank")
     stratum = models.PositiveIntegerField(null=True, blank=True, help_text="number of its Stratum")
-    place = models.PositiveIntegerField(null=True, blank=True, help_text="in the shuffle of its stratum, from 0")
-    stage = models.PositiveSmallIntegerField(null=True, blank=True, help_text="in which it was drawn or chosen, from 1")
-    entered = models.CharField(max_length=6, choices=pool_kinds.ENTERED, blank=True, default="", db_default="", help_text="by chance or by choice")
+    place = models.PositiveIntegerField(
+        null=True, blank=True, help_text="in the shuffle of its stratum, from 0"
+    )
+    stage = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="in which it was drawn or chosen, from 1"
+    )
+    entered = models.CharField(
+        max_length=6,
+        choices=pool_kinds.ENTERED,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="by chance or by choice",
+    )
 
     class Meta:
         ordering = ["position"]
-        constraints = [models.UniqueConstraint(fields=["pool", "topic", "docno"], name="one_entry_per_pair")]
+        constraints = [
+            models.UniqueConstraint(fields=["pool", "topic", "docno"], name="one_entry_per_pair")
+        ]
         indexes = [models.Index(fields=["pool", "position"], name="pool_order")]
 
     def __str__(self) -> str:
@@ -307,7 +423,8 @@ class PoolEntry(models.Model):
 
 
 class Job(models.Model):
-    """A piece of background work. This row is the truth; the broker only carries a hint (docs/decisions)."""
+    """A piece of background work. This row is the truth; the broker only carries a hint
+    (docs/decisions)."""
 
     class State(models.TextChoices):
         QUEUED = "queued", _("Queued")
@@ -323,9 +440,13 @@ class Job(models.Model):
     parameters = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED, db_index=True)
     label = models.CharField(max_length=300, help_text="what the person asked for, in words")
-    collection = models.ForeignKey(Collection, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    collection = models.ForeignKey(
+        Collection, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
+    )
     campaign_id = models.BigIntegerField(null=True, blank=True, db_index=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="jobs")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="jobs"
+    )
     progress = models.BigIntegerField(default=0)
     total = models.BigIntegerField(null=True, blank=True)
     unit = models.CharField(max_length=20, default="rows")
@@ -334,7 +455,9 @@ class Job(models.Model):
     report = models.JSONField(default=dict, blank=True, help_text="counts, warnings, refused lines")
     cancel_requested = models.BooleanField(default=False)
     attempt = models.PositiveSmallIntegerField(default=0)
-    owner = models.CharField(max_length=40, blank=True, help_text="token of the worker that holds the job")
+    owner = models.CharField(
+        max_length=40, blank=True, help_text="token of the worker that holds the job"
+    )
     heartbeat = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -342,14 +465,17 @@ class Job(models.Model):
 
     class Meta:
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["created_at"], condition=Q(state="queued"), name="queued_jobs")]
+        indexes = [
+            models.Index(fields=["created_at"], condition=Q(state="queued"), name="queued_jobs")
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}: {self.state}"
 
 
 class KeptAnswer(models.Model):
-    """The answer to a request of the API that came with an Idempotency-Key: the same request again gets it. digest: of the request."""
+    """The answer to a request of the API that came with an Idempotency-Key: the same request again
+    gets it. digest: of the request."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)

@@ -1,4 +1,5 @@
-"""Who holds a job: a token that says which process of which machine, so that a neighbour sees when it is gone."""
+"""Who holds a job: a token that says which process of which machine, so that a neighbour sees when
+it is gone."""
 
 from __future__ import annotations
 
@@ -12,9 +13,13 @@ from pathlib import Path
 
 @cache
 def machine() -> str:
-    """Of this boot of this machine, and of this space of process numbers: two containers do not see each other's processes."""
+    """Of this boot of this machine, and of this space of process numbers: two containers do not see
+    each other's processes."""
     known = [socket.gethostname()]
-    for read in (lambda: Path("/proc/sys/kernel/random/boot_id").read_text(), lambda: os.readlink("/proc/self/ns/pid")):
+    for read in (
+        lambda: Path("/proc/sys/kernel/random/boot_id").read_text(),
+        lambda: os.readlink("/proc/self/ns/pid"),
+    ):
         try:
             known.append(read())
         except OSError:

@@ -1,7 +1,8 @@
-"""Who may see and do what with collections and jobs. Pages and API ask here; each function returns the object or raises.
+"""Who may see and do what with collections and jobs. Pages and API ask here; each function returns
+the object or raises.
 
-`Http404` where the person may not even know that the thing exists. Superusers may everything. Annotators have no business with
-collections: what they need reaches them through their campaign.
+`Http404` where the person may not even know that the thing exists. Superusers may everything.
+Annotators have no business with collections: what they need reaches them through their campaign.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def person(request_or_user: Any) -> Any:
 
 
 def may_create(request_or_user: Any) -> bool:
-    """Whether the person may make collections and campaigns: superusers, and whom an administrator gave the right."""
+    """Whether the person may make collections and campaigns: superusers, and whom an administrator
+    gave the right."""
     user = person(request_or_user)
     if not user.is_authenticated:
         return False
@@ -44,7 +46,11 @@ def may_create(request_or_user: Any) -> bool:
 def creating(request_or_user: Any) -> Any:
     """The person, if he may make collections. 403 otherwise."""
     if not may_create(request_or_user):
-        raise PermissionDenied(_("You may not make collections. Ask an administrator of this installation for the right to."))
+        raise PermissionDenied(
+            _(
+                "You may not make collections. Ask an administrator of this installation for the right to."
+            )
+        )
     return person(request_or_user)
 
 
@@ -52,7 +58,9 @@ def administering(request_or_user: Any) -> Any:
     """The person, if he is an administrator of the installation. 403 otherwise."""
     user = person(request_or_user)
     if not user.is_superuser:
-        raise PermissionDenied(_("Only administrators of this installation see its accounts and its state."))
+        raise PermissionDenied(
+            _("Only administrators of this installation see its accounts and its state.")
+        )
     return user
 
 
@@ -69,7 +77,9 @@ def my_collections(request_or_user: Any) -> QuerySet[Collection]:
     user = person(request_or_user)
     if not user.is_authenticated:
         return Collection.objects.none()
-    return Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
+    return (
+        Collection.objects.all() if user.is_superuser else Collection.objects.filter(managers=user)
+    )
 
 
 def managed_collection(request_or_user: Any, slug: str) -> Collection:
@@ -87,11 +97,14 @@ def my_jobs(request_or_user: Any) -> QuerySet[Job]:
         return Job.objects.none()
     if user.is_superuser:
         return Job.objects.all()
-    return Job.objects.filter(Q(created_by=user) | Q(collection__in=Collection.objects.filter(managers=user)))
+    return Job.objects.filter(
+        Q(created_by=user) | Q(collection__in=Collection.objects.filter(managers=user))
+    )
 
 
 def visible_job(request_or_user: Any, pk: int) -> Job:
-    """The job, for whom asked for it, managers of its collection or campaign, and superusers. 404 for everybody else."""
+    """The job, for whom asked for it, managers of its collection or campaign, and superusers. 404
+    for everybody else."""
     user = person(request_or_user)
     job = Job.objects.select_related("collection", "created_by").filter(pk=pk).first()
     if job is None or not user.is_authenticated:

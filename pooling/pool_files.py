@@ -1,4 +1,5 @@
-"""What the commands that make a pool of run files share: their options, and the first documents of each run."""
+"""What the commands that make a pool of run files share: their options, and the first documents of
+each run."""
 
 from __future__ import annotations
 
@@ -16,17 +17,43 @@ from pooling.formats.runs import read_run
 def add_pool_options(parser: ArgumentParser) -> None:
     """RUN..., --depth, --topics, --order, --scores, --lenient."""
     parser.add_argument("runs", metavar="RUN", nargs="+", help="run files; - reads standard input")
-    parser.add_argument("--depth", type=positive, default=10, metavar="K", help="documents of each run and topic (default 10)")
+    parser.add_argument(
+        "--depth",
+        type=positive,
+        default=10,
+        metavar="K",
+        help="documents of each run and topic (default 10)",
+    )
     parser.add_argument("--topics", metavar="FILE", help="pool only these topics")
-    parser.add_argument("--order", choices=["score", "rank"], default="score", help="what orders a run (default score, as trec_eval)")
-    parser.add_argument("--scores", choices=["float64", "float32"], default="float64", help="precision in which scores are compared")
-    parser.add_argument("--lenient", action="store_true", help="accept further columns, and runs of three columns")
+    parser.add_argument(
+        "--order",
+        choices=["score", "rank"],
+        default="score",
+        help="what orders a run (default score, as trec_eval)",
+    )
+    parser.add_argument(
+        "--scores",
+        choices=["float64", "float32"],
+        default="float64",
+        help="precision in which scores are compared",
+    )
+    parser.add_argument(
+        "--lenient", action="store_true", help="accept further columns, and runs of three columns"
+    )
 
 
 def tops_of_files(
-    command: FileCommand, paths: Sequence[str], *, depth: int, topics: Sequence[str] | None, order: Any, scores: Any, lenient: bool
+    command: FileCommand,
+    paths: Sequence[str],
+    *,
+    depth: int,
+    topics: Sequence[str] | None,
+    order: Any,
+    scores: Any,
+    lenient: bool,
 ) -> list[Top]:
-    """The first documents of each run, one file in memory at a time, tags made distinct; warnings go to standard error."""
+    """The first documents of each run, one file in memory at a time, tags made distinct; warnings
+    go to standard error."""
     if depth > DEEPEST:
         raise BadInput(f"a pool can be at most {DEEPEST} deep")
     if paths.count("-") > 1:
@@ -37,7 +64,9 @@ def tops_of_files(
             run = read_run(path, order=order, scores=scores, lenient=lenient)
             command.tell_of(path, run)
             if topics is not None and (ignored := len(set(run.topics) - set(topics))):
-                command.warn(f"{path}: {counted(ignored, 'topic', 'is', 'are')} not among those given and left out")
+                command.warn(
+                    f"{path}: {counted(ignored, 'topic', 'is', 'are')} not among those given and left out"
+                )
             tops.append(top_of_run(run, depth, topics=topics))
             progress.step()
     tags, warnings = distinct_tags(top.tag for top in tops)

@@ -1,7 +1,8 @@
-"""What goes when something of a collection is deleted, told before: rows by kind, what keeps it from going, how it comes back.
+"""What goes when something of a collection is deleted, told before: rows by kind, what keeps it
+from going, how it comes back.
 
-One mechanism for all kinds: what the database would delete along with a row, read from the models' own relations.
-"""
+One mechanism for all kinds: what the database would delete along with a row, read from the models'
+own relations."""
 
 from __future__ import annotations
 
@@ -17,10 +18,14 @@ from pooling.core.counts import counted
 from pooling.models import Collection
 
 BACK = {
-    "collection": gettext_lazy("It comes back only from your own copies: its description as a file, and the files that were brought."),
+    "collection": gettext_lazy(
+        "It comes back only from your own copies: its description as a file, and the files that were brought."
+    ),
     "topics": gettext_lazy("Bring the topic file again. What the check decided is decided anew."),
     "run": gettext_lazy("Bring the run's file again; its description and group are typed anew."),
-    "qrels": gettext_lazy("Bring the file again. Reports that were made of them keep their results."),
+    "qrels": gettext_lazy(
+        "Bring the file again. Reports that were made of them keep their results."
+    ),
     "documents": gettext_lazy("Bring the file again. Texts that pools have taken stay."),
     "pool": gettext_lazy("The same runs, depth and seed make the same pairs again."),
 }
@@ -29,7 +34,8 @@ BACK = {
 
 @dataclass(frozen=True)
 class RemovalPreview:
-    """goes: counted words ("120 pairs") of what is deleted along. refused: why it cannot go now; empty when it can."""
+    """goes: counted words ("120 pairs") of what is deleted along. refused: why it cannot go now;
+    empty when it can."""
 
     kind: str
     title: str
@@ -43,29 +49,49 @@ def removal_preview(collection: Collection, kind: str, pk: int | None) -> Remova
     if kind == "topics":
         rows: Any = collection.topics.all()
         pools = collection.pools.count()
-        says = ngettext("%(n)s pool would lose its pairs: delete it first", "%(n)s pools would lose their pairs: delete the pools first", pools)
+        says = ngettext(
+            "%(n)s pool would lose its pairs: delete it first",
+            "%(n)s pools would lose their pairs: delete the pools first",
+            pools,
+        )
         refused = [says % {"n": f"{pools:,}"}] if pools else []
         return RemovalPreview(kind, f"all {rows.count():,} topics", [], refused, str(BACK[kind]))
     if kind == "collection":
         return _of(kind, collection, collection.name)
-    rows = {"run": collection.runs, "qrels": collection.qrels, "documents": collection.document_files, "pool": collection.pools}.get(kind)
+    rows = {
+        "run": collection.runs,
+        "qrels": collection.qrels,
+        "documents": collection.document_files,
+        "pool": collection.pools,
+    }.get(kind)
     thing = rows.filter(pk=pk).first() if rows is not None and pk is not None else None
     if thing is None:
         return None
     name = thing.tag if kind == "run" else thing.name
-    return _of(kind, thing, f"{'the document file' if kind == 'documents' else 'the ' + kind} {name}")
+    return _of(
+        kind, thing, f"{'the document file' if kind == 'documents' else 'the ' + kind} {name}"
+    )
 
 
 def goes_with(thing: Any) -> list[str]:
     """Counted words ("120 pairs") of the rows that the database deletes along with this one."""
-    return [words for relation, _, words in _related(thing) if not relation.many_to_many and relation.on_delete is CASCADE]
+    return [
+        words
+        for relation, _, words in _related(thing)
+        if not relation.many_to_many and relation.on_delete is CASCADE
+    ]
 
 
 def _related(thing: Any) -> Iterator[tuple[Any, int, str]]:
-    """(relation, number of its rows, counted words) of what refers to this row; those without rows are left out."""
+    """(relation, number of its rows, counted words) of what refers to this row; those without rows
+    are left out."""
     for relation in thing._meta.related_objects:
         name = relation.get_accessor_name()
-        n = getattr(thing, name).count() if name and hasattr(thing, name) and not relation.one_to_one else 0
+        n = (
+            getattr(thing, name).count()
+            if name and hasattr(thing, name) and not relation.one_to_one
+            else 0
+        )
         if n:
             yield relation, n, _words(n, relation.related_model._meta)
 
@@ -74,13 +100,23 @@ def _of(kind: str, thing: Any, title: str) -> RemovalPreview:
     refused = []
     for relation, n, words in _related(thing):
         if relation.many_to_many:
-            says = ngettext("%(things)s was made from it: delete it first", "%(things)s were made from it: delete them first", n)
+            says = ngettext(
+                "%(things)s was made from it: delete it first",
+                "%(things)s were made from it: delete them first",
+                n,
+            )
             refused.append(says % {"things": words})
         elif relation.on_delete is PROTECT:
-            says = ngettext("%(things)s needs it: delete it first", "%(things)s need it: delete them first", n)
+            says = ngettext(
+                "%(things)s needs it: delete it first", "%(things)s need it: delete them first", n
+            )
             refused.append(says % {"things": words})
     if kind == "documents" and thing.collection.pools.exists():
-        refused.append(_("the collection's pools take their texts from its document files: delete the pools first"))
+        refused.append(
+            _(
+                "the collection's pools take their texts from its document files: delete the pools first"
+            )
+        )
     return RemovalPreview(kind, title, goes_with(thing), refused, str(BACK[kind]))
 
 

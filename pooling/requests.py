@@ -1,5 +1,6 @@
-"""The request that this thread is answering: its id stands in the log, in the answer's header and in what the page says of an error;
-and the address that it came from, where proxies stand between."""
+"""The request that this thread is answering: its id stands in the log, in the answer's header and
+in what the page says of an error; and the address that it came from, where proxies stand
+between."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ def current_id() -> str:
 
 
 def told_path(request: HttpRequest) -> str:
-    """The path as a log may have it: its pattern where it holds the secret of a link, and without long words where nothing is there,
-    for such an address may be a link with a slip in it."""
+    """The path as a log may have it: its pattern where it holds the secret of a link, and without
+    long words where nothing is there, for such an address may be a link with a slip in it."""
     match = request.resolver_match
     if match is None:  # refused before anybody looked, as where HTTPS is asked for
         try:
@@ -55,17 +56,26 @@ def _in_one_line(address: str) -> str:
 
 def row_number(written: str | None) -> int:
     """A row's number as a form has it; 0, which no row has, for everything else."""
-    return int(written) if written and written.isascii() and written.isdigit() and len(written) < 19 else 0
+    return (
+        int(written)
+        if written and written.isascii() and written.isdigit() and len(written) < 19
+        else 0
+    )
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the address of the visitor's machine; empty only where the web server does not know who connects (a Unix socket).
+    """Return the address of the visitor's machine; empty only where the web server does not know
+    who connects (a Unix socket).
 
-    `X-Forwarded-For` is believed as far as the proxies of ASSAY_TRUSTED_PROXIES wrote it: from its end to the first address that is not
-    one of theirs. What anybody else writes there, or what is not an address, changes nothing, so no limit can be avoided with it.
-    """
+    `X-Forwarded-For` is believed as far as the proxies of ASSAY_TRUSTED_PROXIES wrote it: from its
+    end to the first address that is not one of theirs. What anybody else writes there, or what is
+    not an address, changes nothing, so no limit can be avoided with it."""
     client: str = request.META.get("REMOTE_ADDR", "")
-    written = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
+    written = [
+        part.strip()
+        for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+        if part.strip()
+    ]
     for address in reversed(written):
         if not _is_of(client, settings.TRUSTED_PROXIES) or not _is_of(address, EVERYWHERE):
             break
@@ -74,7 +84,8 @@ def address_of(request: HttpRequest) -> str:
 
 
 def is_from_trusted_proxy(request: HttpRequest) -> bool:
-    """Whether the machine that asks is one that ASSAY_TRUSTED_PROXIES names: what it writes into headers is its own word."""
+    """Whether the machine that asks is one that ASSAY_TRUSTED_PROXIES names: what it writes into
+    headers is its own word."""
     return _is_of(request.META.get("REMOTE_ADDR", ""), settings.TRUSTED_PROXIES)
 
 

@@ -1,4 +1,5 @@
-"""Signs of life of web servers and workers: a file of each program and machine in the data folder, which `manage.py doctor` reads."""
+"""Signs of life of web servers and workers: a file of each program and machine in the data folder,
+which `manage.py doctor` reads."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def give(program: str) -> None:
 
 
 def age_seconds(program: str) -> float | None:
-    """Of the newest sign of any machine that shares the data folder; None where there never was one."""
+    """Of the newest sign of any machine that shares the data folder; None where there never was
+    one."""
     signs = [path.stat().st_mtime for path in Path(settings.DATA_DIR).glob(f"alive-{program}-*")]
     return max(0.0, time.time() - max(signs)) if signs else None
 

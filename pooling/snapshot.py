@@ -1,12 +1,13 @@
 """One moment of the database for everything that is read inside.
 
     with snapshot():
-        campaign = Campaign.objects.get(pk=pk)      # a row that was loaded before is of an earlier moment: load it again
+        campaign = Campaign.objects.get(pk=pk)      # a row that was loaded before is of an earlier
+        moment: load it again
         ...
 
-What other transactions commit meanwhile is not seen, and nothing can be written. Writers do not wait. While a snapshot is open SQLite cannot
-shorten its write-ahead log and PostgreSQL keeps old versions of rows.
-"""
+What other transactions commit meanwhile is not seen, and nothing can be written. Writers do not
+wait. While a snapshot is open SQLite cannot shorten its write-ahead log and PostgreSQL keeps old
+versions of rows."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def is_open() -> bool:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Open a snapshot; inside another one, go on with that. RuntimeError inside a transaction, which may have read something already."""
+    """Open a snapshot; inside another one, go on with that. RuntimeError inside a transaction,
+    which may have read something already."""
     if is_open():
         yield
         return
@@ -58,9 +60,13 @@ def _of_sqlite() -> Iterator[None]:
 def _of_postgresql() -> Iterator[None]:
     with transaction.atomic(durable=True):
         with connection.cursor() as cursor:
-            if connection.savepoint_ids:  # inside the transaction of a test: too late to choose a level
+            if (
+                connection.savepoint_ids
+            ):  # inside the transaction of a test: too late to choose a level
                 cursor.execute("SET TRANSACTION READ ONLY")
             else:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # between two queries there is computation
+                cursor.execute(
+                    "SET LOCAL idle_in_transaction_session_timeout = 0"
+                )  # between two queries there is computation
         yield

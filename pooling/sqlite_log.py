@@ -1,4 +1,5 @@
-"""SQLite's write-ahead log: it can be shortened only up to the oldest reader, and grows while somebody reads for long."""
+"""SQLite's write-ahead log: it can be shortened only up to the oldest reader, and grows while
+somebody reads for long."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ def n_bytes() -> int:
 
 
 def shorten() -> int:
-    """Bring the log into the database as far as readers allow, and cut it. -> bytes that are left"""
+    """Bring the log into the database as far as readers allow, and cut it. -> bytes that are
+    left"""
     if connection.vendor != "sqlite":
         return 0
     if connection.in_atomic_block:
@@ -32,8 +34,16 @@ def shorten() -> int:
                 cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 cursor.fetchone()
             finally:
-                cursor.execute("PRAGMA busy_timeout = 0")  # as config.sqlite leaves it, which waits by itself
+                cursor.execute(
+                    "PRAGMA busy_timeout = 0"
+                )  # as config.sqlite leaves it, which waits by itself
     left = n_bytes()
     if left > WARN_BYTES:
-        log.warning("SQLite's write-ahead log has %.0f MB: somebody has been reading for long (a shell, a backup by another program)", left / 1e6)
+        log.warning(
+            (
+                "SQLite's write-ahead log has %.0f MB: somebody has been reading for long (a shell, a "
+                "backup by another program)"
+            ),
+            left / 1e6,
+        )
     return left

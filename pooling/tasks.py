@@ -1,7 +1,7 @@
 """What views, API and commands call to have the worker told of a job.
 
-The worker's own side is pooling.worker. Celery is imported when a broker is told of the first job, not when a web process or a command starts.
-"""
+The worker's own side is pooling.worker. Celery is imported when a broker is told of the first job,
+not when a web process or a command starts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ RUN_JOB = "pooling.run_job"
 
 
 def send(job: Job) -> None:
-    """Tell the worker once the transaction has committed. A broker that does not answer costs seconds, never the job."""
+    """Tell the worker once the transaction has committed. A broker that does not answer costs
+    seconds, never the job."""
     if settings.BROKER_URL:
         transaction.on_commit(lambda: hint(RUN_JOB, job.pk))
 
@@ -37,18 +38,26 @@ def enqueue(
     campaign_id: int | None = None,
 ) -> Job:
     """jobs.enqueue and send in one, for views, API and commands."""
-    job = jobs.enqueue(kind, parameters, label=label, user=user, collection=collection, campaign_id=campaign_id)
+    job = jobs.enqueue(
+        kind, parameters, label=label, user=user, collection=collection, campaign_id=campaign_id
+    )
     send(job)
     return job
 
 
 def hint(task: str, row: int) -> bool:
-    """Put a task for this row into the broker's queue. False if the broker does not take it: the row is there all the same."""
+    """Put a task for this row into the broker's queue. False if the broker does not take it: the
+    row is there all the same."""
     from kombu.exceptions import OperationalError
 
     try:
         import_string(settings.WORKER_APP).send_task(task, [row], retry=False)
     except (OperationalError, OSError):
-        log.warning("the broker did not take %s of %s; the row is still there for the worker to find", task, row, exc_info=True)
+        log.warning(
+            "the broker did not take %s of %s; the row is still there for the worker to find",
+            task,
+            row,
+            exc_info=True,
+        )
         return False
     return True

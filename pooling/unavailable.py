@@ -1,4 +1,5 @@
-"""When the fault lies with what we stand on (database, disk) and will pass, so that trying again is the right thing to do."""
+"""When the fault lies with what we stand on (database, disk) and will pass, so that trying again is
+the right thing to do."""
 
 from __future__ import annotations
 
@@ -13,15 +14,22 @@ READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 """The disk, or a folder of it for us."""
 TOO_MANY_FILES = {errno.EMFILE, errno.ENFILE}
 READ_ONLY_TRANSACTION = "25006"
-"""PostgreSQL's code, which is not among its operational errors: a standby, or a disk that is nearly full."""
-OTHER_TABLES_CODES, OTHER_TABLES_WORDS = {"42703", "42P01"}, ("no such column", "no such table", "has no column named")
-"""Of PostgreSQL and of SQLite: the tables are those of another version, while an upgrade goes on."""
+"""PostgreSQL's code, which is not among its operational errors: a standby, or a disk that is nearly
+full."""
+OTHER_TABLES_CODES, OTHER_TABLES_WORDS = (
+    {"42703", "42P01"},
+    ("no such column", "no such table", "has no column named"),
+)
+"""Of PostgreSQL and of SQLite: the tables are those of another version, while an upgrade goes
+on."""
 FIRST_S, SPREAD_S = 3, 5
-"""Seconds after which to try again: at least so many, and a random share of the spread, lest all come back at once."""
+"""Seconds after which to try again: at least so many, and a random share of the spread, lest all
+come back at once."""
 
 
 class Busy(Exception):
-    """More of this was asked for than the process does at once; nothing was done. The message is a sentence for people."""
+    """More of this was asked for than the process does at once; nothing was done. The message is a
+    sentence for people."""
 
 
 def reason(error: BaseException) -> str:
@@ -30,7 +38,9 @@ def reason(error: BaseException) -> str:
         return str(error)
     if _finds_other_tables(error):
         return _("The server is being brought up to date.")
-    if isinstance(error, OperationalError | InterfaceError) or (isinstance(error, Error) and sqlstate(error) == READ_ONLY_TRANSACTION):
+    if isinstance(error, OperationalError | InterfaceError) or (
+        isinstance(error, Error) and sqlstate(error) == READ_ONLY_TRANSACTION
+    ):
         text = str(error).lower()
         if "disk is full" in text or sqlstate(error) == "53100":
             return _("The server's disk is full.")
@@ -48,7 +58,10 @@ def reason(error: BaseException) -> str:
 
 
 def _finds_other_tables(error: BaseException) -> bool:
-    return isinstance(error, Error) and (sqlstate(error) in OTHER_TABLES_CODES or any(words in str(error) for words in OTHER_TABLES_WORDS))
+    return isinstance(error, Error) and (
+        sqlstate(error) in OTHER_TABLES_CODES
+        or any(words in str(error) for words in OTHER_TABLES_WORDS)
+    )
 
 
 def sqlstate(error: BaseException) -> str:
@@ -57,7 +70,8 @@ def sqlstate(error: BaseException) -> str:
 
 
 def lost_a_race(error: OperationalError) -> bool:
-    """Whether the database chose this transaction as a victim, so that it will do at once what it did not do now."""
+    """Whether the database chose this transaction as a victim, so that it will do at once what it
+    did not do now."""
     return sqlstate(error) in {"40P01", "40001"}
 
 

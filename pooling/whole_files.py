@@ -1,8 +1,7 @@
 """Files that are written whole, or not at all.
 
-A file is written next to its place and renamed onto it. What no file may replace (a device, a pipe, an open descriptor) gets the
-bytes once they are complete.
-"""
+A file is written next to its place and renamed onto it. What no file may replace (a device, a pipe,
+an open descriptor) gets the bytes once they are complete."""
 
 from __future__ import annotations
 
@@ -22,7 +21,8 @@ MOST_LINKS = 40
 
 
 def open_descriptor(path: str | os.PathLike[str]) -> int | None:
-    """The open file of this process that the path names (`/dev/stdout`, `/dev/fd/3`, a link to one), or None."""
+    """The open file of this process that the path names (`/dev/stdout`, `/dev/fd/3`, a link to
+    one), or None."""
     for _ in range(MOST_LINKS):
         folder, name = os.path.split(os.path.abspath(path))
         folder = os.path.realpath(folder)
@@ -36,8 +36,8 @@ def open_descriptor(path: str | os.PathLike[str]) -> int | None:
 
 
 def is_written_through(path: str | os.PathLike[str]) -> bool:
-    """Whether the bytes go into what is there: a device, a pipe, an open descriptor, or a file that a new one could not
-    replace with the same owner."""
+    """Whether the bytes go into what is there: a device, a pipe, an open descriptor, or a file that
+    a new one could not replace with the same owner."""
     if open_descriptor(path) is not None:
         return True
     try:
@@ -47,15 +47,24 @@ def is_written_through(path: str | os.PathLike[str]) -> bool:
     if not stat.S_ISREG(old.st_mode) or not _may_write_into(Path(os.path.realpath(path)).parent):
         return True
     user = os.geteuid()
-    return user not in (0, old.st_uid) or (user != 0 and old.st_gid not in (os.getegid(), *os.getgroups()))
+    return user not in (0, old.st_uid) or (
+        user != 0 and old.st_gid not in (os.getegid(), *os.getgroups())
+    )
 
 
 def refuse_unwritable(path: str | os.PathLike[str]) -> None:
-    """Raise OSError, in words for a person, if this file cannot be written: before hours of computing as well as after them."""
+    """Raise OSError, in words for a person, if this file cannot be written: before hours of
+    computing as well as after them."""
     if os.fspath(path) == "-":
-        raise OSError(errno.EINVAL, "data files do not go to standard output, expected the name of a file", "-")
+        raise OSError(
+            errno.EINVAL,
+            "data files do not go to standard output, expected the name of a file",
+            "-",
+        )
     if os.path.isdir(path):
-        raise IsADirectoryError(errno.EISDIR, "a folder, expected the name of a file in it", str(path))
+        raise IsADirectoryError(
+            errno.EISDIR, "a folder, expected the name of a file in it", str(path)
+        )
     descriptor = open_descriptor(path)
     if descriptor is not None:
         try:
@@ -64,13 +73,21 @@ def refuse_unwritable(path: str | os.PathLike[str]) -> None:
             raise OSError(error.errno, "not an open file of this program", str(path)) from None
     elif os.path.exists(path):
         if not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, "no right to write this file, name another one", str(path))
+            raise PermissionError(
+                errno.EACCES, "no right to write this file, name another one", str(path)
+            )
     else:
         folder = Path(os.path.realpath(path)).parent
         if not folder.is_dir():
-            raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}, make it first", str(path))
+            raise FileNotFoundError(
+                errno.ENOENT, f"there is no folder {folder}, make it first", str(path)
+            )
         if not _may_write_into(folder):
-            raise PermissionError(errno.EACCES, f"no right to write into the folder {folder}, name another one", str(path))
+            raise PermissionError(
+                errno.EACCES,
+                f"no right to write into the folder {folder}, name another one",
+                str(path),
+            )
 
 
 def _may_write_into(folder: Path) -> bool:
@@ -79,11 +96,12 @@ def _may_write_into(folder: Path) -> bool:
 
 @contextmanager
 def whole_bytes(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
-    """Open a file for writing that can also be read back, and that takes its place when the block ends without an error.
+    """Open a file for writing that can also be read back, and that takes its place when the block
+    ends without an error.
 
     A symbolic link is followed and stays. An existing file keeps its permissions and owner.
-    private: a file of the program's own, which only its owner may read. It replaces whatever is there.
-    """
+    private: a file of the program's own, which only its owner may read. It replaces whatever is
+    there."""
     if not private:
         refuse_unwritable(path)
         if is_written_through(path):
@@ -91,7 +109,9 @@ def whole_bytes(path: str | os.PathLike[str], *, private: bool = False) -> Itera
                 yield out
             return
     target = Path(path if private else os.path.realpath(path))
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    handle, temporary = tempfile.mkstemp(
+        dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+    )
     try:
         with os.fdopen(handle, "w+b") as out:
             yield cast(BinaryIO, out)
@@ -110,20 +130,26 @@ def whole_bytes(path: str | os.PathLike[str], *, private: bool = False) -> Itera
 
 @contextmanager
 def _written_through(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a temporary file that is copied into what is there when the block ends without an error."""
+    """Open a temporary file that is copied into what is there when the block ends without an
+    error."""
     with tempfile.TemporaryFile() as whole:
         yield cast(BinaryIO, whole)
         whole.seek(0)
         descriptor = open_descriptor(path)
         try:
-            with open(path, "wb") if descriptor is None else os.fdopen(os.dup(descriptor), "wb") as out:
+            with (
+                open(path, "wb")
+                if descriptor is None
+                else os.fdopen(os.dup(descriptor), "wb") as out
+            ):
                 shutil.copyfileobj(whole, out)
         except OSError as error:
             raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
 def _take_over_rights(temporary: str, target: Path) -> None:
-    """Give a file the permissions and owner of the one that it will replace; those of any new file if there is none."""
+    """Give a file the permissions and owner of the one that it will replace; those of any new file
+    if there is none."""
     try:
         old = target.stat()
     except FileNotFoundError:

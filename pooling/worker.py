@@ -1,8 +1,9 @@
-"""The Celery side of jobs: one task, and the reconciler that makes the broker's losses harmless. Only the worker's processes import it.
+"""The Celery side of jobs: one task, and the reconciler that makes the broker's losses harmless.
+Only the worker's processes import it.
 
-Worker: `celery -A config worker`. Without ASSAY_BROKER_URL nothing travels between processes: the reconciler of the worker
-reads the Job table five times a second and feeds the worker's own in-memory queue.
-"""
+Worker: `celery -A config worker`. Without ASSAY_BROKER_URL nothing travels between processes: the
+reconciler of the worker reads the Job table five times a second and feeds the worker's own
+in-memory queue."""
 
 from __future__ import annotations
 
@@ -41,9 +42,11 @@ SHORTEN_LOG = 60.0
 AFTER_A_FAULT = 2.0
 """Seconds until the next look, after one that did not succeed."""
 IN_VAIN = 90.0
-"""Seconds for which sent jobs may wait while this machine does none and takes none: longer than RESEND, so that they were sent twice."""
+"""Seconds for which sent jobs may wait while this machine does none and takes none: longer than
+RESEND, so that they were sent twice."""
 LOOKED_AWAY = 10.0
-"""Seconds without a look (the database was away, the machine stood still), after which IN_VAIN begins anew."""
+"""Seconds without a look (the database was away, the machine stood still), after which IN_VAIN
+begins anew."""
 _stopping = threading.Event()
 
 
@@ -79,7 +82,8 @@ class UrgentJobs(threading.Thread):
 
 
 class Reconciler(threading.Thread):
-    """Sends queued jobs and jobs of dead workers to this worker's queue, each attempt once a minute at most."""
+    """Sends queued jobs and jobs of dead workers to this worker's queue, each attempt once a minute
+    at most."""
 
     def __init__(self, poll: float) -> None:
         super().__init__(name="reconciler", daemon=True)
@@ -131,11 +135,11 @@ class Reconciler(threading.Thread):
         return len(due)
 
     def nothing_is_taken(self, now: float) -> bool:
-        """Whether jobs that were sent have waited for IN_VAIN seconds in which none was taken and none was done on this machine.
+        """Whether jobs that were sent have waited for IN_VAIN seconds in which none was taken and
+        none was done on this machine.
 
-        The processes of the embedded queue share one pipe and its lock. One that is killed while it waits there takes the lock with it, and no
-        process that takes its place ever gets a job.
-        """
+        The processes of the embedded queue share one pipe and its lock. One that is killed while it
+        waits there takes the lock with it, and no process that takes its place ever gets a job."""
         sent = set(self.sent)
         looked_away = now - self.untaken_seen > LOOKED_AWAY
         if looked_away or not sent or self.untaken - sent or done_here():
@@ -151,8 +155,12 @@ def done_here() -> bool:
 
 
 def end_this_worker() -> None:
-    """At once and with all its processes, none of which does a job; whoever started it (`up`, systemd) starts it again."""
-    log.error("jobs have waited for %.0f s and no process of this worker takes them; it ends, to be started again", IN_VAIN)
+    """At once and with all its processes, none of which does a job; whoever started it (`up`,
+    systemd) starts it again."""
+    log.error(
+        "jobs have waited for %.0f s and no process of this worker takes them; it ends, to be started again",
+        IN_VAIN,
+    )
     for process in billiard.active_children():
         with contextlib.suppress(OSError):
             os.kill(process.pid, signal.SIGKILL)
@@ -160,7 +168,8 @@ def end_this_worker() -> None:
 
 
 def keep_up() -> None:
-    """Ask for the work that is due by itself. What is wrong with one kind of it does not stop the others."""
+    """Ask for the work that is due by itself. What is wrong with one kind of it does not stop the
+    others."""
     for look in jobs.upkeep:
         try:
             for job in look():

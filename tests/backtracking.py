@@ -1,8 +1,9 @@
-"""A matcher of regular expressions that counts its steps, as Python's backtracks: for tests of how their number grows.
+"""A matcher of regular expressions that counts its steps, as Python's backtracks: for tests of how
+their number grows.
 
-`steps(pattern, text)` matches as `re.search` does (`matches(...)` says where, so that a test can hold it to `re`). `attacks(pattern)`
-are texts made for it: what comes before a repetition, the repetition's own text many times, and an end that does not fit.
-"""
+`steps(pattern, text)` matches as `re.search` does (`matches(...)` says where, so that a test can
+hold it to `re`). `attacks(pattern)` are texts made for it: what comes before a repetition, the
+repetition's own text many times, and an end that does not fit."""
 
 from __future__ import annotations
 
@@ -25,8 +26,15 @@ class Matcher:
     """One pattern at one text. steps: how often a part of the pattern was tried at a place."""
 
     def __init__(self, pattern: str | bytes, flags: int, text: str, limit: int) -> None:
-        parsed = parser.parse(pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern, flags)
-        self.items, self.flags, self.text, self.limit = list(parsed), parsed.state.flags, text, limit
+        parsed = parser.parse(
+            pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern, flags
+        )
+        self.items, self.flags, self.text, self.limit = (
+            list(parsed),
+            parsed.state.flags,
+            text,
+            limit,
+        )
         self.steps, self.groups = 0, {}
 
     def search(self) -> tuple[int, int] | None:
@@ -71,10 +79,16 @@ class Matcher:
         if op is codes.GROUPREF:
             span = self.groups.get(given)
             said = None if span is None else self.text[span[0] : span[1]]
-            return rest(at + len(said)) if said is not None and self.text.startswith(said, at) else None
+            return (
+                rest(at + len(said))
+                if said is not None and self.text.startswith(said, at)
+                else None
+            )
         if op is codes.AT:
             return rest(at) if self._is_at(given, at) else None
-        return rest(at + 1) if at < len(self.text) and self.takes(op, given, self.text[at]) else None
+        return (
+            rest(at + 1) if at < len(self.text) and self.takes(op, given, self.text[at]) else None
+        )
 
     def _repeat(self, op: Any, given: Any, at: int, rest: Go) -> int | None:
         least, most, inner = given
@@ -106,7 +120,9 @@ class Matcher:
             self.steps += 1
         if end - at < least:
             return None
-        places = range(at + least, end + 1) if op is codes.MIN_REPEAT else range(end, at + least - 1, -1)
+        places = (
+            range(at + least, end + 1) if op is codes.MIN_REPEAT else range(end, at + least - 1, -1)
+        )
         if op is codes.POSSESSIVE_REPEAT:
             places = range(end, end + 1)
         return next((end for place in places if (end := rest(place)) is not None), None)
@@ -121,7 +137,12 @@ class Matcher:
             return all(ord(one) != given for one in same if len(one) == 1)
         assert op is codes.IN, op
         wanted = given[0][0] is not codes.NEGATE
-        inside = any(self._in(kind, what, one) for kind, what in given for one in same if len(one) == 1 and kind is not codes.NEGATE)
+        inside = any(
+            self._in(kind, what, one)
+            for kind, what in given
+            for one in same
+            if len(one) == 1 and kind is not codes.NEGATE
+        )
         return inside == wanted
 
     @staticmethod
@@ -131,7 +152,11 @@ class Matcher:
         if kind is codes.RANGE:
             return bool(what[0] <= ord(one) <= what[1])
         name = str(what).removeprefix("CATEGORY_").removeprefix("NOT_")
-        holds = {"DIGIT": one.isdecimal(), "SPACE": one.isspace(), "WORD": one.isalnum() or one == "_"}[name]
+        holds = {
+            "DIGIT": one.isdecimal(),
+            "SPACE": one.isspace(),
+            "WORD": one.isalnum() or one == "_",
+        }[name]
         return holds != ("NOT_" in str(what))
 
     def _around(self, given: Any, at: int) -> bool:
@@ -139,7 +164,11 @@ class Matcher:
         if direction > 0:
             return self.match(list(inner), 0, at, lambda place: place) is not None
         width = inner.getwidth()[0]
-        return at >= width and self.match(list(inner), 0, at - width, lambda place: place if place == at else None) is not None
+        return (
+            at >= width
+            and self.match(list(inner), 0, at - width, lambda place: place if place == at else None)
+            is not None
+        )
 
     def _is_at(self, what: Any, at: int) -> bool:
         text, lines = self.text, bool(self.flags & 8)
@@ -148,8 +177,15 @@ class Matcher:
         if what is codes.AT_END_STRING:
             return at == len(text)
         if what is codes.AT_END:
-            return at == len(text) or (at == len(text) - 1 and text[at] == "\n") or (lines and text[at] == "\n")
-        before, after = (0 <= place < len(text) and (text[place].isalnum() or text[place] == "_") for place in (at - 1, at))
+            return (
+                at == len(text)
+                or (at == len(text) - 1 and text[at] == "\n")
+                or (lines and text[at] == "\n")
+            )
+        before, after = (
+            0 <= place < len(text) and (text[place].isalnum() or text[place] == "_")
+            for place in (at - 1, at)
+        )
         return (before != after) == (what is codes.AT_BOUNDARY)
 
 
@@ -162,17 +198,24 @@ def steps(pattern: str | bytes, flags: int, text: str, *, limit: int = 10**6) ->
 
 
 def attacks(pattern: str | bytes, flags: int) -> Iterator[tuple[str, str, str]]:
-    """(begin, what is repeated, end) for each unbounded repetition of the pattern, with several texts of each and several ends."""
+    """(begin, what is repeated, end) for each unbounded repetition of the pattern, with several
+    texts of each and several ends."""
     matcher = Matcher(pattern, flags, "", 0)
     for before, body, after in _repetitions(matcher, matcher.items, ""):
-        texts = {_example(matcher, body), *(_example(matcher, body, skip) for skip in range(1, 4))} - {""}
+        texts = {
+            _example(matcher, body),
+            *(_example(matcher, body, skip) for skip in range(1, 4)),
+        } - {""}
         for text in texts:
             for end in ("", "\x00", "\n", after[:-1] + "\x00"):
                 yield before, text, end
 
 
-def _repetitions(matcher: Matcher, items: list[Any], before: str) -> Iterator[tuple[str, list[Any], str]]:
-    """(an example of what stands before, the repeated part, an example of what stands after) of every repetition of more than ten."""
+def _repetitions(
+    matcher: Matcher, items: list[Any], before: str
+) -> Iterator[tuple[str, list[Any], str]]:
+    """(an example of what stands before, the repeated part, an example of what stands after) of
+    every repetition of more than ten."""
     for index, (op, given) in enumerate(items):
         after = _example(matcher, items[index + 1 :])
         inner: list[list[Any]] = []
@@ -194,7 +237,8 @@ def _repetitions(matcher: Matcher, items: list[Any], before: str) -> Iterator[tu
 
 
 def _example(matcher: Matcher, items: list[Any], skip: int = 0) -> str:
-    """A text that the items match, the one after `skip` others where a set of characters has so many."""
+    """A text that the items match, the one after `skip` others where a set of characters has so
+    many."""
     out = ""
     for op, given in items:
         if op in REPEATS:
@@ -208,7 +252,15 @@ def _example(matcher: Matcher, items: list[Any], skip: int = 0) -> str:
         elif op is codes.LITERAL:
             out += chr(given)
         elif op in (codes.NOT_LITERAL, codes.ANY, codes.IN):
-            first = [chr(what if kind is codes.LITERAL else what[0]) for kind, what in given if kind in (codes.LITERAL, codes.RANGE)] if op is codes.IN else []
+            first = (
+                [
+                    chr(what if kind is codes.LITERAL else what[0])
+                    for kind, what in given
+                    if kind in (codes.LITERAL, codes.RANGE)
+                ]
+                if op is codes.IN
+                else []
+            )
             fitting = [one for one in [*first, *SAMPLES] if matcher.takes(op, given, one)]
             out += fitting[skip % len(fitting)] if fitting else ""
     return out

@@ -1,9 +1,11 @@
 """Small campaigns and people for tests, made through the services where there is a rule to keep.
 
-campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2)      # open, 6 pairs, a manager
+campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2)      # open, 6 pairs, a
+manager
 ada = make_annotator(campaign)
 lease = scheduling.claim(ada)
-judge(ada, 2)                                                                    # claims and submits
+judge(ada, 2)                                                                    # claims and
+submits
 """
 
 from __future__ import annotations
@@ -28,10 +30,19 @@ PASSWORD = "correct horse battery"
 _numbers = itertools.count(1)
 
 
-def make_user(name: str = "", *, may_create: bool = False, superuser: bool = False, time_zone: str = "", email: str = "") -> User:
+def make_user(
+    name: str = "",
+    *,
+    may_create: bool = False,
+    superuser: bool = False,
+    time_zone: str = "",
+    email: str = "",
+) -> User:
     """A person with the password PASSWORD and a profile."""
     name = name or f"person{next(_numbers)}"
-    user = get_user_model().objects.create(username=name, is_superuser=superuser, is_staff=superuser, email=email)
+    user = get_user_model().objects.create(
+        username=name, is_superuser=superuser, is_staff=superuser, email=email
+    )
     user.set_password(PASSWORD)
     user.save()
     Profile.objects.create(user=user, may_create=may_create, time_zone=time_zone)
@@ -45,28 +56,55 @@ def do_urgent_jobs() -> None:
 
 
 def make_collection(
-    *, n_topics: int = 2, n_documents: int = 5, manager: User | None = None, slug: str = "", texts: Sequence[str] = ()
+    *,
+    n_topics: int = 2,
+    n_documents: int = 5,
+    manager: User | None = None,
+    slug: str = "",
+    texts: Sequence[str] = (),
 ) -> Collection:
-    """Topics t1, t2, … and documents d1, d2, … with short texts (`texts`: those of the first documents)."""
+    """Topics t1, t2, … and documents d1, d2, … with short texts (`texts`: those of the first
+    documents)."""
     slug = slug or f"collection-{next(_numbers)}"
-    collection = Collection.objects.create(slug=slug, name=slug.title(), n_documents=n_documents, created_by=manager)
+    collection = Collection.objects.create(
+        slug=slug, name=slug.title(), n_documents=n_documents, created_by=manager
+    )
     if manager is not None:
         collection.managers.add(manager)
     Topic.objects.bulk_create(
-        Topic(collection=collection, topic_id=f"t{i}", text=f"query number {i}", position=i) for i in range(1, n_topics + 1)
+        Topic(collection=collection, topic_id=f"t{i}", text=f"query number {i}", position=i)
+        for i in range(1, n_topics + 1)
     )
     for i in range(1, n_documents + 1):
-        text = texts[i - 1] if i <= len(texts) else f"Document {i} speaks of query number {i}. It has a second sentence."
-        Document.objects.create(collection=collection, docno=f"d{i}", title=f"Title {i}", text=text, n_words=len(text.split()))
+        text = (
+            texts[i - 1]
+            if i <= len(texts)
+            else f"Document {i} speaks of query number {i}. It has a second sentence."
+        )
+        Document.objects.create(
+            collection=collection,
+            docno=f"d{i}",
+            title=f"Title {i}",
+            text=text,
+            n_words=len(text.split()),
+        )
     return collection
 
 
-def make_pool(collection: Collection, *, depth: int = 10, ranks: Sequence[int] | None = None, name: str = "") -> Pool:
-    """Every topic with every document. Document di has best rank i (or ranks[i-1]) and priority depth - rank; within one priority
-    the topics follow each other in their order."""
+def make_pool(
+    collection: Collection, *, depth: int = 10, ranks: Sequence[int] | None = None, name: str = ""
+) -> Pool:
+    """Every topic with every document. Document di has best rank i (or ranks[i-1]) and priority
+    depth - rank; within one priority the topics follow each other in their order."""
     topics, documents = list(collection.topics.all()), list(collection.documents.order_by("pk"))
-    pool = Pool.objects.create(collection=collection, name=name or f"pool {next(_numbers)}", depth=depth)
-    ranked = [(min(ranks[i] if ranks else i + 1, depth), topic, document) for i, document in enumerate(documents) for topic in topics]
+    pool = Pool.objects.create(
+        collection=collection, name=name or f"pool {next(_numbers)}", depth=depth
+    )
+    ranked = [
+        (min(ranks[i] if ranks else i + 1, depth), topic, document)
+        for i, document in enumerate(documents)
+        for topic in topics
+    ]
     ranked.sort(key=lambda row: row[0])
     PoolEntry.objects.bulk_create(
         PoolEntry(
@@ -100,11 +138,16 @@ def make_campaign(
     name: str = "",
     **settings: Any,
 ) -> Campaign:
-    """A campaign with a manager and a pair for each topic and document; open unless `state` says draft, paused or closed."""
+    """A campaign with a manager and a pair for each topic and document; open unless `state` says
+    draft, paused or closed."""
     manager = manager or make_user(may_create=True)
-    collection = collection or make_collection(n_topics=n_topics, n_documents=n_documents, manager=manager)
+    collection = collection or make_collection(
+        n_topics=n_topics, n_documents=n_documents, manager=manager
+    )
     settings.setdefault("target_per_annotator", 0)
-    bar = settings.pop("qualification_pass", 0)  # the test makes the pairs afterwards; a draft with a bar and without pairs does not open
+    bar = settings.pop(
+        "qualification_pass", 0
+    )  # the test makes the pairs afterwards; a draft with a bar and without pairs does not open
     campaign = campaigns.create_campaign(
         name=name or f"Campaign {next(_numbers)}",
         collection=collection,
@@ -129,7 +172,9 @@ def make_campaign(
 
 def make_annotator(campaign: Campaign, name: str = "", **fields: Any) -> Membership:
     """An annotator who has read the guidelines; fields: of Membership."""
-    membership = people.add_member(campaign=campaign, user=make_user(name), role=Membership.Role.ANNOTATOR)
+    membership = people.add_member(
+        campaign=campaign, user=make_user(name), role=Membership.Role.ANNOTATOR
+    )
     newest = campaign.guidelines.order_by("number").last()
     fields.setdefault("guideline_read", newest.number if newest else 0)
     Membership.objects.filter(pk=membership.pk).update(**fields)
@@ -153,16 +198,29 @@ def lease_of(membership: Membership, pair: Pair, *, now: datetime) -> Lease:
     return lease
 
 
-def submit(membership: Membership, lease: Lease, grade: int | None, *, now: datetime | None = None, **answer: Any) -> AnswerOutcome:
+def submit(
+    membership: Membership,
+    lease: Lease,
+    grade: int | None,
+    *,
+    now: datetime | None = None,
+    **answer: Any,
+) -> AnswerOutcome:
     """Submit a grade for a lease with plausible times; grade None: cannot judge."""
     if grade is None:
         answer.setdefault("cannot_reason", "other")
     return judging.submit(
-        membership, lease=lease.token, key=answer.pop("key", None) or uuid.uuid4(), answer=Answer(grade=grade, **answer), now=now
+        membership,
+        lease=lease.token,
+        key=answer.pop("key", None) or uuid.uuid4(),
+        answer=Answer(grade=grade, **answer),
+        now=now,
     )
 
 
-def judge(membership: Membership, grade: int | None, *, now: datetime | None = None, **answer: Any) -> Judgement:
+def judge(
+    membership: Membership, grade: int | None, *, now: datetime | None = None, **answer: Any
+) -> Judgement:
     """Claim the annotator's next pair and judge it."""
     lease = scheduling.claim(membership, now=now)
     if lease is None:
@@ -170,32 +228,54 @@ def judge(membership: Membership, grade: int | None, *, now: datetime | None = N
     return submit(membership, lease, grade, now=now, **answer).judgement
 
 
-def judge_pair(membership: Membership, pair: Pair, grade: int | None, *, now: datetime, **answer: Any) -> Judgement:
+def judge_pair(
+    membership: Membership, pair: Pair, grade: int | None, *, now: datetime, **answer: Any
+) -> Judgement:
     """Judge a pair of one's choosing."""
-    return submit(membership, lease_of(membership, pair, now=now), grade, now=now, **answer).judgement
+    return submit(
+        membership, lease_of(membership, pair, now=now), grade, now=now, **answer
+    ).judgement
 
 
 def judged_campaign(
-    grades: Mapping[tuple[str, str], Sequence[int]], *, names: Sequence[str] = ("ada", "bob"), now: datetime | None = None, **settings: Any
+    grades: Mapping[tuple[str, str], Sequence[int]],
+    *,
+    names: Sequence[str] = ("ada", "bob"),
+    now: datetime | None = None,
+    **settings: Any,
 ) -> Campaign:
-    """(topic, document) -> its grades by people of these names, the first by the first: {("t1", "d1"): (0, 3)}. Two judgements a pair, topics and
-    documents as many as it has, unless settings (of make_campaign) say otherwise."""
+    """(topic, document) -> its grades by people of these names, the first by the first: {("t1",
+    "d1"): (0, 3)}. Two judgements a pair, topics and documents as many as it has, unless settings
+    (of make_campaign) say otherwise."""
     topics, documents = zip(*grades, strict=True)
-    settings = {"n_topics": len(set(topics)), "n_documents": len(set(documents)), "judgements_per_pair": 2, **settings}
+    settings = {
+        "n_topics": len(set(topics)),
+        "n_documents": len(set(documents)),
+        "judgements_per_pair": 2,
+        **settings,
+    }
     campaign = make_campaign(**settings)
     annotators = [make_annotator(campaign, name) for name in names]
-    pairs = {(pair.entry.topic.topic_id, pair.entry.docno): pair for pair in campaign.pairs.select_related("entry__topic")}
+    pairs = {
+        (pair.entry.topic.topic_id, pair.entry.docno): pair
+        for pair in campaign.pairs.select_related("entry__topic")
+    }
     for place, given in grades.items():
         for annotator, grade in zip(annotators[: len(given)], given, strict=True):
             judge_pair(annotator, pairs[place], grade, now=now or timezone.now())
     return campaign
 
 
-def campaign_on_its_way(*, n_judged: int, every: timedelta, left: timedelta, **settings: Any) -> Campaign:
-    """ada has judged n pairs, one in each `every`, the last one half of it ago; it was opened when she began, and the deadline is in `left`."""
+def campaign_on_its_way(
+    *, n_judged: int, every: timedelta, left: timedelta, **settings: Any
+) -> Campaign:
+    """ada has judged n pairs, one in each `every`, the last one half of it ago; it was opened when
+    she began, and the deadline is in `left`."""
     campaign = make_campaign(**settings)
     ada, now = make_annotator(campaign, "ada"), timezone.now()
     for place in range(n_judged):
         judge(ada, 1, now=now - every * (n_judged - place - 0.5))
-    Campaign.objects.filter(pk=campaign.pk).update(deadline=now + left, opened_at=now - every * n_judged)
+    Campaign.objects.filter(pk=campaign.pk).update(
+        deadline=now + left, opened_at=now - every * n_judged
+    )
     return Campaign.objects.select_related("pool").get(pk=campaign.pk)

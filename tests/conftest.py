@@ -1,5 +1,5 @@
-"""What tests may need: real collections, PostgreSQL, Redis, a browser. Absent ones are skipped with a message that cannot
-be overlooked; ASSAY_TEST_REQUIRE turns the skip into a failure."""
+"""What tests may need: real collections, PostgreSQL, Redis, a browser. Absent ones are skipped with
+a message that cannot be overlooked; ASSAY_TEST_REQUIRE turns the skip into a failure."""
 
 from __future__ import annotations
 
@@ -27,14 +27,19 @@ from tests.migrated import copy_migrated
 pytest_plugins = ["tests.second_attempts"]
 REQUIRED = set(os.environ.get("ASSAY_TEST_REQUIRE", "").replace(",", " ").split())
 MISSING: dict[str, str] = {}
-if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):  # as images of containers have it: each of hundreds of processes would compile all modules anew
+if os.environ.pop(
+    "PYTHONDONTWRITEBYTECODE", ""
+):  # as images of containers have it: each of hundreds of processes would compile all modules anew
     sys.dont_write_bytecode = False
-settings.register_profile("assay", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # how busy the machine is, is no defect
+settings.register_profile(
+    "assay", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)  # how busy the machine is, is no defect
 settings.load_profile("assay")
 
 
 def absent(kind: str, reason: str) -> None:
-    """Skip the test for want of `kind`, or fail where an installation says that it must be there."""
+    """Skip the test for want of `kind`, or fail where an installation says that it must be
+    there."""
     MISSING[kind] = reason
     if kind in REQUIRED:
         pytest.fail(f"{kind} is required here (ASSAY_TEST_REQUIRE), but {reason}")
@@ -57,13 +62,17 @@ def data_folder() -> Path:
         absent("data", "ASSAY_TEST_DATA is not set to the folder of real collections")
     folder = Path(configured)
     if not (folder / "README.md").exists():
-        absent("data", f"ASSAY_TEST_DATA={configured} has no README.md, so it is not the folder of real collections")
+        absent(
+            "data",
+            f"ASSAY_TEST_DATA={configured} has no README.md, so it is not the folder of real collections",
+        )
     return folder
 
 
 @pytest.fixture(scope="session")
 def postgresql_url() -> str:
-    """Address of a PostgreSQL server on which databases may be made: postgresql://user@host:port/name."""
+    """Address of a PostgreSQL server on which databases may be made:
+    postgresql://user@host:port/name."""
     url = os.environ.get("ASSAY_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
     parts = urlparse(url)
     if not reachable(parts.hostname or "127.0.0.1", parts.port or 5432):
@@ -82,11 +91,17 @@ def redis_url() -> str:
 
 @pytest.fixture(scope="session")
 def django_db_keepdb(request: pytest.FixtureRequest, django_db_modify_db_settings: None) -> bool:
-    """The test database on SQLite is a copy of a migrated one, unless something is asked of pytest-django about its database. Django
-    keeps what it finds, and still migrates: where the copy lacked anything, it would be added. The folder goes with this process."""
+    """The test database on SQLite is a copy of a migrated one, unless something is asked of
+    pytest-django about its database. Django keeps what it finds, and still migrates: where the copy
+    lacked anything, it would be added. The folder goes with this process."""
     asked: bool = request.config.getvalue("reuse_db")
     test = connections["default"].settings_dict["TEST"]
-    if asked or request.config.getvalue("create_db") or request.config.getvalue("nomigrations") or connections["default"].vendor != "sqlite":
+    if (
+        asked
+        or request.config.getvalue("create_db")
+        or request.config.getvalue("nomigrations")
+        or connections["default"].vendor != "sqlite"
+    ):
         return asked
     copy_migrated(Path(test["NAME"]))
     return True
@@ -94,7 +109,8 @@ def django_db_keepdb(request: pytest.FixtureRequest, django_db_modify_db_setting
 
 @pytest.fixture(scope="session", autouse=True)
 def _emptied_without_what_migrations_make() -> Iterator[None]:
-    """After a test that commits, Django empties all tables, and then makes anew the kinds of content and permissions that migrations have made:
+    """After a test that commits, Django empties all tables, and then makes anew the kinds of
+    content and permissions that migrations have made:
     seventy statements. Those tables are left as they are here, for no test changes them."""
     emptied = TransactionTestCase._fixture_teardown
 
@@ -103,7 +119,13 @@ def _emptied_without_what_migrations_make() -> Iterator[None]:
         if connection.vendor != "sqlite":
             return emptied(test)
         kept = {model._meta.db_table for model in (ContentType, Permission)}
-        tables = [name for name in connection.introspection.django_table_names(only_existing=True, include_views=False) if name not in kept]
+        tables = [
+            name
+            for name in connection.introspection.django_table_names(
+                only_existing=True, include_views=False
+            )
+            if name not in kept
+        ]
         connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), tables))
 
     with pytest.MonkeyPatch.context() as patch:
@@ -119,26 +141,29 @@ def _nothing_kept_from_other_tests() -> None:
 
 @pytest.fixture
 def rows_read_anew(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> None:
-    """A page shows what was judged a moment before: the rows of a campaign are looked for at each request, and its files stay with the test."""
+    """A page shows what was judged a moment before: the rows of a campaign are looked for at each
+    request, and its files stay with the test."""
     settings.DATA_DIR = tmp_path
     monkeypatch.setattr(live, "FRESH", 0.0)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Bytes give a test no name: packed ones hold the second in which they were packed, and two workers that name one test
-    differently run none at all."""
+    """Bytes give a test no name: packed ones hold the second in which they were packed, and two
+    workers that name one test differently run none at all."""
     return argname if isinstance(val, bytes) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Processes that share the tests take groups first (those of a file in which much is made once), then the slow ones, so that none
-    of them is begun when the others have come to their end."""
+    """Processes that share the tests take groups first (those of a file in which much is made
+    once), then the slow ones, so that none of them is begun when the others have come to their
+    end."""
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What stands in memory now stays to the end: whoever looks for garbage there again and again spends a tenth of the time of tests of pages."""
+    """What stands in memory now stays to the end: whoever looks for garbage there again and again
+    spends a tenth of the time of tests of pages."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -147,7 +172,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = {}
     for report in terminalreporter.stats.get("skipped", []):
-        text = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        text = (
+            str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        )
         for kind in ("browser", "postgresql", "redis", "data", "nginx", "caddy", "systemd"):
             if text.startswith(f"Skipped: {kind}: "):
                 reasons.setdefault(kind, []).append(text.removeprefix("Skipped: "))

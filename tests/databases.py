@@ -1,4 +1,5 @@
-"""An empty database of its own for one test, in place of the one that all tests share; and what the tests of a file have in common, made once."""
+"""An empty database of its own for one test, in place of the one that all tests share; and what the
+tests of a file have in common, made once."""
 
 from __future__ import annotations
 
@@ -17,10 +18,17 @@ from tests.migrated import copy_migrated, fill_migrated
 
 
 @contextmanager
-def own_database(vendor: str, *, folder: Path, server: str = "", migrated: bool = False) -> Iterator[str]:
-    """While it is open, Django's default database is a new one. server: of PostgreSQL; migrated: with all tables. -> its address"""
+def own_database(
+    vendor: str, *, folder: Path, server: str = "", migrated: bool = False
+) -> Iterator[str]:
+    """While it is open, Django's default database is a new one. server: of PostgreSQL; migrated:
+    with all tables. -> its address"""
     name = f"assay_test_{uuid.uuid4().hex[:12]}"
-    url = f"{server.rpartition('/')[0]}/{name}" if vendor == "postgresql" else f"sqlite:///{folder / name}.sqlite3"
+    url = (
+        f"{server.rpartition('/')[0]}/{name}"
+        if vendor == "postgresql"
+        else f"sqlite:///{folder / name}.sqlite3"
+    )
     if vendor == "postgresql":
         _ask(server, f"CREATE DATABASE {name}")
         if migrated:
@@ -29,7 +37,9 @@ def own_database(vendor: str, *, folder: Path, server: str = "", migrated: bool 
         copy_migrated(folder / f"{name}.sqlite3")
     shared, before = connections["default"], connections.settings["default"]
     described = databases.described(url, folder, query_seconds=0, pooler=False)
-    connections.settings["default"] = connections.configure_settings({"default": described})["default"]
+    connections.settings["default"] = connections.configure_settings({"default": described})[
+        "default"
+    ]
     del connections["default"]
     try:
         yield url
@@ -62,8 +72,8 @@ def on_another_connection(deed: Callable[[], object]) -> None:
 
 @contextmanager
 def for_several_tests(blocker: DjangoDbBlocker) -> Iterator[None]:
-    """What is made at its beginning is there for each test until its end, and what a test makes of it is taken back before the next one. Only for
-    tests that do not commit."""
+    """What is made at its beginning is there for each test until its end, and what a test makes of
+    it is taken back before the next one. Only for tests that do not commit."""
     with blocker.unblock(), undone():
         yield
 
@@ -72,7 +82,9 @@ def for_several_tests(blocker: DjangoDbBlocker) -> Iterator[None]:
 def undone() -> Iterator[None]:
     """A transaction that is rolled back at its end."""
     outer = transaction.atomic()
-    outer._from_testcase = True  # as Django marks what a class of tests has made: a snapshot or a durable transaction may begin inside
+    # as Django marks what a class of tests has made: a snapshot or a durable transaction may begin
+    # inside
+    outer._from_testcase = True
     with outer:
         yield
         transaction.set_rollback(True)

@@ -9,7 +9,8 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def block(document: str, first_line: str) -> str:
-    """The indented lines after the one that begins with this, up to the next line that is not, or that begins another file."""
+    """The indented lines after the one that begins with this, up to the next line that is not, or
+    that begins another file."""
     lines = (DOCS / document).read_text(encoding="utf-8").splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith(f"    {first_line}"))
     found = []

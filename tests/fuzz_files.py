@@ -1,10 +1,11 @@
-"""Mutated files for every reader: `python -m tests.fuzz_files` (make fuzz), a hundred thousand each. Nothing but FormatError may come out.
+"""Mutated files for every reader: `python -m tests.fuzz_files` (make fuzz), a hundred thousand
+each. Nothing but FormatError may come out.
 
-Prints a line per reader with how many files it read and refused and how long the slowest took; what raised anything else, took longer
-than --patience seconds (a regular expression that backtracks, a loop that is not linear), or more than --memory megabytes, is kept under
-var/fuzz, and the status is 1.
-The same seed makes the same files. The short form of it runs with the tests (tests/pooling/formats/test_wrong_files.py).
-"""
+Prints a line per reader with how many files it read and refused and how long the slowest took; what
+raised anything else, took longer than --patience seconds (a regular expression that backtracks, a
+loop that is not linear), or more than --memory megabytes, is kept under var/fuzz, and the status is
+1. The same seed makes the same files. The short form of it runs with the tests
+(tests/pooling/formats/test_wrong_files.py)."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class Outcome(NamedTuple):
 
 
 def files(kind: str, seed: int, n: int) -> Iterator[bytes]:
-    """Files of all kinds, changed at some places, packed now and then; some of them long, for what is not linear shows there."""
+    """Files of all kinds, changed at some places, packed now and then; some of them long, for what
+    is not linear shows there."""
     from tests.pooling.formats.test_wrong_files import mixed, whole_files
 
     rng, whole = random.Random(f"{kind} {seed}"), whole_files(kind)
@@ -42,7 +44,11 @@ def files(kind: str, seed: int, n: int) -> Iterator[bytes]:
         content = rng.choice(whole)
         if number % 50 == 49:
             at = rng.randrange(len(content) + 1)
-            content = content[:at] + (content[at : at + rng.randrange(1, 9)] or b" ") * rng.randrange(1, 5000) + content[at:]
+            content = (
+                content[:at]
+                + (content[at : at + rng.randrange(1, 9)] or b" ") * rng.randrange(1, 5000)
+                + content[at:]
+            )
             content = content[:LARGEST]
         else:
             content = mixed(rng, content, whole)
@@ -52,7 +58,9 @@ def files(kind: str, seed: int, n: int) -> Iterator[bytes]:
 def take_at_most(megabytes: int) -> None:
     """More memory than this process has. What wants more gets a MemoryError."""
     has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (has + (megabytes << 20), resource.getrlimit(resource.RLIMIT_AS)[1]))
+    resource.setrlimit(
+        resource.RLIMIT_AS, (has + (megabytes << 20), resource.getrlimit(resource.RLIMIT_AS)[1])
+    )
 
 
 def fuzz(asked: tuple[str, int, int, float, int]) -> Outcome:
@@ -90,19 +98,45 @@ def fuzz(asked: tuple[str, int, int, float, int]) -> Outcome:
 def main() -> int:
     from tests.pooling.formats.test_wrong_files import ALL_READERS
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--files", type=int, default=100_000, help="of each reader")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--patience", type=float, default=5.0, help="seconds of processor time for one file")
-    parser.add_argument("--memory", type=int, default=500, help="megabytes that a process may take beyond what it has")
+    parser.add_argument(
+        "--patience", type=float, default=5.0, help="seconds of processor time for one file"
+    )
+    parser.add_argument(
+        "--memory",
+        type=int,
+        default=500,
+        help="megabytes that a process may take beyond what it has",
+    )
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--only", nargs="*", choices=sorted(ALL_READERS), default=sorted(ALL_READERS), metavar="READER")
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        choices=sorted(ALL_READERS),
+        default=sorted(ALL_READERS),
+        metavar="READER",
+    )
     options = parser.parse_args()
     bad = 0
-    print(f"{'reader':28} {'read':>8} {'refused':>8} {'slowest':>10}   (load {os.getloadavg()[0]:.1f})")
+    print(
+        f"{'reader':28} {'read':>8} {'refused':>8} {'slowest':>10}   (load {os.getloadavg()[0]:.1f})"
+    )
     with Pool(options.processes) as pool:
-        for one in pool.imap(fuzz, [(kind, options.seed, options.files, options.patience, options.memory) for kind in options.only]):
-            print(f"{one.reader:28} {one.n_read:8,} {one.n_refused:8,} {one.slowest * 1000:7.0f} ms", flush=True)
+        for one in pool.imap(
+            fuzz,
+            [
+                (kind, options.seed, options.files, options.patience, options.memory)
+                for kind in options.only
+            ],
+        ):
+            print(
+                f"{one.reader:28} {one.n_read:8,} {one.n_refused:8,} {one.slowest * 1000:7.0f} ms",
+                flush=True,
+            )
             for fault in one.faults:
                 print(f"    {fault}")
             bad += len(one.faults)

@@ -1,4 +1,5 @@
-"""A web application that takes as long to load as a test likes: until the file GATE is there. Answers with its process; to /6 after six seconds."""
+"""A web application that takes as long to load as a test likes: until the file GATE is there.
+Answers with its process; to /6 after six seconds."""
 
 from __future__ import annotations
 

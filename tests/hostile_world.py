@@ -1,8 +1,9 @@
-"""An installation in which every text that people and files bring is hostile: it tries to leave its place on a page, in a script, a picture,
-a spreadsheet, a template, LaTeX. `problems_of` says what of it came through in an answer.
+"""An installation in which every text that people and files bring is hostile: it tries to leave its
+place on a page, in a script, a picture, a spreadsheet, a template, LaTeX. `problems_of` says what
+of it came through in an answer.
 
-Whatever comes through is found by its name: elements, attributes and handlers called `x-zq…` or `zq` are nobody's but the texts'.
-"""
+Whatever comes through is found by its name: elements, attributes and handlers called `x-zq…` or
+`zq` are nobody's but the texts'."""
 
 from __future__ import annotations
 
@@ -36,14 +37,15 @@ from annotation.models import (
     OpenSession,
     Pair,
     Question,
-)  # fmt: skip
+)
 from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic
 from pooling.services.topics import decide
 from tests.test_urls_by_role import Brought, World
 
 OVERRIDE = "\u202e"
 SHORT = f"=\"'><x-zq-a onload=zq()>{{{{40|add:2}}}}zq</script><script>zq()</script>{OVERRIDE}\x07"
-"""Begins as a formula, closes an attribute, an element and a script, opens others, is a template, turns the direction of writing, rings."""
+"""Begins as a formula, closes an attribute, an element and a script, opens others, is a template,
+turns the direction of writing, rings."""
 LONG = (
     SHORT
     + """ x-zq-b=1 onmouseover=zq() ' x-zq-c=1 --><x-zq-d></title></textarea></style></svg>]]><img src=x onerror=zq()><svg/onload=zq()>
@@ -60,7 +62,7 @@ def say(short: str) -> str:
 
 def call(short: str) -> str:
     """A name of a file, of which the program keeps what follows the last slash."""
-    return f'="\'><x-zq-a onload=zq()>{{{{40|add:2}}}}zq{OVERRIDE}{short}'
+    return f"=\"'><x-zq-a onload=zq()>{{{{40|add:2}}}}zq{OVERRIDE}{short}"
 
 
 def word(short: str) -> str:
@@ -75,12 +77,19 @@ def brought(tail: str = "") -> Brought:
     topics = {t: "Type 2 diabetes", u: "type 2  DIABETES", v: "#1 or #2"}
     first, second, third = (word(tag) + tail for tag in "ABW")
     run = f"{t} Q0 {a} 1 9 TAG\n{t} Q0 {b} 2 8 TAG\n{u} Q0 {x} 1 9 TAG\n"
-    documents = [{"_id": a, "title": LONG.replace("\n", " "), "text": LONG + "\0", LONG[:60]: LONG}, {"_id": b, "text": LONG}]
+    documents = [
+        {"_id": a, "title": LONG.replace("\n", " "), "text": LONG + "\0", LONG[:60]: LONG},
+        {"_id": b, "text": LONG},
+    ]
     return Brought(
         say=say,
         call=call,
         topics="".join(f"{topic}\t{text} {SHORT}\n" for topic, text in topics.items()),
-        runs=(run.replace("TAG", first), f"{t} Q0 {b} 1 9 {second}\n{t} Q0 {d} 2 8 {second}\n", run.replace("TAG", third)),
+        runs=(
+            run.replace("TAG", first),
+            f"{t} Q0 {b} 1 9 {second}\n{t} Q0 {d} 2 8 {second}\n",
+            run.replace("TAG", third),
+        ),
         documents="".join(json.dumps(document) + "\n" for document in documents),
         qrels=f"{t} 0 {a} 1\n{t} 0 {b} 0\n",
         pair=(t, a),
@@ -88,15 +97,25 @@ def brought(tail: str = "") -> Brought:
 
 
 def fill(world: World) -> None:
-    """Every text that the world has not got from its files and forms, as if somebody had written it."""
+    """Every text that the world has not got from its files and forms, as if somebody had written
+    it."""
     campaign, collection = world.campaign, world.collection
-    member, pair = Membership.objects.get(user=world.people["annotator"], campaign=campaign), campaign.pairs.order_by("pk")[0]
+    member, pair = (
+        Membership.objects.get(user=world.people["annotator"], campaign=campaign),
+        campaign.pairs.order_by("pk")[0],
+    )
     ApiTokenRow.objects.create(user=member.user, name=SHORT, digest="0" * 64)
     Feedback.objects.create(membership=member, score="GOOD", text=LONG)
     AuditEvent.objects.create(
-        campaign=campaign, actor=world.people["manager"], action="exported", subject=SHORT, details={SHORT: LONG, "text": LONG}
+        campaign=campaign,
+        actor=world.people["manager"],
+        action="exported",
+        subject=SHORT,
+        details={SHORT: LONG, "text": LONG},
     )
-    session = Session.objects.create(session_key="k" * 32, session_data="", expire_date=timezone.now())
+    session = Session.objects.create(
+        session_key="k" * 32, session_data="", expire_date=timezone.now()
+    )
     OpenSession.objects.create(user=member.user, session=session, device=SHORT[:60])
     Collection.objects.update(description=LONG)
     Topic.objects.update(description=LONG, narrative=LONG, fields={SHORT: LONG}, same_as=word("7"))
@@ -121,7 +140,10 @@ def fill(world: World) -> None:
                 "facts": {**report.get("facts", {}), SHORT: LONG},
             },
         )
-    scale = [{**grade, "name": f"{grade['name']}{SHORT}", "explanation": LONG, "example": LONG} for grade in campaign.scale]
+    scale = [
+        {**grade, "name": f"{grade['name']}{SHORT}", "explanation": LONG, "example": LONG}
+        for grade in campaign.scale
+    ]
     Campaign.objects.update(
         description=LONG,
         paused_reason=LONG,
@@ -135,17 +157,30 @@ def fill(world: World) -> None:
     Membership.objects.update(note=LONG, standing_reason=LONG)
     Invitation.objects.update(name=SHORT, email=f"{SHORT}@example.org")
     Pair.objects.filter(pk=pair.pk).update(
-        kind="gold", gold_grade=2, gold_explanation=LONG, adjudicated_grade=1, adjudicated_at=member.joined_at, adjudicated_reason=LONG
+        kind="gold",
+        gold_grade=2,
+        gold_explanation=LONG,
+        adjudicated_grade=1,
+        adjudicated_at=member.joined_at,
+        adjudicated_reason=LONG,
     )
     Judgement.objects.update(note=LONG)
     MachineJudge.objects.update(
-        endpoint=ADDRESS, prompt_name=SHORT[:60], prompt_text=LONG, guidelines=LONG, related=LONG[:500], troubles={SHORT: 2}, scale=scale
+        endpoint=ADDRESS,
+        prompt_name=SHORT[:60],
+        prompt_text=LONG,
+        guidelines=LONG,
+        related=LONG[:500],
+        troubles={SHORT: 2},
+        scale=scale,
     )
     MachineLabel.objects.update(answer=LONG)
     Question.objects.update(answer=LONG)
     Report.objects.update(title=SHORT, warnings=[LONG], command=LONG)
     for user in User.objects.all():
-        User.objects.filter(pk=user.pk).update(first_name=SHORT, last_name=SHORT, username=f"={user.username}{SHORT}")
+        User.objects.filter(pk=user.pk).update(
+            first_name=SHORT, last_name=SHORT, username=f"={user.username}{SHORT}"
+        )
     collection.refresh_from_db()
     campaign.refresh_from_db()
 
@@ -166,7 +201,17 @@ ADDRESSES = {
     "hx-delete",
     "hx-put",
 }
-NEVER = {"iframe", "object", "embed", "base", "style", "frame", "applet", "foreignobject", "marquee"}
+NEVER = {
+    "iframe",
+    "object",
+    "embed",
+    "base",
+    "style",
+    "frame",
+    "applet",
+    "foreignobject",
+    "marquee",
+}
 NO_SCRIPTS = {"application/json", "importmap"}
 
 
@@ -191,20 +236,32 @@ class PageProblems(HTMLParser):
                 self.texts += value
             if name in ADDRESSES:
                 scheme = urlsplit(re.sub(r"[\x00-\x20]", "", value)).scheme.lower()
-                if scheme not in ("", "http", "https", "mailto") and not value.startswith("data:image/"):
+                if scheme not in ("", "http", "https", "mailto") and not value.startswith(
+                    "data:image/"
+                ):
                     self.found.append(f"{tag} {name}={value[:60]}")
         if tag == "script":
             self._script = given.get("type", "") if given.get("src") is None else None
             if given.get("src") is None and self._script not in NO_SCRIPTS:
                 self.found.append("a script in the page")
-            elif given.get("src") is not None and not str(given["src"]).startswith(("/static/", "/api/docs?script=")):
+            elif given.get("src") is not None and not str(given["src"]).startswith(
+                ("/static/", "/api/docs?script=")
+            ):
                 self.found.append(f"a script of {given['src']}")
         if tag == "meta" and given.get("http-equiv", "").lower() == "refresh":
             self.found.append("meta refresh")
         if tag == "form":
-            self.forms.append({"action": given.get("action", ""), "method": given.get("method", "get").lower(), "fields": {}})
+            self.forms.append(
+                {
+                    "action": given.get("action", ""),
+                    "method": given.get("method", "get").lower(),
+                    "fields": {},
+                }
+            )
         elif tag in ("input", "textarea", "select", "button") and self.forms and given.get("name"):
-            self.forms[-1]["fields"].setdefault(given["name"], (given.get("type", tag), given.get("value", "")))
+            self.forms[-1]["fields"].setdefault(
+                given["name"], (given.get("type", tag), given.get("value", ""))
+            )
 
     def handle_data(self, data: str) -> None:
         if self._script == "application/json" and data.strip():
@@ -221,11 +278,14 @@ class PageProblems(HTMLParser):
 
 
 def problems_of(answer: HttpResponse) -> tuple[list[str], PageProblems | None]:
-    """What came through in an answer of whatever kind, and what the page is made of where it is one."""
+    """What came through in an answer of whatever kind, and what the page is made of where it is
+    one."""
     content = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
     kind = answer.headers.get("Content-Type", "").partition(";")[0]
     found = [
-        f"{name}: {answer.headers[name]!r}" for name in answer.headers if re.search(rf"[\r\n\x07{OVERRIDE}]", str(answer.headers[name]))
+        f"{name}: {answer.headers[name]!r}"
+        for name in answer.headers
+        if re.search(rf"[\r\n\x07{OVERRIDE}]", str(answer.headers[name]))
     ]
     if answer.headers.get("X-Content-Type-Options") != "nosniff":
         found.append("a browser may guess what it is")
@@ -241,7 +301,10 @@ def problems_of(answer: HttpResponse) -> tuple[list[str], PageProblems | None]:
 
 def raw_problems(text: str) -> list[str]:
     """By the bytes alone, whatever a parser makes of them."""
-    said = ["an element of a text" for _ in re.finditer(r"<x-zq|<script>zq|<img src=x|<svg/onload", text)]
+    said = [
+        "an element of a text"
+        for _ in re.finditer(r"<x-zq|<script>zq|<img src=x|<svg/onload", text)
+    ]
     return said + ["a template of a text was rendered" for _ in re.finditer("42zq", text)]
 
 
@@ -272,7 +335,11 @@ def picture_problems(content: bytes) -> list[str]:
             found.append(f"<{tag}> in a picture")
         for name, value in element.attrib.items():
             bare = name.rpartition("}")[2].lower()
-            if bare.startswith("on") or "zq" in bare or (bare == "href" and not value.startswith("#")):
+            if (
+                bare.startswith("on")
+                or "zq" in bare
+                or (bare == "href" and not value.startswith("#"))
+            ):
                 found.append(f"{tag} {name}={value[:60]} in a picture")
     return found
 
@@ -281,13 +348,21 @@ def cell_problems(text: str, delimiter: str = ",") -> list[str]:
     found = []
     for row in csv.reader(io.StringIO(text), delimiter=delimiter):
         for cell in row:
-            if cell[:1] in ("=", "+", "-", "@", "\t", "\r", "\n") and not re.fullmatch(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|inf|nan)|-", cell):
+            if cell[:1] in ("=", "+", "-", "@", "\t", "\r", "\n") and not re.fullmatch(
+                r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|inf|nan)|-", cell
+            ):
                 found.append(f"a cell {cell[:40]!r}")
     return found
 
 
 def archive_problems(content: bytes) -> list[str]:
-    kinds = {"svg": "image/svg+xml", "csv": "text/csv", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
+    kinds = {
+        "svg": "image/svg+xml",
+        "csv": "text/csv",
+        "png": "image/png",
+        "pdf": "application/pdf",
+        "json": "application/json",
+    }
     found = []
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for name in archive.namelist():
@@ -305,5 +380,8 @@ def archive_problems(content: bytes) -> list[str]:
                     if one not in own and not one.startswith("image")
                 ]
             else:
-                found += [f"{name}: {one}" for one in file_problems(kinds.get(name.rpartition(".")[2], ""), inside)]
+                found += [
+                    f"{name}: {one}"
+                    for one in file_problems(kinds.get(name.rpartition(".")[2], ""), inside)
+                ]
     return found

@@ -1,8 +1,10 @@
-"""A whole installation of its own, as `make run` starts it: data folder, database, web server and background worker.
+"""A whole installation of its own, as `make run` starts it: data folder, database, web server and
+background worker.
 
-    with Installation(folder) as assay:
-        assay.run("make_user('ada')")        # Python in the installation, with the names of tests.builders
-        browser.goto(assay.url + "/sign-in")
+with Installation(folder) as assay:
+    assay.run("make_user('ada')")        # Python in the installation, with the names of
+    tests.builders
+    browser.goto(assay.url + "/sign-in")
 """
 
 from __future__ import annotations
@@ -31,14 +33,17 @@ def free_port() -> int:
 
 
 def interruptible() -> None:
-    """For `preexec_fn`: Ctrl-C has its default action. A shell's background job, and what it starts, inherits that it is ignored."""
+    """For `preexec_fn`: Ctrl-C has its default action. A shell's background job, and what it
+    starts, inherits that it is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Installation:
-    """cwd: started from there, as by somebody who stands in another folder; program: what starts it in place of this checkout's manage.py;
-    checkout: of another version; answers: the address that says that it is there; prepared: its database has all tables already, and its
-    static files are collected, for tests of which the first start is no part; settings: further variables, without their prefix."""
+    """cwd: started from there, as by somebody who stands in another folder; program: what starts it
+    in place of this checkout's manage.py; checkout: of another version; answers: the address that
+    says that it is there; prepared: its database has all tables already, and its static files are
+    collected, for tests of which the first start is no part; settings: further variables, without
+    their prefix."""
 
     def __init__(
         self,
@@ -59,18 +64,39 @@ class Installation:
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "server.log"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
-        self.env = {**kept, "DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(checkout), "ASSAY_DATA_DIR": str(folder)}
+        self.env = {
+            **kept,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "PYTHONPATH": str(checkout),
+            "ASSAY_DATA_DIR": str(folder),
+        }
         self.env |= {f"ASSAY_{name}": value for name, value in settings.items()}
         self.server: subprocess.Popen[bytes] | None = None
         if prepared:
             copy_prepared(folder, settings.get("DATABASE_URL", ""))
 
     def __enter__(self) -> Installation:
-        env = self.env if self.cwd is None else {name: value for name, value in self.env.items() if name != "PYTHONPATH"}
-        command = [*self.program, "up", "--port", str(self.port), *([] if self.demo else ["--no-demo"])]
+        env = (
+            self.env
+            if self.cwd is None
+            else {name: value for name, value in self.env.items() if name != "PYTHONPATH"}
+        )
+        command = [
+            *self.program,
+            "up",
+            "--port",
+            str(self.port),
+            *([] if self.demo else ["--no-demo"]),
+        ]
         with self.log.open("wb") as out:
             self.server = subprocess.Popen(
-                command, cwd=self.cwd or self.checkout, env=env, stdout=out, stderr=out, start_new_session=True, preexec_fn=interruptible
+                command,
+                cwd=self.cwd or self.checkout,
+                env=env,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                preexec_fn=interruptible,
             )
         end = time.monotonic() + START_SECONDS * (4 if self.demo else 1)
         while time.monotonic() < end:
@@ -82,10 +108,13 @@ class Installation:
                     break
                 time.sleep(0.2)
         self.stop()
-        raise RuntimeError(f"the installation did not start:\n{self.log.read_text(errors='replace')}")
+        raise RuntimeError(
+            f"the installation did not start:\n{self.log.read_text(errors='replace')}"
+        )
 
     def start_again(self) -> None:
-        """After its `up` was killed: on the same port, where what that has left behind answers until its place is taken."""
+        """After its `up` was killed: on the same port, where what that has left behind answers
+        until its place is taken."""
         self.__enter__()
         end = time.monotonic() + START_SECONDS
         while "Assay is running" not in (text := self.log.read_text(errors="replace")):
@@ -94,7 +123,12 @@ class Installation:
                 raise RuntimeError(f"the installation did not start again:\n{text}")
             time.sleep(0.2)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()
 
     def stop(self) -> None:
@@ -111,7 +145,14 @@ class Installation:
     def run(self, code: str) -> str:
         """Python inside this installation, in a process of its own. -> what it printed"""
         done = subprocess.run(
-            [sys.executable, "manage.py", "shell", "--no-imports", "-c", f"from tests.builders import *\n{code}"],
+            [
+                sys.executable,
+                "manage.py",
+                "shell",
+                "--no-imports",
+                "-c",
+                f"from tests.builders import *\n{code}",
+            ],
             cwd=self.checkout,
             env=self.env,
             capture_output=True,

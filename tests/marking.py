@@ -1,9 +1,13 @@
-"""Where a template or the program says something to people, and which of it no translator would ever see.
+"""Where a template or the program says something to people, and which of it no translator would
+ever see.
 
-unmarked('<p title="A tip">Two words</p>')    ["A tip", "Two words"]: text nodes and visible attributes
+unmarked('<p title="A tip">Two words</p>')    ["A tip", "Two words"]: text nodes and visible
+attributes
 unmarked('<p>{% translate "Two words" %}</p>')    []
-unmarked_in_python('raise Refused(f"{n} are too many")')    ["f'{n} are too many'"]: refusals, labels, messages, choices
-sentences_in_python('return "Nobody judges now."')    ["Nobody judges now."]: whatever reads like a sentence
+unmarked_in_python('raise Refused(f"{n} are too many")')    ["f'{n} are too many'"]: refusals,
+labels, messages, choices
+sentences_in_python('return "Nobody judges now."')    ["Nobody judges now."]: whatever reads like a
+sentence
 """
 
 from __future__ import annotations
@@ -14,17 +18,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 TEMPLATE = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
-VISIBLE = re.compile(r"""\b(aria-label|aria-description|aria-roledescription|title|placeholder|alt|data-confirm)=("|')""")
+VISIBLE = re.compile(
+    r"""\b(aria-label|aria-description|aria-roledescription|title|placeholder|alt|data-confirm)=("|')"""
+)
 SILENT = {"code", "pre", "kbd", "samp", "script", "style", "svg", "template"}
 """What stands in these is typed as it is, or no text."""
-NAMES = {"Aa", "Assay", "API", "CSV", "JSON", "LaTeX", "Markdown", "OpenAPI", "PDF", "PNG", "SVG", "TREC", "UTC", "ZIP"}
+NAMES = {
+    "Aa",
+    "Assay",
+    "API",
+    "CSV",
+    "JSON",
+    "LaTeX",
+    "Markdown",
+    "OpenAPI",
+    "PDF",
+    "PNG",
+    "SVG",
+    "TREC",
+    "UTC",
+    "ZIP",
+}
 """Alike in every language; and "Aa", the sign for how text looks."""
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Of a template, from start to end: kind "text", "value", "block", "comment", or "tag", whose name is that of an HTML element ("/p": its end)."""
+    """Of a template, from start to end: kind "text", "value", "block", "comment", or "tag", whose
+    name is that of an HTML element ("/p": its end)."""
 
     kind: str
     start: int
@@ -39,7 +61,10 @@ def pieces(source: str) -> Iterator[Piece]:
         if inner:
             word = (inner[0][2:-2].split() or [""])[0]
             yield Piece(
-                {"{%": "block", "{{": "value", "{#": "comment"}[inner[0][:2]], at, inner.end(), word if inner[0].startswith("{%") else ""
+                {"{%": "block", "{{": "value", "{#": "comment"}[inner[0][:2]],
+                at,
+                inner.end(),
+                word if inner[0].startswith("{%") else "",
             )
             at = inner.end()
         elif source.startswith("<!--", at):
@@ -88,7 +113,8 @@ def attributes(source: str, tag: Piece) -> Iterator[tuple[int, int]]:
 def says_something(text: str) -> bool:
     """Whether it has words to translate."""
     return any(
-        word not in NAMES for word in WORD.findall(re.sub(r"&\w+;|\b[\w*-]+\.[a-z]{2,5}\b", " ", text))
+        word not in NAMES
+        for word in WORD.findall(re.sub(r"&\w+;|\b[\w*-]+\.[a-z]{2,5}\b", " ", text))
     )  # no entities, no names of files
 
 
@@ -98,9 +124,16 @@ def unmarked(source: str) -> list[str]:
     silent: list[str] = []
     marked = False
     for piece in pieces(source):
-        if piece.kind == "block" and (piece.name in ("blocktranslate", "comment") or "block body_class" in source[piece.start : piece.end]):
+        if piece.kind == "block" and (
+            piece.name in ("blocktranslate", "comment")
+            or "block body_class" in source[piece.start : piece.end]
+        ):
             marked = True
-        elif piece.kind == "block" and piece.name in ("endblocktranslate", "endcomment", "endblock"):
+        elif piece.kind == "block" and piece.name in (
+            "endblocktranslate",
+            "endcomment",
+            "endblock",
+        ):
             marked = False
         elif marked:
             continue
@@ -111,15 +144,33 @@ def unmarked(source: str) -> list[str]:
                 silent.pop()
             elif piece.name in SILENT and not source[: piece.end].endswith("/>"):
                 silent.append(piece.name)
-        elif piece.kind == "text" and not silent and says_something(source[piece.start : piece.end]):
+        elif (
+            piece.kind == "text" and not silent and says_something(source[piece.start : piece.end])
+        ):
             found.append(" ".join(source[piece.start : piece.end].split()))
     return found
 
 
 MARKS = {"_", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy", "pgettext_lazy"}
-REFUSALS = {"AnswerRefused": 1, "CampaignError": 0, "OverQuota": 0, "PeopleError": 0, "PermissionDenied": 0, "Refused": 0, "forms.ValidationError": 0}
+REFUSALS = {
+    "AnswerRefused": 1,
+    "CampaignError": 0,
+    "OverQuota": 0,
+    "PeopleError": 0,
+    "PermissionDenied": 0,
+    "Refused": 0,
+    "forms.ValidationError": 0,
+}
 """Raised with a sentence for people -> which argument that is."""
-SAYING = {"CampaignStep": (1, 2), "DraftContradiction": (1,), "Lever": (2, 3), "ListChoice": (1,), "ToDoAction": (0,), "messages": (1,), "add_error": (1,)}
+SAYING = {
+    "CampaignStep": (1, 2),
+    "DraftContradiction": (1,),
+    "Lever": (2, 3),
+    "ListChoice": (1,),
+    "ToDoAction": (0,),
+    "messages": (1,),
+    "add_error": (1,),
+}
 """Called with words for people -> which arguments these are."""
 WORDS = ("label", "help_text", "empty_label", "about")
 SENTENCE = re.compile(r"[^\W\d_]+[ ,:;]+[^\W\d_]+[ ,:;]+[^\W\d_]+|[^\W\d_]+ [^\W\d_]+\.$")
@@ -127,24 +178,48 @@ SENTENCE = re.compile(r"[^\W\d_]+[ ,:;]+[^\W\d_]+[ ,:;]+[^\W\d_]+|[^\W\d_]+ [^\W
 
 
 def unmarked_in_python(source: str) -> list[str]:
-    """Refusals, labels and help of forms, messages, choices of lists and models, and the like that stand there without gettext; and what
-    gettext could not find, since it is put together before."""
+    """Refusals, labels and help of forms, messages, choices of lists and models, and the like that
+    stand there without gettext; and what gettext could not find, since it is put together
+    before."""
     told: list[ast.expr] = []
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func) in REFUSALS:
+        if (
+            isinstance(node, ast.Raise)
+            and isinstance(node.exc, ast.Call)
+            and ast.unparse(node.exc.func) in REFUSALS
+        ):
             told += node.exc.args[REFUSALS[ast.unparse(node.exc.func)] :][:1]
         elif isinstance(node, ast.Call):
-            if not ast.unparse(node.func).startswith("models.") and _called(node) != "enqueue":  # documents the model; is stored
+            if (
+                not ast.unparse(node.func).startswith("models.") and _called(node) != "enqueue"
+            ):  # documents the model; is stored
                 told += [word.value for word in node.keywords if word.arg in WORDS]
             told += [node.args[at] for at in SAYING.get(_called(node), ()) if at < len(node.args)]
             if ast.unparse(node.func) in MARKS:
                 told += [one for one in node.args[:1] if isinstance(one, ast.JoinedStr | ast.BinOp)]
             if _called(node) == "ListChoice":
-                told += [words for option in node.args[2:3] if isinstance(option, ast.List) for pair in option.elts for words in _second(pair)]
-        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("labels", "help_texts") and isinstance(node.value, ast.Dict):
+                told += [
+                    words
+                    for option in node.args[2:3]
+                    if isinstance(option, ast.List)
+                    for pair in option.elts
+                    for words in _second(pair)
+                ]
+        elif (
+            isinstance(node, ast.Assign)
+            and ast.unparse(node.targets[0]) in ("labels", "help_texts")
+            and isinstance(node.value, ast.Dict)
+        ):
             told += node.value.values
-        elif isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "models.TextChoices" for base in node.bases):
-            told += [words for line in node.body if isinstance(line, ast.Assign) for words in _second(line.value) or [line.value]]
+        elif isinstance(node, ast.ClassDef) and any(
+            ast.unparse(base) == "models.TextChoices" for base in node.bases
+        ):
+            told += [
+                words
+                for line in node.body
+                if isinstance(line, ast.Assign)
+                for words in _second(line.value) or [line.value]
+            ]
     told = [part for one in told for part in _branches(one)]
     return [ast.unparse(one) for one in told if says_something(_constant(one))]
 
@@ -160,13 +235,17 @@ def _second(pair: ast.expr) -> list[ast.expr]:
 
 
 def _branches(told: ast.expr) -> list[ast.expr]:
-    """The texts that may be said: both of an `if`, each of an `or`, all parts of a sum, before a %."""
+    """The texts that may be said: both of an `if`, each of an `or`, all parts of a sum, before a
+    %."""
     if isinstance(told, ast.IfExp):
         return [*_branches(told.body), *_branches(told.orelse)]
     if isinstance(told, ast.BoolOp):
         return [part for value in told.values for part in _branches(value)]
     if isinstance(told, ast.BinOp):
-        return [*_branches(told.left), *(_branches(told.right) if isinstance(told.op, ast.Add) else [])]
+        return [
+            *_branches(told.left),
+            *(_branches(told.right) if isinstance(told.op, ast.Add) else []),
+        ]
     return [told]
 
 
@@ -178,16 +257,29 @@ def _constant(told: ast.expr) -> str:
 
 
 def sentences_in_python(source: str) -> list[str]:
-    """Texts that read like a sentence and are neither marked nor for programmers: docstrings, assertions and exceptions of theirs, names of caches."""
+    """Texts that read like a sentence and are neither marked nor for programmers: docstrings,
+    assertions and exceptions of theirs, names of caches."""
     tree = ast.parse(source)
     passed: set[ast.AST] = set()
     for node in ast.walk(tree):
-        silent = isinstance(node, ast.Assert) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        silent = isinstance(node, ast.Assert) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        )
         if isinstance(node, ast.Call):
-            silent = ast.unparse(node.func) in MARKS or _called(node) in ("RuntimeError", "ValueError", "derived", "remembered", "record")
+            silent = ast.unparse(node.func) in MARKS or _called(node) in (
+                "RuntimeError",
+                "ValueError",
+                "derived",
+                "remembered",
+                "record",
+            )
         if silent or node in passed:
             passed |= set(ast.walk(node))
         elif isinstance(node, ast.JoinedStr):
             passed |= set(ast.walk(node)) - {node}
-    texts = [_constant(node) for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr) and node not in passed]
+    texts = [
+        _constant(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant | ast.JoinedStr) and node not in passed
+    ]
     return [text for text in texts if SENTENCE.search(text)]

@@ -1,9 +1,11 @@
-"""What every installation begins with, made once for a state of the program: an empty database with all tables, and the static files as they are
-collected. A test that is not about migrations or a first start copies them.
+"""What every installation begins with, made once for a state of the program: an empty database with
+all tables, and the static files as they are collected. A test that is not about migrations or a
+first start copies them.
 
-Either takes five to seven seconds of a processor, and every process of a test run and every installation of a test needs the tables.
-They stand in .pytest_cache under a digest of all that they can depend on, so that a changed migration is never met with an old file. Static
-files are only a saving: an installation that finds others than its own collects them anew."""
+Either takes five to seven seconds of a processor, and every process of a test run and every
+installation of a test needs the tables. They stand in .pytest_cache under a digest of all that they
+can depend on, so that a changed migration is never met with an old file. Static files are only a
+saving: an installation that finds others than its own collects them anew."""
 
 from __future__ import annotations
 
@@ -28,8 +30,12 @@ KEPT = ROOT / ".pytest_cache"
 COLLECTED = ("static", "static.digest")
 
 
-def digest(root: Path = ROOT, versions: Iterable[str] = (django.__version__, sqlite3.sqlite_version, sys.version)) -> str:
-    """Of every module of the program, not only of its migrations: they may call the rest. root: of the checkout."""
+def digest(
+    root: Path = ROOT,
+    versions: Iterable[str] = (django.__version__, sqlite3.sqlite_version, sys.version),
+) -> str:
+    """Of every module of the program, not only of its migrations: they may call the rest. root: of
+    the checkout."""
     found = hashlib.sha256("\n".join(versions).encode())
     for path in sorted(path for package in PACKAGES for path in (root / package).rglob("*.py")):
         content = path.read_bytes()
@@ -39,7 +45,8 @@ def digest(root: Path = ROOT, versions: Iterable[str] = (django.__version__, sql
 
 @contextmanager
 def _alone(name: str) -> Iterator[None]:
-    """One process at a time looks for what is kept under this name, and makes it; the others wait."""
+    """One process at a time looks for what is kept under this name, and makes it; the others
+    wait."""
     KEPT.mkdir(exist_ok=True)
     with (KEPT / f"{name}.lock").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
@@ -47,7 +54,8 @@ def _alone(name: str) -> Iterator[None]:
 
 
 def migrated_file() -> Path:
-    """The file to copy. Made at need, by one process while the others wait; files of earlier states are removed."""
+    """The file to copy. Made at need, by one process while the others wait; files of earlier states
+    are removed."""
     path = KEPT / f"migrated-{digest()}.sqlite3"
     with _alone("migrated"):
         if not path.exists():
@@ -62,9 +70,13 @@ def migrated_file() -> Path:
 
 
 def collected_folder() -> Path:
-    """Static files and the mark of what they were collected from, as `up` keeps them in a data folder."""
+    """Static files and the mark of what they were collected from, as `up` keeps them in a data
+    folder."""
     stands = sorted(path for path in (ROOT / "static").rglob("*") if path.is_file())
-    lines = [f"{path.relative_to(ROOT)} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in stands]
+    lines = [
+        f"{path.relative_to(ROOT)} {path.stat().st_size} {path.stat().st_mtime_ns}"
+        for path in stands
+    ]
     found = hashlib.sha256("\n".join([digest(), *lines]).encode()).hexdigest()[:24]
     path = KEPT / f"collected-{found}"
     with _alone("collected"):
@@ -72,7 +84,13 @@ def collected_folder() -> Path:
             for earlier in KEPT.glob("collected-*"):
                 shutil.rmtree(earlier)
             with tempfile.TemporaryDirectory(dir=KEPT) as folder:
-                _manage(Path(folder), "shell", "--no-imports", "-c", "from config.management.commands.up import Command; Command().collect_static()")
+                _manage(
+                    Path(folder),
+                    "shell",
+                    "--no-imports",
+                    "-c",
+                    "from config.management.commands.up import Command; Command().collect_static()",
+                )
                 made = Path(folder) / "made"
                 made.mkdir()
                 for name in COLLECTED:
@@ -82,7 +100,8 @@ def collected_folder() -> Path:
 
 
 def copy_prepared(to: Path, url: str = "") -> None:
-    """For an installation that has not been started yet: its folder, and its tables there or in its empty database of PostgreSQL."""
+    """For an installation that has not been started yet: its folder, and its tables there or in its
+    empty database of PostgreSQL."""
     if url:
         fill_migrated(url)
     else:
@@ -91,7 +110,8 @@ def copy_prepared(to: Path, url: str = "") -> None:
 
 
 def fill_migrated(url: str) -> None:
-    """The same tables for an empty database of PostgreSQL, out of a dump of the first that was migrated."""
+    """The same tables for an empty database of PostgreSQL, out of a dump of the first that was
+    migrated."""
     path = KEPT / f"postgresql-{digest()}.sql"
     with _alone("postgresql"):
         if not path.exists():
@@ -109,8 +129,16 @@ def fill_migrated(url: str) -> None:
 
 def _dumped(url: str) -> str:
     """Statements alone, without what is said to psql."""
-    done = subprocess.run(["pg_dump", "--no-owner", "--inserts", url], capture_output=True, text=True, check=True, timeout=240)
-    return "".join(line for line in done.stdout.splitlines(keepends=True) if not line.startswith("\\"))
+    done = subprocess.run(
+        ["pg_dump", "--no-owner", "--inserts", url],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=240,
+    )
+    return "".join(
+        line for line in done.stdout.splitlines(keepends=True) if not line.startswith("\\")
+    )
 
 
 def copy_migrated(to: Path) -> None:
@@ -121,7 +149,9 @@ def copy_migrated(to: Path) -> None:
 def _manage(folder: Path, *arguments: str, **settings: str) -> None:
     env = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
     env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_DATA_DIR": str(folder), **settings}
-    subprocess.run([sys.executable, "manage.py", *arguments], cwd=ROOT, env=env, check=True, timeout=240)
+    subprocess.run(
+        [sys.executable, "manage.py", *arguments], cwd=ROOT, env=env, check=True, timeout=240
+    )
 
 
 def _migrate(folder: Path) -> None:

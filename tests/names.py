@@ -20,13 +20,17 @@ def parsed_files() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def named_by_contract(path: Path, node: ast.ClassDef) -> bool:
-    """Whether Django looks for the class by this name: a command's Command, and what stands in for the class of this name that it extends."""
+    """Whether Django looks for the class by this name: a command's Command, and what stands in for
+    the class of this name that it extends."""
     extended = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
-    return node.name in extended or (node.name == "Command" and path.parts[-3:-1] == ("management", "commands"))
+    return node.name in extended or (
+        node.name == "Command" and path.parts[-3:-1] == ("management", "commands")
+    )
 
 
 def classes() -> dict[str, set[str]]:
-    """name -> the files that have a class of that name at their top level, but for names that a contract gives."""
+    """name -> the files that have a class of that name at their top level, but for names that a
+    contract gives."""
     places: dict[str, set[str]] = {}
     for path, module in parsed_files():
         for node in module.body:
@@ -36,7 +40,8 @@ def classes() -> dict[str, set[str]]:
 
 
 def bound(module: ast.AST) -> set[str]:
-    """Names that are given to something within the module: variables, attributes, parameters, functions."""
+    """Names that are given to something within the module: variables, attributes, parameters,
+    functions."""
     names: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -52,7 +57,9 @@ def bound(module: ast.AST) -> set[str]:
 
 def without_noun() -> set[str]:
     """file:name of every name in the program that stands in WORDLESS."""
-    return {f"{path}:{name}" for path, module in parsed_files() for name in bound(module) & WORDLESS}
+    return {
+        f"{path}:{name}" for path, module in parsed_files() for name in bound(module) & WORDLESS
+    }
 
 
 def renamed_classes() -> set[str]:
@@ -61,6 +68,13 @@ def renamed_classes() -> set[str]:
     renamed = set()
     for path, module in parsed_files():
         for node in ast.walk(module):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in FOLDERS:
-                renamed |= {f"{path}: {one.name} as {one.asname}" for one in node.names if one.asname and one.name in ours}
+            if (
+                isinstance(node, ast.ImportFrom)
+                and (node.module or "").partition(".")[0] in FOLDERS
+            ):
+                renamed |= {
+                    f"{path}: {one.name} as {one.asname}"
+                    for one in node.names
+                    if one.asname and one.name in ours
+                }
     return renamed

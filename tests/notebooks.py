@@ -11,11 +11,16 @@ from typing import Any
 
 
 def code_cells(path: Path) -> list[dict[str, Any]]:
-    return [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    return [
+        cell
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "code"
+    ]
 
 
 def shown(source: str, names: dict[str, Any]) -> str:
-    """What a cell prints, and below it the value of its last expression, as Jupyter does. names: of the session, which it changes."""
+    """What a cell prints, and below it the value of its last expression, as Jupyter does. names: of
+    the session, which it changes."""
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -29,5 +34,8 @@ def shown(source: str, names: dict[str, Any]) -> str:
 
 def stored(cell: dict[str, Any]) -> str:
     """The outputs that the file has for the cell, as text."""
-    parts = ("".join(output.get("text", [])) or "".join(output["data"]["text/plain"]) + "\n" for output in cell["outputs"])
+    parts = (
+        "".join(output.get("text", [])) or "".join(output["data"]["text/plain"]) + "\n"
+        for output in cell["outputs"]
+    )
     return "".join(parts)

@@ -1,4 +1,5 @@
-"""Holds answers to the API's own document, more strictly than the document says: what it does not name may not be there."""
+"""Holds answers to the API's own document, more strictly than the document says: what it does not
+name may not be there."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ def document() -> dict[str, Any]:
 @functools.cache
 def closed_components() -> dict[str, Any]:
     schemas = document()["components"]["schemas"]
-    return {name: {"additionalProperties": False, **schema} if "properties" in schema else schema for name, schema in schemas.items()}
+    return {
+        name: {"additionalProperties": False, **schema} if "properties" in schema else schema
+        for name, schema in schemas.items()
+    }
 
 
 @functools.cache
@@ -47,12 +51,19 @@ def faults(method: str, path: str, response: Any) -> list[str]:
     """Where an answer and the document differ."""
     operation = operation_of(method, path)
     if operation is None:
-        return [] if response.status_code in (404, 405) or method in ("OPTIONS", "HEAD") else [f"{method} {path} is not in the document"]
+        return (
+            []
+            if response.status_code in (404, 405) or method in ("OPTIONS", "HEAD")
+            else [f"{method} {path} is not in the document"]
+        )
     what = f"{operation['operationId']} {response.status_code}"
     declared = operation["responses"].get(str(response.status_code))
     if declared is None:
         return [f"{what}: this status is not declared"]
-    kind, content = response.headers.get("Content-Type", "").partition(";")[0], declared.get("content", {})
+    kind, content = (
+        response.headers.get("Content-Type", "").partition(";")[0],
+        declared.get("content", {}),
+    )
     if not content:
         return [f"{what}: has a body"] if response.content else []
     if kind not in content and "*/*" not in content:
@@ -64,7 +75,8 @@ def faults(method: str, path: str, response: Any) -> list[str]:
 
 
 def hold_answers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
-    """Every answer of the API that a test's client gets must be as the document says. -> (operation id, answer) of each so far"""
+    """Every answer of the API that a test's client gets must be as the document says. -> (operation
+    id, answer) of each so far"""
     ask, seen = Client.request, []
 
     def checked(self: Client, **request: Any) -> Any:

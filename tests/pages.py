@@ -1,5 +1,6 @@
-"""The list of all pages, and an installation that has something to show on each of them: the demo campaign with judgements of
-simulated annotators, a draft, gold pairs, feedback, a message, an exclusion to decide."""
+"""The list of all pages, and an installation that has something to show on each of them: the demo
+campaign with judgements of simulated annotators, a draft, gold pairs, feedback, a message, an
+exclusion to decide."""
 
 from __future__ import annotations
 
@@ -8,12 +9,27 @@ import random
 import uuid
 from datetime import timedelta
 
-WHO = {"anonymous": "", "annotator": "annotator", "manager": "manager", "superuser": "administrator"}
+WHO = {
+    "anonymous": "",
+    "annotator": "annotator",
+    "manager": "manager",
+    "superuser": "administrator",
+}
 """Role -> name of the account."""
 
-CAMPAIGN, DRAFT, COLLECTION = "/campaigns/python-documentation/", "/campaigns/a-second-look/", "/collections/python-documentation/"
+CAMPAIGN, DRAFT, COLLECTION = (
+    "/campaigns/python-documentation/",
+    "/campaigns/a-second-look/",
+    "/collections/python-documentation/",
+)
 STEPS = ("files", "pool", "rules", "scale", "guidelines", "people", "open")
-REPORTS = {"evaluate": 3, "compare_runs": 2, "compare_rankings": 3, "bootstrap": 3, "label_overlap": 0}
+REPORTS = {
+    "evaluate": 3,
+    "compare_runs": 2,
+    "compare_rankings": 3,
+    "bootstrap": 3,
+    "label_overlap": 0,
+}
 """Kind of report that there is one of -> how many runs it takes."""
 PAGES: dict[str, tuple[str, str, int]] = {
     "sign-in": ("anonymous", "/sign-in", 200),
@@ -52,7 +68,10 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-remind": ("manager", CAMPAIGN + "remind", 200),
     "campaign-readers": ("manager", CAMPAIGN + "readers/", 200),
     "campaign-results": ("manager", CAMPAIGN + "results/", 200),
-    **{f"campaign-results-part {part}": ("manager", f"{CAMPAIGN}results/{part}/", 200) for part in ("agreement", "labels", "systems")},
+    **{
+        f"campaign-results-part {part}": ("manager", f"{CAMPAIGN}results/{part}/", 200)
+        for part in ("agreement", "labels", "systems")
+    },
     "campaign-results-report": ("manager", CAMPAIGN + "results/reports/{report evaluate}/", 200),
     "results-link": ("anonymous", "/results/{results}/", 200),
     "results-link-part": ("anonymous", "/results/{results}/systems/", 200),
@@ -64,7 +83,11 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-machine": ("manager", CAMPAIGN + "machines/{machine}/", 200),
     "campaign-export": ("manager", CAMPAIGN + "export/", 200),
     "campaign-import": ("manager", "/import-campaign/", 200),
-    "campaign-recipe-difference": ("manager", CAMPAIGN + "export/difference?first={recipe}&second={recipe2}", 200),
+    "campaign-recipe-difference": (
+        "manager",
+        CAMPAIGN + "export/difference?first={recipe}&second={recipe2}",
+        200,
+    ),
     "campaign-systems": ("manager", CAMPAIGN + "systems/", 200),
     **{
         f"campaign-report-new {kind}": ("manager", f"{CAMPAIGN}systems/new/{kind}/", 200)
@@ -105,25 +128,53 @@ PAGES: dict[str, tuple[str, str, int]] = {
 }
 NO_PAGES = {
     # files, parts of pages, and addresses that lead to another page
-    *("campaign-settings", "campaign-invitations", "campaign-live", "campaign-export-file", "campaign-payment", "judge-build", "topics-kept", "topics-removed"),
-    *("campaign-recipe-difference-file", "campaign-release", "report-table", "report-figure", "report-result", "report-files", "study-zip", "study-file"),
+    *(
+        "campaign-settings",
+        "campaign-invitations",
+        "campaign-live",
+        "campaign-export-file",
+        "campaign-payment",
+        "judge-build",
+        "topics-kept",
+        "topics-removed",
+    ),
+    *(
+        "campaign-recipe-difference-file",
+        "campaign-release",
+        "report-table",
+        "report-figure",
+        "report-result",
+        "report-files",
+        "study-zip",
+        "study-file",
+    ),
     "campaign-machine-labels",
     *("pool-table", "job-fragment", "job-problems"),
     *("health", "readiness", "metrics"),  # lines for machines
-    *("sign-in-institution", "sign-in-oidc", "sign-in-oidc-back"),  # lead elsewhere, where an institution signs people in
+    *(
+        "sign-in-institution",
+        "sign-in-oidc",
+        "sign-in-oidc-back",
+    ),  # lead elsewhere, where an institution signs people in
     "api-docs",  # Swagger UI, which is not ours
 }
 
 
 def named_pages() -> list[str]:
-    """The names of the addresses that answer a GET with a page of ours, by the table of addresses and roles."""
+    """The names of the addresses that answer a GET with a page of ours, by the table of addresses
+    and roles."""
     from tests.test_urls_by_role import TABLE
 
-    return sorted(name for name, (method, _) in TABLE.items() if method == "get" and not (name.startswith("api-") or name in NO_PAGES))
+    return sorted(
+        name
+        for name, (method, _) in TABLE.items()
+        if method == "get" and not (name.startswith("api-") or name in NO_PAGES)
+    )
 
 
 def prepare(n_judgements: int = 260) -> None:
-    """Fill an installation that has the demo campaign, and print what stands in the addresses above as one JSON object."""
+    """Fill an installation that has the demo campaign, and print what stands in the addresses above
+    as one JSON object."""
     from django.contrib.auth.models import User
     from django.core.files.base import ContentFile
     from django.test import Client
@@ -148,7 +199,10 @@ def prepare(n_judgements: int = 260) -> None:
     from pooling.services.collections import create_collection
 
     campaign = Campaign.objects.get(slug="python-documentation")
-    manager, annotator = User.objects.get(username="manager"), User.objects.get(username="annotator")
+    manager, annotator = (
+        User.objects.get(username="manager"),
+        User.objects.get(username="annotator"),
+    )
     collection = campaign.collection
 
     def do(job: Job | None) -> Job:
@@ -158,16 +212,38 @@ def prepare(n_judgements: int = 260) -> None:
         return job
 
     for number, pair in enumerate(Pair.objects.filter(campaign=campaign).order_by("position")[:3]):
-        set_kind(pair, "gold", gold_grade=number, explanation="The entry is what the need asks for.", actor=manager)
+        set_kind(
+            pair,
+            "gold",
+            gold_grade=number,
+            explanation="The entry is what the need asks for.",
+            actor=manager,
+        )
     campaign.refresh_from_db()
     members = simulate(campaign, n_judgements)
-    Feedback.objects.create(membership=members[0], score=Feedback.Score.VERY_GOOD, text="Quick to use. The keys saved me hours.")
-    Feedback.objects.create(membership=members[1], score=Feedback.Score.DECENT, text="Some entries are very long.")
-    Message.objects.create(membership=members[2], text="Please read the guidelines on Partial once more.")
+    Feedback.objects.create(
+        membership=members[0],
+        score=Feedback.Score.VERY_GOOD,
+        text="Quick to use. The keys saved me hours.",
+    )
+    Feedback.objects.create(
+        membership=members[1], score=Feedback.Score.DECENT, text="Some entries are very long."
+    )
+    Message.objects.create(
+        membership=members[2], text="Please read the guidelines on Partial once more."
+    )
     do(agreement_figures.ask(campaign, user=manager))
-    exclusion = do(exclusions.ask_what_exclusion_changes(campaign, [members[-1].pseudonym], user=manager))
-    preview = do(pool_preview.ask_for_preview(collection, runs=list(collection.runs.all()), depth=5, user=manager))
-    extension = do(extending.ask_to_preview(collection.pools.order_by("pk")[0], depth=20, user=manager))
+    exclusion = do(
+        exclusions.ask_what_exclusion_changes(campaign, [members[-1].pseudonym], user=manager)
+    )
+    preview = do(
+        pool_preview.ask_for_preview(
+            collection, runs=list(collection.runs.all()), depth=5, user=manager
+        )
+    )
+    extension = do(
+        extending.ask_to_preview(collection.pools.order_by("pk")[0], depth=20, user=manager)
+    )
     create_collection(name="Empty", user=manager)
     bad = ContentFile(b"1 Q0 a 1 high A\n1 Q0 b\n", name="broken.run")
     upload = uploads.receive(collection, kind="run", file=bad, name="broken.run", user=manager)
@@ -178,7 +254,9 @@ def prepare(n_judgements: int = 260) -> None:
         for entry in campaign.pool.entries.filter(best_rank__lte=3)
     )
     clicked = ContentFile(clicks.encode(), name="clicks.txt")
-    upload = uploads.receive(collection, kind="qrels", file=clicked, name="clicks.txt", user=manager)
+    upload = uploads.receive(
+        collection, kind="qrels", file=clicked, name="clicks.txt", user=manager
+    )
     do(uploads.ask_for_import(upload, mode="import", options={"kind": "clicks"}, user=manager))
     own, imported = "campaign:graded:majority", f"imported:{collection.qrels.get().pk}"
     reported = {}
@@ -189,7 +267,9 @@ def prepare(n_judgements: int = 260) -> None:
             campaign=campaign,
             parameters={
                 "runs": list(collection.runs.values_list("pk", flat=True)[:n_runs]),
-                "qrels": [own, imported] if kind in ("compare_rankings", "label_overlap") else [own],
+                "qrels": [own, imported]
+                if kind in ("compare_rankings", "label_overlap")
+                else [own],
                 "options": {},
             },
             seed=1,
@@ -198,25 +278,66 @@ def prepare(n_judgements: int = 260) -> None:
         do(asked.job)
         reported[f"report {kind}"] = asked.pk
     given_to_study = Given({"measures": "nDCG@10", "trials": 1000})
-    study = keeping.ask_for_study(study_named("comparison"), collection=collection, campaign=campaign, given=given_to_study, user=manager)
+    study = keeping.ask_for_study(
+        study_named("comparison"),
+        collection=collection,
+        campaign=campaign,
+        given=given_to_study,
+        user=manager,
+    )
     do(study.job)
-    labels = (LabelOfFile(e.topic.topic_id, e.docno, e.pk % 3, "", None, False) for e in campaign.pool.entries.select_related("topic"))
-    machine = machines.add_from_file(campaign, name="A model", model="model-7", labels=labels, file_name="labels.txt", actor=manager)
-    plans = (ReleasePlan(name="public"), ReleasePlan(name="median", choices=Choices(method="median")))
+    labels = (
+        LabelOfFile(e.topic.topic_id, e.docno, e.pk % 3, "", None, False)
+        for e in campaign.pool.entries.select_related("topic")
+    )
+    machine = machines.add_from_file(
+        campaign,
+        name="A model",
+        model="model-7",
+        labels=labels,
+        file_name="labels.txt",
+        actor=manager,
+    )
+    plans = (
+        ReleasePlan(name="public"),
+        ReleasePlan(name="median", choices=Choices(method="median")),
+    )
     saved = [recipes.save_recipe(campaign, plan, user=manager) for plan in plans]
     do(recipes.ask_for_release(saved[0], user=manager))
-    disputed = Pair.objects.filter(campaign=campaign, judgements__in=Judgement.objects.filter(standing="counted")).order_by("pk").first()
-    run, pool, document = collection.runs.first(), collection.pools.first(), collection.documents.first()
+    disputed = (
+        Pair.objects.filter(
+            campaign=campaign, judgements__in=Judgement.objects.filter(standing="counted")
+        )
+        .order_by("pk")
+        .first()
+    )
+    run, pool, document = (
+        collection.runs.first(),
+        collection.pools.first(),
+        collection.documents.first(),
+    )
     assert disputed
     assert run
     assert pool
     assert document
-    Question.objects.create(membership=members[0], pair=disputed, text="Does a list of causes answer a query about symptoms?")
-    answered = {"answer": "Yes, if it says how long.", "answered_by": manager, "answered_at": timezone.now()}
-    Question.objects.create(membership=members[1], pair=disputed, text="Is a table enough?", **answered)
+    Question.objects.create(
+        membership=members[0],
+        pair=disputed,
+        text="Does a list of causes answer a query about symptoms?",
+    )
+    answered = {
+        "answer": "Yes, if it says how long.",
+        "answered_by": manager,
+        "answered_at": timezone.now(),
+    }
+    Question.objects.create(
+        membership=members[1], pair=disputed, text="Is a table enough?", **answered
+    )
     given = {
         "sign_in": people.sign_in_path(User.objects.create_user("forgetful")),
-        "results": results_links.make_results_link(campaign, name="Steering group", days=30, actor=manager),
+        "results": results_links.make_results_link(
+            campaign, name="Steering group", days=30, actor=manager
+        ),
         "token": people.invite(campaign=campaign, actor=manager).token,
         "pseudonym": members[-1].pseudonym,
         "exclusion": exclusion.pk,
@@ -249,8 +370,9 @@ def true_grade(pair) -> int:
 
 
 def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 1):
-    """Judgements of simulated annotators over the last two days, through the services: each pair has a
-    grade that most of them give three times of four; one is fast and careless. -> their memberships"""
+    """Judgements of simulated annotators over the last two days, through the services: each pair
+    has a grade that most of them give three times of four; one is fast and careless. -> their
+    memberships"""
     from django.contrib.auth.models import User
     from django.utils import timezone
 
@@ -261,7 +383,9 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
     members = []
     for number in range(n_annotators):
         user = User.objects.create_user(f"simulated{number + 1}")
-        made = people.add_member(campaign=campaign, user=user, role="annotator", judge_kind="simulated")
+        made = people.add_member(
+            campaign=campaign, user=user, role="annotator", judge_kind="simulated"
+        )
         Membership.objects.filter(pk=made.pk).update(guideline_read=1)
         members.append(Membership.objects.select_related("campaign", "user").get(pk=made.pk))
     end = timezone.now()
@@ -276,13 +400,33 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
         truth = true_grade(lease.pair)
         careful = draw.random() < (0.2 if member is members[-1] else 0.75)
         grade = truth if careful else draw.randrange(4)
-        active = int(draw.lognormvariate(9.6 + 0.1 * grade, 0.5)) if member is not members[-1] else draw.randint(700, 3000)
+        active = (
+            int(draw.lognormvariate(9.6 + 0.1 * grade, 0.5))
+            if member is not members[-1]
+            else draw.randint(700, 3000)
+        )
         device = draw.choice(["keyboard", "keyboard", "touch"])
         answer = judging.Answer(
-            grade=grade, active_ms=active, wall_ms=active + 800, idle_ms=0, hidden_ms=0, guideline_version=1, device=device
+            grade=grade,
+            active_ms=active,
+            wall_ms=active + 800,
+            idle_ms=0,
+            hidden_ms=0,
+            guideline_version=1,
+            device=device,
         )
-        judging.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=moment + timedelta(milliseconds=active + 1200))
-    annotator = Membership.objects.filter(campaign=campaign, user__username="annotator").select_related("campaign", "user").get()
+        judging.submit(
+            member,
+            lease=lease.token,
+            key=uuid.uuid4(),
+            answer=answer,
+            now=moment + timedelta(milliseconds=active + 1200),
+        )
+    annotator = (
+        Membership.objects.filter(campaign=campaign, user__username="annotator")
+        .select_related("campaign", "user")
+        .get()
+    )
     Membership.objects.filter(pk=annotator.pk).update(guideline_read=1)
     annotator.refresh_from_db()
     for number in range(23):  # the demo's own annotator, shortly before now
@@ -290,9 +434,21 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
         lease = scheduling.claim(annotator, now=moment)
         if lease is not None:
             answer = judging.Answer(
-                grade=true_grade(lease.pair), active_ms=21_000, wall_ms=24_000, idle_ms=0, hidden_ms=0, guideline_version=1, device="keyboard"
+                grade=true_grade(lease.pair),
+                active_ms=21_000,
+                wall_ms=24_000,
+                idle_ms=0,
+                hidden_ms=0,
+                guideline_version=1,
+                device="keyboard",
             )
-            judging.submit(annotator, lease=lease.token, key=uuid.uuid4(), answer=answer, now=moment + timedelta(seconds=25))
+            judging.submit(
+                annotator,
+                lease=lease.token,
+                key=uuid.uuid4(),
+                answer=answer,
+                now=moment + timedelta(seconds=25),
+            )
     return members
 
 

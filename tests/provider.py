@@ -1,5 +1,5 @@
-"""A small OpenID Connect provider on this machine, for tests: it holds the client to PKCE, secret and one use of a code, and says wrong
-things when it is told to."""
+"""A small OpenID Connect provider on this machine, for tests: it holds the client to PKCE, secret
+and one use of a code, and says wrong things when it is told to."""
 
 from __future__ import annotations
 
@@ -22,12 +22,18 @@ CLIENT, SECRET = "assay", "a secret of the tests, as long as it should be"
 
 
 class TestProvider:
-    """claims: what is said of the person; token: what is put over the token's own claims; key: that signs, where not the published one."""
+    """claims: what is said of the person; token: what is put over the token's own claims; key: that
+    signs, where not the published one."""
 
     __test__ = False
 
     def __init__(self) -> None:
-        self.claims: dict[str, Any] = {"sub": "s-1", "preferred_username": "ada", "email": "ada@example.org", "groups": []}
+        self.claims: dict[str, Any] = {
+            "sub": "s-1",
+            "preferred_username": "ada",
+            "email": "ada@example.org",
+            "groups": [],
+        }
         self.token: dict[str, Any] = {}
         self.userinfo: dict[str, Any] = {}
         self.algorithm = "RS256"
@@ -48,7 +54,11 @@ class TestProvider:
     def authorize(self, address: str) -> str:
         """What a browser is sent back with that comes to this address: path and query."""
         asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-        assert (asked["response_type"], asked["client_id"], asked["code_challenge_method"]) == ("code", CLIENT, "S256")
+        assert (asked["response_type"], asked["client_id"], asked["code_challenge_method"]) == (
+            "code",
+            CLIENT,
+            "S256",
+        )
         assert {"openid", "profile"} <= set(asked["scope"].split())
         code = secrets.token_urlsafe(8)
         self.asked[code] = asked
@@ -59,14 +69,31 @@ class TestProvider:
         asked = self.asked.pop(form.get("code", ""), None)
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-        if asked is None or challenge != asked["code_challenge"] or form.get("client_secret") != SECRET or form["redirect_uri"] != asked["redirect_uri"]:
+        if (
+            asked is None
+            or challenge != asked["code_challenge"]
+            or form.get("client_secret") != SECRET
+            or form["redirect_uri"] != asked["redirect_uri"]
+        ):
             return 400, {"error": "invalid_grant"}
         self.n_tokens += 1
         now = int(time.time())
-        content = {"iss": self.issuer, "aud": CLIENT, "sub": self.claims["sub"], "iat": now, "exp": now + 60, "nonce": asked["nonce"], **self.token}
+        content = {
+            "iss": self.issuer,
+            "aud": CLIENT,
+            "sub": self.claims["sub"],
+            "iat": now,
+            "exp": now + 60,
+            "nonce": asked["nonce"],
+            **self.token,
+        }
         content = {name: value for name, value in content.items() if value is not None}
         key: Any = {"RS256": self.key, "HS256": SECRET, "none": None}[self.algorithm]
-        return 200, {"access_token": "opens", "token_type": "Bearer", "id_token": jwt.encode(content, key, self.algorithm, headers={"kid": "one"})}
+        return 200, {
+            "access_token": "opens",
+            "token_type": "Bearer",
+            "id_token": jwt.encode(content, key, self.algorithm, headers={"kid": "one"}),
+        }
 
     def keys(self) -> dict[str, Any]:
         public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.own_key.public_key()))

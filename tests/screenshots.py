@@ -1,7 +1,9 @@
-"""`make screenshots`: photograph every page of a demo installation of its own into var/screenshots, light and dark, 1280 and 390 pixels
-wide, and renew the pictures of the documentation in docs/pictures.
+"""`make screenshots`: photograph every page of a demo installation of its own into var/screenshots,
+light and dark, 1280 and 390 pixels wide, and renew the pictures of the documentation in
+docs/pictures.
 
-    python -m tests.screenshots [word …]      only the pages of these names, or whose name has one of the words
+    python -m tests.screenshots [word …]      only the pages of these names, or whose name has one
+    of the words
 """
 
 from __future__ import annotations
@@ -36,7 +38,11 @@ def main() -> int:
         sys.stderr.write("No Chromium was found in PATH or at ASSAY_TEST_CHROMIUM.\n")
         return 1
     words = sys.argv[1:]
-    names = [name for name in PAGES if not words or any(word in name if word not in PAGES else word == name for word in words)]
+    names = [
+        name
+        for name in PAGES
+        if not words or any(word in name if word not in PAGES else word == name for word in words)
+    ]
     with (
         tempfile.TemporaryDirectory(prefix="assay-screenshots-") as folder,
         Installation(Path(folder), demo=True) as assay,
@@ -56,22 +62,31 @@ def photograph(browser: Browser, url: str, given: dict[str, str], names: list[st
         mine = [name for name in names if PAGES[name][0] == role]
         for size, viewport in SIZES.items():
             for scheme in ("light", "dark"):
-                with profile(browser, url, given, role, viewport=viewport, color_scheme=scheme) as context:
+                with profile(
+                    browser, url, given, role, viewport=viewport, color_scheme=scheme
+                ) as context:
                     page = context.new_page()
                     for name in mine:
                         show(page, PAGES[name][1].format_map(given))
-                        page.screenshot(path=OUT / f"{name.replace(' ', '-')}-{size}-{scheme}.png", full_page=True)
+                        page.screenshot(
+                            path=OUT / f"{name.replace(' ', '-')}-{size}-{scheme}.png",
+                            full_page=True,
+                        )
                         if (size, scheme) == ("desktop", "light") and name in FOR_DOCS:
                             page.screenshot(path=PICTURES / FOR_DOCS[name])
         sys.stdout.write(f"{len(mine)} pages as {role}\n")
 
 
 @contextmanager
-def profile(browser: Browser, url: str, given: dict[str, str], role: str, **options: object) -> Iterator[BrowserContext]:
+def profile(
+    browser: Browser, url: str, given: dict[str, str], role: str, **options: object
+) -> Iterator[BrowserContext]:
     """A browser profile that is signed in."""
     context = browser.new_context(base_url=url, reduced_motion="reduce", **options)  # type: ignore[arg-type]
     if WHO[role]:
-        context.add_cookies([{"name": "sessionid", "value": given[f"session of {WHO[role]}"], "url": url}])
+        context.add_cookies(
+            [{"name": "sessionid", "value": given[f"session of {WHO[role]}"], "url": url}]
+        )
     yield context
     context.close()
 

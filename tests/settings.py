@@ -1,4 +1,5 @@
-"""The project's settings with a data folder of this test process, quick password hashes and plain static files."""
+"""The project's settings with a data folder of this test process, quick password hashes and plain
+static files."""
 
 import atexit
 import os

@@ -18,10 +18,19 @@ from tests.builders import make_campaign, make_user
 from tests.installation import ROOT
 
 LISTS = {
-    "campaigns_list", "collections_list", "collections_documents_list", "collections_pools_list", "collections_pools_entries_list", "collections_qrels_list",
-    "collections_runs_list", "collections_topics_list", "collections_uploads_list", "jobs_list", "reports_list",
+    "campaigns_list",
+    "collections_list",
+    "collections_documents_list",
+    "collections_pools_list",
+    "collections_pools_entries_list",
+    "collections_qrels_list",
+    "collections_runs_list",
+    "collections_topics_list",
+    "collections_uploads_list",
+    "jobs_list",
+    "reports_list",
     "studies_list",
-}  # fmt: skip
+}
 
 
 def operations():
@@ -45,7 +54,9 @@ def test_it_is_made_without_warnings_and_is_valid_openapi():
 def test_every_operation_has_a_name_of_its_own_that_a_program_can_use():
     names = [operation["operationId"] for _, _, operation in operations()]
     assert len(names) == len(set(names)) > 50
-    assert [name for name in names if not re.fullmatch(r"[a-z][a-z_]*", name) or name.startswith("v1_")] == []
+    assert [
+        name for name in names if not re.fullmatch(r"[a-z][a-z_]*", name) or name.startswith("v1_")
+    ] == []
 
 
 def test_lists_are_declared_in_pages():
@@ -61,7 +72,9 @@ def test_lists_are_declared_in_pages():
         assert page["required"] == ["count", "next", "previous", "results"]
         assert page["properties"]["results"]["type"] == "array"
     for name in ("campaigns_exports_list", "campaigns_recipes_list"):  # whole, not in pages
-        [whole] = [operation for _, _, operation in operations() if operation["operationId"] == name]
+        [whole] = [
+            operation for _, _, operation in operations() if operation["operationId"] == name
+        ]
         assert answered(whole, "200")["type"] == "array"
 
 
@@ -88,18 +101,31 @@ def test_every_operation_declares_its_errors_in_one_shape():
 
 def test_every_code_of_an_error_is_explained_and_no_other():
     """As the program names them, and those of the framework that its views can raise."""
-    named = r'(?:AnswerRefused|problem|as_text)\(\s*(?:\d+, *)?"([a-z_]+)"|default_code = (?:\d+, )?"([a-z_]+)"|"(busy|not_signed_in)"'
+    named = (
+        r'(?:AnswerRefused|problem|as_text)\(\s*(?:\d+, *)?"([a-z_]+)"|default_code = (?:\d+, '
+        r')?"([a-z_]+)"|"(busy|not_signed_in)"'
+    )
     folders = ("pooling", "annotation", "analysis", "config")
     written = {
-        word for folder in folders for path in (ROOT / folder).rglob("*.py") for found in re.findall(named, path.read_text(encoding="utf-8"))
-        for word in found if word
-    }  # fmt: skip
+        word
+        for folder in folders
+        for path in (ROOT / folder).rglob("*.py")
+        for found in re.findall(named, path.read_text(encoding="utf-8"))
+        for word in found
+        if word
+    }
     framework = {
-        kind.default_code for kind in (
-            exceptions.AuthenticationFailed, exceptions.NotAuthenticated, exceptions.PermissionDenied, exceptions.MethodNotAllowed,
-            exceptions.NotAcceptable, exceptions.UnsupportedMediaType, exceptions.ParseError,
+        kind.default_code
+        for kind in (
+            exceptions.AuthenticationFailed,
+            exceptions.NotAuthenticated,
+            exceptions.PermissionDenied,
+            exceptions.MethodNotAllowed,
+            exceptions.NotAcceptable,
+            exceptions.UnsupportedMediaType,
+            exceptions.ParseError,
         )
-    }  # fmt: skip
+    }
     assert written | framework | {"forbidden"} == set(CODES)
 
 
@@ -108,15 +134,29 @@ def test_the_type_of_an_error_leads_to_what_its_code_means(client):
     told = client.get("/api/v1/collections/").json()
     path, _, anchor = told["type"].partition("#")
     page = client.get(path).content.decode()
-    assert (anchor, told["code"], f'id="{anchor}"' in page, CODES[anchor] in page) == ("not_authenticated", "not_authenticated", True, True)
+    assert (anchor, told["code"], f'id="{anchor}"' in page, CODES[anchor] in page) == (
+        "not_authenticated",
+        "not_authenticated",
+        True,
+        True,
+    )
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["collections/{slug}/runs/99/", "collections/{slug}/documents/99/", "campaigns/{campaign}/machines/99/"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "collections/{slug}/runs/99/",
+        "collections/{slug}/documents/99/",
+        "campaigns/{campaign}/machines/99/",
+    ],
+)
 def test_what_is_not_there_is_said_in_our_words(admin_client, path):
     campaign = make_campaign()
     ask = admin_client.delete if "documents" in path else admin_client.get
-    told = ask("/api/v1/" + path.format(slug=campaign.collection.slug, campaign=campaign.slug)).json()
+    told = ask(
+        "/api/v1/" + path.format(slug=campaign.collection.slug, campaign=campaign.slug)
+    ).json()
     assert told["detail"] in ("No such run.", "No such document file.", "No such machine judge.")
 
 
@@ -124,20 +164,44 @@ def test_what_is_not_there_is_said_in_our_words(admin_client, path):
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "Token"])
 def test_a_token_is_taken_under_either_scheme(client, scheme):
     token = create_api_token(user=make_user("boss"), name="script")
-    assert client.get("/api/v1/collections/", headers={"Authorization": f"{scheme} {token}"}).status_code == 200
-    assert client.get("/api/v1/collections/", headers={"Authorization": f"{scheme} wrong"}).json()["code"] == "authentication_failed"
+    assert (
+        client.get(
+            "/api/v1/collections/", headers={"Authorization": f"{scheme} {token}"}
+        ).status_code
+        == 200
+    )
+    assert (
+        client.get("/api/v1/collections/", headers={"Authorization": f"{scheme} wrong"}).json()[
+            "code"
+        ]
+        == "authentication_failed"
+    )
 
 
 @pytest.mark.django_db
 def test_who_is_not_signed_in_is_told_so_with_401_and_how_to_sign_in(client):
     for path, method, operation in operations():
-        answer = getattr(client, method)(re.sub(r"\{\w+\}", "1", path), content_type="application/json")
-        assert (path, answer.status_code, answer.headers["WWW-Authenticate"]) == (path, 401, "Bearer")
-        assert openapi.faults(method.upper(), re.sub(r"\{\w+\}", "1", path), answer) == [], operation["operationId"]
+        answer = getattr(client, method)(
+            re.sub(r"\{\w+\}", "1", path), content_type="application/json"
+        )
+        assert (path, answer.status_code, answer.headers["WWW-Authenticate"]) == (
+            path,
+            401,
+            "Bearer",
+        )
+        assert openapi.faults(method.upper(), re.sub(r"\{\w+\}", "1", path), answer) == [], (
+            operation["operationId"]
+        )
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("asked", ["limit=0", "limit=x", "limit=1001", "offset=-1", "offset=99999999999", "limit="])
+@pytest.mark.parametrize(
+    "asked", ["limit=0", "limit=x", "limit=1001", "offset=-1", "offset=99999999999", "limit="]
+)
 def test_a_page_that_cannot_be_given_is_refused_not_exchanged_for_another(admin_client, asked):
     answer = admin_client.get(f"/api/v1/collections/?{asked}")
-    assert (answer.status_code, answer.json()["code"], list(answer.json()["errors"])) == (400, "malformed", [asked.partition("=")[0]])
+    assert (answer.status_code, answer.json()["code"], list(answer.json()["errors"])) == (
+        400,
+        "malformed",
+        [asked.partition("=")[0]],
+    )

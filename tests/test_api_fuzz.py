@@ -1,4 +1,5 @@
-"""The whole API asked by a program that knows only its document (schemathesis): right and wrong requests, the same ones in every run.
+"""The whole API asked by a program that knows only its document (schemathesis): right and wrong
+requests, the same ones in every run.
 
 Two right and two wrong ones of each address; ASSAY_TEST_REQUESTS=50 asks with so many."""
 
@@ -37,21 +38,40 @@ from tests.databases import undone
 from tests.pooling.conftest import RUN_A, bring_in
 
 pytestmark = pytest.mark.django_db
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-RIGHT_IS_TAKEN, WRONG_IS_REFUSED = [*CHECKS, positive_data_acceptance], [*CHECKS, negative_data_rejection]
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+RIGHT_IS_TAKEN, WRONG_IS_REFUSED = (
+    [*CHECKS, positive_data_acceptance],
+    [*CHECKS, negative_data_rejection],
+)
 MAY_BE_REFUSED = {
-    "POST /api/v1/campaigns/", "PUT /api/v1/campaigns/{slug}/document",  # whose keys and rows contradict each other
-    "GET /api/v1/campaigns/{slug}/exports/{name}", "GET /api/v1/campaigns/{slug}/systems",  # grades, annotators and measures that are not there
-    "POST /api/v1/judging/{slug}/judgements", "POST /api/v1/judging/{slug}/judgements/{judgement_id}/revise",  # grades of the campaign
-    "POST /api/v1/reports/", "POST /api/v1/studies/",  # what each kind takes
+    "POST /api/v1/campaigns/",
+    "PUT /api/v1/campaigns/{slug}/document",  # whose keys and rows contradict each other
+    "GET /api/v1/campaigns/{slug}/exports/{name}",
+    "GET /api/v1/campaigns/{slug}/systems",  # grades, annotators and measures that are not there
+    "POST /api/v1/judging/{slug}/judgements",
+    "POST /api/v1/judging/{slug}/judgements/{judgement_id}/revise",  # grades of the campaign
+    "POST /api/v1/reports/",
+    "POST /api/v1/studies/",  # what each kind takes
     "POST /api/v1/collections/{slug}/uploads/",  # a file that is empty
-}  # fmt: skip
-"""Of these the document does not say all that a request must hold to; of the others whatever it allows is taken, or conflicts with what is there."""
+}
+"""Of these the document does not say all that a request must hold to; of the others whatever it
+allows is taken, or conflicts with what is there."""
 MAY_BE_TAKEN = {
     "POST /api/v1/judging/{slug}/leases/release",  # a page that closes sends a text
     "POST /api/v1/collections/{slug}/uploads/",  # an empty field of a form is no field
 }
-ALWAYS_THE_SAME = settings(derandomize=True, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+ALWAYS_THE_SAME = settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 TIMES = int(os.environ.get("ASSAY_TEST_REQUESTS", "2"))
 AREAS = ["campaigns", "collections", "jobs", "judging", "reports", "studies", "to-do"]
 
@@ -61,22 +81,36 @@ def installation(settings, tmp_path, monkeypatch):
     """A campaign with judgements on a collection with a file of each kind.
     -> (tokens by role, ids by the start of a path, other path parameters, slugs by the start of a path)"""
     settings.MEDIA_ROOT = tmp_path / "files"
-    monkeypatch.setattr(connection, "close", lambda: None)  # what a request closes at its end is the test's own
+    monkeypatch.setattr(
+        connection, "close", lambda: None
+    )  # what a request closes at its end is the test's own
     manager = make_user("manager", may_create=True)
-    campaign = make_campaign(manager=manager, n_topics=1, n_documents=3, judgements_per_pair=1, min_active_seconds=0)
+    campaign = make_campaign(
+        manager=manager, n_topics=1, n_documents=3, judgements_per_pair=1, min_active_seconds=0
+    )
     collection, member = campaign.collection, make_annotator(campaign, "annotator")
     judged = judge(member, 1)
     bring_in(collection, "run", RUN_A.replace("051", "t1").replace("7 Q0", "t1 Q0"), user=manager)
     bring_in(collection, "qrels", "t1 0 d1 1\n", user=manager)
     waiting = bring_in(collection, "run", "t1 Q0 d1 1 9 W\n", user=manager, mode="inspect")
     bring_in(collection, "documents", '{"_id": "d9", "text": "nine"}\n', user=manager)
-    jobs.run_job(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, user=manager).pk)
+    jobs.run_job(
+        pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, user=manager).pk
+    )
     recipe = recipes.save_recipe(campaign, ReleasePlan("first", Choices()), user=manager)
     settings.MACHINE_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
-    machine = machines.add_judge(campaign, Wanted("machine", "model", "http://127.0.0.1:1/v1"), actor=manager)
-    MachineLabel.objects.create(judge=machine, topic=collection.topics.all()[0], docno="d1", state="graded", grade=1)
-    report = Report.objects.create(collection=collection, kind="evaluate", title="of nothing yet", created_by=manager)
-    study = Report.objects.create(collection=collection, kind="study-sota", title="not made yet", created_by=manager)
+    machine = machines.add_judge(
+        campaign, Wanted("machine", "model", "http://127.0.0.1:1/v1"), actor=manager
+    )
+    MachineLabel.objects.create(
+        judge=machine, topic=collection.topics.all()[0], docno="d1", state="graded", grade=1
+    )
+    report = Report.objects.create(
+        collection=collection, kind="evaluate", title="of nothing yet", created_by=manager
+    )
+    study = Report.objects.create(
+        collection=collection, kind="study-sota", title="not made yet", created_by=manager
+    )
     message = Message.objects.create(membership=member, text="Well done")
     of_collection = "/api/v1/collections/{slug}/"
     ids = {
@@ -91,9 +125,21 @@ def installation(settings, tmp_path, monkeypatch):
         "/api/v1/campaigns/{slug}/recipes": recipe.pk,
         "/api/v1/campaigns/{slug}/machines": machine.pk,
     }
-    named = {"judgement_id": judged.pk, "message_id": message.pk, "pair_id": campaign.pairs.last().pk, "name": "qrels"}
-    slugs = {"/api/v1/collections": collection.slug, "/api/v1/campaigns": campaign.slug, "/api/v1/judging": campaign.slug}
-    token_of = {user.username: tokens.create_api_token(user=user, name="fuzz") for user in (manager, member.user)}
+    named = {
+        "judgement_id": judged.pk,
+        "message_id": message.pk,
+        "pair_id": campaign.pairs.last().pk,
+        "name": "qrels",
+    }
+    slugs = {
+        "/api/v1/collections": collection.slug,
+        "/api/v1/campaigns": campaign.slug,
+        "/api/v1/judging": campaign.slug,
+    }
+    token_of = {
+        user.username: tokens.create_api_token(user=user, name="fuzz")
+        for user in (manager, member.user)
+    }
     return token_of, ids, named, slugs
 
 
@@ -102,12 +148,15 @@ def real(path, installation):
     _, ids, named, slugs = installation
     found = dict(named)
     found |= {"id": next((pk for start, pk in ids.items() if path.startswith(start)), 1)}
-    found |= {"slug": next((slug for start, slug in slugs.items() if path.startswith(start)), "none")}
+    found |= {
+        "slug": next((slug for start, slug in slugs.items() if path.startswith(start)), "none")
+    }
     return {name: value for name, value in found.items() if f"{{{name}}}" in path}
 
 
 def asked(operation, token, mode, parameters, *, times):
-    """Ask with so many requests of this mode; every change is undone. -> (statuses, what was not as it should be)"""
+    """Ask with so many requests of this mode; every change is undone. -> (statuses, what was not as
+    it should be)"""
     statuses, wrong = [], []
     if mode == GenerationMode.POSITIVE:
         checks = CHECKS if operation.label in MAY_BE_REFUSED else RIGHT_IS_TAKEN
@@ -123,7 +172,10 @@ def asked(operation, token, mode, parameters, *, times):
         try:
             case.validate_response(answer, checks=checks)
         except (AssertionError, BaseExceptionGroup) as error:
-            asked_for, why = f"{case.path_parameters} {case.query} {case.body!r:.300}", getattr(error, "exceptions", error)
+            asked_for, why = (
+                f"{case.path_parameters} {case.query} {case.body!r:.300}",
+                getattr(error, "exceptions", error),
+            )
             wrong.append(f"{operation.label} {answer.status_code}: {asked_for}: {why!s:.600}")
 
     ask()
@@ -145,12 +197,22 @@ def test_whatever_is_asked_the_answer_is_as_documented(area, installation):
         if operation.path.split("/")[3] != area:
             continue
         own = "annotator" if area == "judging" else "manager"
-        mine, other = installation[0][own], next(token for role, token in installation[0].items() if role != own)
-        asks = [(mine, GenerationMode.POSITIVE, TIMES), (other, GenerationMode.POSITIVE, (TIMES + 1) // 2)]
-        if "requestBody" in operation.definition.raw or operation.query:  # without them no request can be wrong
+        mine, other = (
+            installation[0][own],
+            next(token for role, token in installation[0].items() if role != own),
+        )
+        asks = [
+            (mine, GenerationMode.POSITIVE, TIMES),
+            (other, GenerationMode.POSITIVE, (TIMES + 1) // 2),
+        ]
+        if (
+            "requestBody" in operation.definition.raw or operation.query
+        ):  # without them no request can be wrong
             asks.append((mine, GenerationMode.NEGATIVE, TIMES))
         for token, mode, times in asks:
-            statuses, faults = asked(operation, token, mode, real(operation.path, installation), times=times)
+            statuses, faults = asked(
+                operation, token, mode, real(operation.path, installation), times=times
+            )
             seen.setdefault(operation.definition.raw["operationId"], set()).update(statuses)
             wrong += faults
     assert not wrong, "\n\n".join(wrong)

@@ -1,7 +1,8 @@
-"""Every list of the API: each order that it can be asked for, and each filter, against the same done by hand with the whole list.
+"""Every list of the API: each order that it can be asked for, and each filter, against the same
+done by hand with the whole list.
 
-What a list can be asked for is read from its view, so a new order or filter is tested without a line here; a new list needs its address.
-"""
+What a list can be asked for is read from its view, so a new order or filter is tested without a
+line here; a new list needs its address."""
 
 from __future__ import annotations
 
@@ -22,8 +23,9 @@ from tests.builders import make_campaign, make_collection, make_pool, make_user
 pytestmark = pytest.mark.django_db
 START = datetime(2026, 3, 1, tzinfo=UTC)
 OF_ROW: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "removed": lambda row: row["removed_reason"] != "", "built": lambda row: row["built_at"] is not None,
-}  # fmt: skip
+    "removed": lambda row: row["removed_reason"] != "",
+    "built": lambda row: row["built_at"] is not None,
+}
 """Filters whose value is not a field of the row."""
 
 
@@ -40,33 +42,84 @@ def word(rng: random.Random) -> str:
 
 
 def filled(rng: random.Random) -> tuple[Collection, Pool]:
-    """A collection with eight of everything, in no order, with equal values and with missing ones."""
+    """A collection with eight of everything, in no order, with equal values and with missing
+    ones."""
     boss = make_user("boss", superuser=True)
     collection = make_collection(n_topics=6, n_documents=6, manager=boss, slug="c0")
     further = [collection, *(make_collection(manager=boss, slug=f"c{n}") for n in (2, 1))]
     for topic in collection.topics.all():
-        Topic.objects.filter(pk=topic.pk).update(position=rng.randrange(4), removed_reason=rng.choice(["", "duplicate"]))
+        Topic.objects.filter(pk=topic.pk).update(
+            position=rng.randrange(4), removed_reason=rng.choice(["", "duplicate"])
+        )
     pool = make_pool(collection)
     for entry in pool.entries.all():
-        PoolEntry.objects.filter(pk=entry.pk).update(priority=rng.randrange(3), document=entry.document if rng.random() < 0.5 else None)
+        PoolEntry.objects.filter(pk=entry.pk).update(
+            priority=rng.randrange(3), document=entry.document if rng.random() < 0.5 else None
+        )
     for n in rng.sample(range(8), 8):
         known: dict[str, Any] = {"collection": collection, "digest": str(n), "source_name": "x"}
         day = date(2026, 1, rng.randrange(1, 4)) if n % 3 else None
         rows: list[Any] = [
-            Run.objects.create(tag=f"r{n}", group=word(rng), submitted_on=day, baseline=n % 2 == 0, n_rows=rng.randrange(3), n_topics=1, **known),
-            Qrels.objects.create(name=f"q{n}", kind=rng.choice(Qrels.Kind.values), n_rows=rng.randrange(3), n_topics=1, grades={}, **known),
-            DocumentFile.objects.create(collection=collection, name=f"f{n}", digest=str(n), n_bytes=1, n_documents=rng.randrange(3)),
-            Pool.objects.create(collection=collection, name=f"p{n}", depth=rng.randrange(1, 4), n_pairs=rng.randrange(3), built_at=some_moment(rng)),
+            Run.objects.create(
+                tag=f"r{n}",
+                group=word(rng),
+                submitted_on=day,
+                baseline=n % 2 == 0,
+                n_rows=rng.randrange(3),
+                n_topics=1,
+                **known,
+            ),
+            Qrels.objects.create(
+                name=f"q{n}",
+                kind=rng.choice(Qrels.Kind.values),
+                n_rows=rng.randrange(3),
+                n_topics=1,
+                grades={},
+                **known,
+            ),
+            DocumentFile.objects.create(
+                collection=collection,
+                name=f"f{n}",
+                digest=str(n),
+                n_bytes=1,
+                n_documents=rng.randrange(3),
+            ),
+            Pool.objects.create(
+                collection=collection,
+                name=f"p{n}",
+                depth=rng.randrange(1, 4),
+                n_pairs=rng.randrange(3),
+                built_at=some_moment(rng),
+            ),
             Job.objects.create(
-                collection=rng.choice(further), kind=word(rng), state=rng.choice(Job.State.values), started_at=some_moment(rng), finished_at=some_moment(rng)
+                collection=rng.choice(further),
+                kind=word(rng),
+                state=rng.choice(Job.State.values),
+                started_at=some_moment(rng),
+                finished_at=some_moment(rng),
             ),
         ]
-        campaign = make_campaign(collection=rng.choice(further), slug=f"k{n}", name=word(rng), state=rng.choice(Campaign.State.values))
-        Campaign.objects.filter(pk=campaign.pk).update(opened_at=some_moment(rng), closed_at=some_moment(rng))
+        campaign = make_campaign(
+            collection=rng.choice(further),
+            slug=f"k{n}",
+            name=word(rng),
+            state=rng.choice(Campaign.State.values),
+        )
+        Campaign.objects.filter(pk=campaign.pk).update(
+            opened_at=some_moment(rng), closed_at=some_moment(rng)
+        )
         for kind in (rng.choice(["evaluate", "bootstrap"]), "study-sota"):
             of = rng.choice([None, campaign])
             home = of.collection if of else rng.choice(further)
-            rows.append(Report.objects.create(collection=home, campaign=of, kind=kind, title=word(rng), finished_at=some_moment(rng)))
+            rows.append(
+                Report.objects.create(
+                    collection=home,
+                    campaign=of,
+                    kind=kind,
+                    title=word(rng),
+                    finished_at=some_moment(rng),
+                )
+            )
         for row in [*rows, campaign]:
             type(row).objects.filter(pk=row.pk).update(created_at=moment(rng))
     return collection, pool
@@ -77,7 +130,9 @@ def lists(collection: Collection, pool: Pool) -> Iterator[str]:
     for pattern in patterns(get_resolver().url_patterns):
         view = getattr(pattern[1].callback, "view_class", None)
         if getattr(view, "orders", ()) and "get" in view.http_method_names:
-            yield "/" + pattern[0].replace("<slug:slug>", collection.slug).replace("<int:pk>", str(pool.pk))
+            yield "/" + pattern[0].replace("<slug:slug>", collection.slug).replace(
+                "<int:pk>", str(pool.pk)
+            )
 
 
 def patterns(found: list[Any], before: str = "") -> Iterator[tuple[str, URLPattern]]:
@@ -109,16 +164,24 @@ def test_each_order_and_filter_of_each_list_does_what_it_says(settings, tmp_path
             tried.add((address, name))
             for sign, falling in (("", False), ("-", True)):
                 values = [row[name] for row in rows_of(client, address, f"ordering={sign}{name}")]
-                known = sorted((row[name] for row in whole if row[name] is not None), reverse=falling)
+                known = sorted(
+                    (row[name] for row in whole if row[name] is not None), reverse=falling
+                )
                 assert values == known + [None] * (len(whole) - len(known)), (address, sign + name)
         for one in getattr(view, "filters", ()):
             tried.add((address, one.name))
             value_of = OF_ROW.get(one.name, lambda row, name=one.name: row[name])
-            wanted = [text for text, _ in one.values] or sorted({str(value_of(row)) for row in whole if value_of(row) is not None})
+            wanted = [text for text, _ in one.values] or sorted(
+                {str(value_of(row)) for row in whole if value_of(row) is not None}
+            )
             chosen = {}
             for text in [*wanted, *([] if one.values else ["no such"])]:
                 chosen[text] = rows_of(client, address, f"{one.name}={text}")
-                assert chosen[text] == [row for row in whole if said(value_of(row)) == text], (address, one.name, text)
+                assert chosen[text] == [row for row in whole if said(value_of(row)) == text], (
+                    address,
+                    one.name,
+                    text,
+                )
             assert sum(map(bool, chosen.values())) >= 2 or len(wanted) == 1, (address, one.name)
     assert len({address for address, _ in tried}) == 11
     assert len(tried) > 50

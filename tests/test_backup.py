@@ -1,4 +1,5 @@
-"""Backed up while people judge, wiped, restored: the releases have the same digests, and what was acknowledged before is there."""
+"""Backed up while people judge, wiped, restored: the releases have the same digests, and what was
+acknowledged before is there."""
 
 from __future__ import annotations
 
@@ -68,12 +69,25 @@ class Place:
     def __init__(self, folder: Path, database: str = "") -> None:
         self.folder = folder
         kept = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
-        self.env = {**kept, "DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "ASSAY_DATA_DIR": str(folder)}
+        self.env = {
+            **kept,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "PYTHONPATH": str(ROOT),
+            "ASSAY_DATA_DIR": str(folder),
+        }
         self.env["ASSAY_DATABASE_URL"] = database
 
     def manage(self, *arguments: str, fails: bool = False) -> str:
         command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=240, check=False)
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
         assert (done.returncode != 0) == fails, done.stderr
         return done.stderr if fails else done.stdout
 
@@ -95,12 +109,20 @@ class Place:
 
 
 class Eve:
-    """Somebody who judges without pause, and brings a file after every third judgement, in a process of her own."""
+    """Somebody who judges without pause, and brings a file after every third judgement, in a
+    process of her own."""
 
     def __init__(self, place: Place, folder: Path) -> None:
         folder.mkdir()
         self.folder = folder
-        command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", JUDGING.replace("FOLDER", str(folder))]
+        command = [
+            sys.executable,
+            "manage.py",
+            "shell",
+            "--no-imports",
+            "-c",
+            JUDGING.replace("FOLDER", str(folder)),
+        ]
         self.process = subprocess.Popen(command, cwd=ROOT, env=place.env)
 
     def told(self) -> int:
@@ -157,7 +179,9 @@ def back_up_wipe_and_restore(place: Place, tmp_path: Path, wipe) -> None:
     restored = place.judged()
     assert acknowledged < len(restored) < len(judged)
     assert restored == judged[: len(restored)], "as they were at one moment"
-    assert place.manage("verify") == "everything agrees\n", "counters with rows, and each file that a row names is there"
+    assert place.manage("verify") == "everything agrees\n", (
+        "counters with rows, and each file that a row names is there"
+    )
     [upload] = (place.folder / "files" / "uploads").rglob("a*.txt")
     assert upload.read_bytes() == b"a run"
 
@@ -165,7 +189,9 @@ def back_up_wipe_and_restore(place: Place, tmp_path: Path, wipe) -> None:
 def test_sqlite_and_files_come_back_as_they_were(tmp_path):
     place = Place(tmp_path / "data")
     place.folder.mkdir()
-    back_up_wipe_and_restore(place, tmp_path, lambda: (shutil.rmtree(place.folder), place.folder.mkdir()))
+    back_up_wipe_and_restore(
+        place, tmp_path, lambda: (shutil.rmtree(place.folder), place.folder.mkdir())
+    )
     assert (place.folder / "secret-key").exists()
 
 
@@ -203,6 +229,8 @@ def test_a_backup_that_was_damaged_restores_nothing(tmp_path):
     place.folder.mkdir()
     with (tmp_path / "copy" / "database.sqlite3").open("ab") as copy:
         copy.write(b"x")
-    assert "not as it was backed up; nothing was restored" in place.manage("restore", str(tmp_path / "copy"), fails=True)
+    assert "not as it was backed up; nothing was restored" in place.manage(
+        "restore", str(tmp_path / "copy"), fails=True
+    )
     assert not (place.folder / "assay.sqlite3").exists()
     assert "is no backup" in place.manage("restore", str(tmp_path), fails=True)

@@ -16,13 +16,27 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def script(shell: str) -> str:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "ASSAY_"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("DJANGO_", "ASSAY_"))
+    }
     code = f"from assay.command import main; main(['assay', 'completion', '{shell}'])"
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=kept, capture_output=True, text=True, check=True, timeout=200).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=kept,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=200,
+    ).stdout
 
 
 @pytest.mark.parametrize("words", [["assay"], ["assay", "help"], ["assay", "--help"]])
-def test_each_command_has_one_line_in_the_list(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_command_has_one_line_in_the_list(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     main(words)
     lines = capsys.readouterr().out.splitlines()
     for name in command_files():
@@ -56,7 +70,12 @@ ask assay campaign ""
 
 
 def test_bash_completes_commands_options_and_values() -> None:
-    done = subprocess.run(["bash", "-c", ASKED.format(script=script("bash"))], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["bash", "-c", ASKED.format(script=script("bash"))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stderr == ""
     names, options, values, value, files, shells, actions = done.stdout.splitlines()
     assert names.split() == ["compare_rankings", "compare_runs", "compare_systems", "completion"]
@@ -71,8 +90,22 @@ def test_bash_completes_commands_options_and_values() -> None:
 @pytest.mark.parametrize(
     ("shell", "lines"),
     [
-        ("zsh", ["    aggregate) _arguments -s \\", "      '*--json[print one JSON object and nothing else]' \\"]),
-        ("fish", ["complete -c assay -n '__fish_seen_subcommand_from aggregate' -l json -d 'print one JSON object and nothing else'"]),
+        (
+            "zsh",
+            [
+                "    aggregate) _arguments -s \\",
+                "      '*--json[print one JSON object and nothing else]' \\",
+            ],
+        ),
+        (
+            "fish",
+            [
+                (
+                    "complete -c assay -n '__fish_seen_subcommand_from aggregate' -l json -d 'print "
+                    "one JSON object and nothing else'"
+                )
+            ],
+        ),
     ],
 )
 def test_the_other_shells_have_every_command_and_its_options(shell: str, lines: list[str]) -> None:
@@ -81,16 +114,23 @@ def test_the_other_shells_have_every_command_and_its_options(shell: str, lines: 
     assert [name for name in command_files() if name not in text] == []
     checker = {"zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}[shell]
     if any((Path(folder) / shell).exists() for folder in os.environ["PATH"].split(os.pathsep)):
-        assert subprocess.run(checker, input=text, capture_output=True, text=True, check=False).stderr == ""
+        assert (
+            subprocess.run(checker, input=text, capture_output=True, text=True, check=False).stderr
+            == ""
+        )
 
 
 @pytest.mark.parametrize("arguments", [["version"], ["check_topics", "{topics}", "--json"]])
-def test_a_reader_that_has_read_enough_ends_a_command_without_a_word(tmp_path: Path, arguments: list[str]) -> None:
+def test_a_reader_that_has_read_enough_ends_a_command_without_a_word(
+    tmp_path: Path, arguments: list[str]
+) -> None:
     topics = tmp_path / "topics.tsv"
     topics.write_text("1\tone\n2\ttwo\n", encoding="utf-8")
     read, write = os.pipe()
     os.close(read)
     words = [sys.executable, "-m", "assay", *(word.format(topics=topics) for word in arguments)]
-    done = subprocess.run(words, cwd=ROOT, stdout=write, stderr=subprocess.PIPE, text=True, check=False, timeout=200)
+    done = subprocess.run(
+        words, cwd=ROOT, stdout=write, stderr=subprocess.PIPE, text=True, check=False, timeout=200
+    )
     os.close(write)
     assert (done.returncode, done.stderr) == (1, "")

@@ -1,4 +1,5 @@
-"""Processes of the web server share who connects, so that nobody waits at one while another is idle."""
+"""Processes of the web server share who connects, so that nobody waits at one while another is
+idle."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def other():
     process.wait()
 
 
-def shares_with(process: subprocess.Popen[bytes], n: int | None, monkeypatch: pytest.MonkeyPatch) -> ConnectionShares:
+def shares_with(
+    process: subprocess.Popen[bytes], n: int | None, monkeypatch: pytest.MonkeyPatch
+) -> ConnectionShares:
     shares = ConnectionShares()
     with monkeypatch.context() as patched:
         patched.setattr(os, "getpid", lambda: process.pid)
@@ -35,7 +38,13 @@ def shares_with(process: subprocess.Popen[bytes], n: int | None, monkeypatch: py
 
 def test_who_has_more_leaves_the_next_to_who_has_fewer(other, monkeypatch):
     shares = shares_with(other, 10, monkeypatch)
-    assert [shares.is_ahead(n, NOW) for n in (0, 10, 10 + LEAD, 11 + LEAD, 500)] == [False, False, False, True, True]
+    assert [shares.is_ahead(n, NOW) for n in (0, 10, 10 + LEAD, 11 + LEAD, 500)] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_nobody_waits_for_who_is_alone_frozen_full_or_gone(other, monkeypatch):
@@ -66,7 +75,8 @@ def two(tmp_path):
 
 @pytest.mark.slow
 def test_pages_that_keep_their_connections_are_spread_over_the_processes(two):
-    """Each asks once more at the end: the same process answers, and both have as many pages but for the lead."""
+    """Each asks once more at the end: the same process answers, and both have as many pages but for
+    the lead."""
     two.wait(lambda: len({two.answer() for _ in range(20)}) == 2)  # both answer by now
 
     def ask(page: http.client.HTTPConnection) -> int:

@@ -1,4 +1,5 @@
-"""The container files agree with the program and the units. No engine builds them here: docs/deployment.md says that they are untested."""
+"""The container files agree with the program and the units. No engine builds them here:
+docs/deployment.md says that they are untested."""
 
 from __future__ import annotations
 
@@ -15,7 +16,13 @@ from tests.documented import block
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "container"
-SETTINGS = set(re.findall(r"^\| `(ASSAY_\w+)`", (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8"), re.MULTILINE))
+SETTINGS = set(
+    re.findall(
+        r"^\| `(ASSAY_\w+)`",
+        (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,25 +32,45 @@ def services() -> dict[str, Any]:
 
 def instructions() -> list[tuple[str, str]]:
     text = re.sub(r"\\\n\s*", " ", (FOLDER / "Containerfile").read_text(encoding="utf-8"))
-    return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in text.splitlines() if line and not line.startswith("#")]
+    return [
+        (line.split(" ", 1)[0], line.split(" ", 1)[1])
+        for line in text.splitlines()
+        if line and not line.startswith("#")
+    ]
 
 
 def command_of_unit(name: str) -> list[str]:
     unit = block("deployment.md", f"# /etc/systemd/system/{name}").replace("\\\n", " ")
-    [command] = [shlex.split(line.removeprefix("ExecStart=")) for line in unit.splitlines() if line.startswith("ExecStart=")]
+    [command] = [
+        shlex.split(line.removeprefix("ExecStart="))
+        for line in unit.splitlines()
+        if line.startswith("ExecStart=")
+    ]
     return [word.replace("/opt/assay/program/", "") for word in command]
 
 
 def test_web_server_and_worker_are_started_as_by_the_units(services):
     [web] = [json.loads(rest) for word, rest in instructions() if word == "CMD"]
-    assert [word.replace("0.0.0.0", "127.0.0.1") for word in web] == command_of_unit("assay-web.service")
+    assert [word.replace("0.0.0.0", "127.0.0.1") for word in web] == command_of_unit(
+        "assay-web.service"
+    )
     assert "command" not in services["web"], "the image's own"
     assert services["worker"]["command"] == command_of_unit("assay-worker.service")
 
 
 def test_each_setting_is_one_that_the_program_has(services):
-    named = {name for service in services.values() for name in service.get("environment", {}) if name.startswith("ASSAY_")}
-    named |= {word.split("=")[0] for instruction, rest in instructions() if instruction == "ENV" for word in rest.split()}
+    named = {
+        name
+        for service in services.values()
+        for name in service.get("environment", {})
+        if name.startswith("ASSAY_")
+    }
+    named |= {
+        word.split("=")[0]
+        for instruction, rest in instructions()
+        if instruction == "ENV"
+        for word in rest.split()
+    }
     assert named
     assert named - SETTINGS == set()
 
@@ -54,7 +81,9 @@ def test_only_this_machine_reaches_it_and_no_secret_is_in_the_files(services):
     for service in services.values():
         for name, value in service.get("environment", {}).items():
             assert "PASSWORD" not in name or value.startswith("${"), name
-    assert "{POSTGRES_PASSWORD:?" in services["web"]["environment"]["ASSAY_DATABASE_URL"], "nothing starts without one"
+    assert "{POSTGRES_PASSWORD:?" in services["web"]["environment"]["ASSAY_DATABASE_URL"], (
+        "nothing starts without one"
+    )
 
 
 def test_the_image_holds_no_data_and_no_history_and_does_not_run_as_root():
@@ -62,4 +91,6 @@ def test_the_image_holds_no_data_and_no_history_and_does_not_run_as_root():
     assert {".git", ".venv", "var"} <= set(left_out)
     words = [word for word, _ in instructions()]
     assert dict(instructions())["USER"] == "assay"
-    assert words.index("USER") < len(words) - 1 - words[::-1].index("RUN"), "what is installed is the user's"
+    assert words.index("USER") < len(words) - 1 - words[::-1].index("RUN"), (
+        "what is installed is the user's"
+    )

@@ -1,4 +1,5 @@
-"""Contrast of the palette (WCAG 2.2, 1.4.3 and 1.4.11), computed from the style sheets for light and dark."""
+"""Contrast of the palette (WCAG 2.2, 1.4.3 and 1.4.11), computed from the style sheets for light
+and dark."""
 
 from __future__ import annotations
 
@@ -8,13 +9,28 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "static/css"
-CSS = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("tokens.css", "components.css"))
-PAIRS = {name: (light, dark) for name, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", CSS)}
+CSS = "".join(
+    (FOLDER / name).read_text(encoding="utf-8") for name in ("tokens.css", "components.css")
+)
+PAIRS = {
+    name: (light, dark)
+    for name, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", CSS)
+}
 
-TEXT = [(ink, ground) for ink in ("ink", "ink-soft", "ink-faint", "accent") for ground in ("paper", "surface", "sunken", "raised")]
+TEXT = [
+    (ink, ground)
+    for ink in ("ink", "ink-soft", "ink-faint", "accent")
+    for ground in ("paper", "surface", "sunken", "raised")
+]
 TEXT += [(meaning, f"{meaning}-soft") for meaning in ("good", "warn", "bad", "accent")]
 TEXT += [(meaning, "surface") for meaning in ("good", "warn", "bad")]
-TEXT += [("on-accent", "accent"), ("on-accent", "accent-strong"), ("on-bad", "bad"), ("ink", "mark"), ("accent-strong", "accent-soft")]
+TEXT += [
+    ("on-accent", "accent"),
+    ("on-accent", "accent-strong"),
+    ("on-bad", "bad"),
+    ("ink", "mark"),
+    ("accent-strong", "accent-soft"),
+]
 TEXT += [("ink", f"{soft}-soft") for soft in ("good", "warn", "bad", "accent")]
 TEXT += [("ink-soft", f"{soft}-soft") for soft in ("good", "warn", "bad", "accent")]
 SIGNS = [("line-strong", ground) for ground in ("paper", "surface", "raised")]
@@ -24,7 +40,9 @@ SIGNS += [(f"series-{n}", "surface") for n in range(1, 7)] + [("accent", "step-1
 
 def luminance(colour: str) -> float:
     channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

@@ -1,7 +1,8 @@
-"""The locked packages: exact, with digests, under licences that we can live with, and alive by what they say of themselves.
+"""The locked packages: exact, with digests, under licences that we can live with, and alive by what
+they say of themselves.
 
-Whether one has a known fault is asked of a list in the network: `make audit` (docs/security.md), which no test can do.
-"""
+Whether one has a known fault is asked of a list in the network: `make audit` (docs/security.md),
+which no test can do."""
 
 from __future__ import annotations
 
@@ -32,7 +33,15 @@ PERMISSIVE = {
         "ISC License (ISCL)",
         "Zlib",
     ),
-    *("Apache-2.0", "Apache Software License", "PSF-2.0", "Python Software Foundation License", "CNRI-Python", "CC0-1.0", "DFSG approved"),
+    *(
+        "Apache-2.0",
+        "Apache Software License",
+        "PSF-2.0",
+        "Python Software Foundation License",
+        "CNRI-Python",
+        "CC0-1.0",
+        "DFSG approved",
+    ),
 }
 BY_FILE = {"LGPL-3.0-only", "MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)"}
 """Oblige who changes the package, not who uses it."""
@@ -55,14 +64,27 @@ def blocks(name: str) -> Iterator[tuple[str, list[str]]]:
 
 def pins() -> dict[str, str]:
     """Name -> version, of all files together."""
-    return {match[1]: match[3] for name in LOCKED for head, _ in blocks(name) if (match := PIN.fullmatch(head))}
+    return {
+        match[1]: match[3]
+        for name in LOCKED
+        for head, _ in blocks(name)
+        if (match := PIN.fullmatch(head))
+    }
 
 
 def licences(name: str) -> set[str]:
     told = metadata.metadata(name)
-    classifiers = [line.rpartition(" :: ")[2] for line in told.get_all("Classifier", []) if line.startswith("License")]
+    classifiers = [
+        line.rpartition(" :: ")[2]
+        for line in told.get_all("Classifier", [])
+        if line.startswith("License")
+    ]
     words = told["License-Expression"] or " AND ".join(classifiers) or told["License"] or ""
-    return {word.strip(" ()") if word.count("(") != word.count(")") else word for word in re.split(r" (?:AND|OR) ", words) if word}
+    return {
+        word.strip(" ()") if word.count("(") != word.count(")") else word
+        for word in re.split(r" (?:AND|OR) ", words)
+        if word
+    }
 
 
 @pytest.mark.parametrize("name", LOCKED)
@@ -86,12 +108,17 @@ def test_a_package_has_one_version_in_all_files():
 
 
 def test_every_runtime_dependency_has_an_upper_bound_that_the_locked_version_keeps():
-    """The wheel takes these lines: without bounds, what it installs next year is what nobody has run."""
+    """The wheel takes these lines: without bounds, what it installs next year is what nobody has
+    run."""
     locked = pins()
     for line in wheel_backend.dependencies():
-        name, least, below = re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+),<([\d.]+)", line).groups()  # type: ignore[union-attr]
+        name, least, below = re.fullmatch(
+            r"([\w-]+)(?:\[\w+\])?>=([\d.]+),<([\d.]+)", line
+        ).groups()  # type: ignore[union-attr]
         version = tuple(map(int, locked[name.lower()].split(".")))
-        assert tuple(map(int, least.split("."))) <= version < tuple(map(int, below.split("."))), line
+        assert tuple(map(int, least.split("."))) <= version < tuple(map(int, below.split("."))), (
+            line
+        )
 
 
 def installed() -> list[str]:
@@ -104,7 +131,11 @@ def installed() -> list[str]:
 
 def test_what_is_installed_is_what_is_locked():
     locked = pins()
-    assert {name: metadata.version(name) for name in installed() if metadata.version(name) != locked[name]} == {}
+    assert {
+        name: metadata.version(name)
+        for name in installed()
+        if metadata.version(name) != locked[name]
+    } == {}
 
 
 def test_every_licence_is_one_of_those_that_are_allowed():
@@ -125,7 +156,11 @@ def test_every_licence_is_one_of_those_that_are_allowed():
 
 
 def test_nothing_says_of_itself_that_nobody_works_on_it():
-    inactive = {name for name in installed() if "Development Status :: 7 - Inactive" in metadata.metadata(name).get_all("Classifier", [])}
+    inactive = {
+        name
+        for name in installed()
+        if "Development Status :: 7 - Inactive" in metadata.metadata(name).get_all("Classifier", [])
+    }
     assert inactive == set(AT_REST)
 
 
@@ -133,6 +168,8 @@ def test_the_packages_beside_the_program_are_those_that_the_tests_have():
     """What pip installs as an extra is no older than what was tested, and no newer is promised."""
     locked = pins()
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    extras = re.findall(r'^\w+ = \["([\w-]+)(?:\[\w+\])?>=([\d.]+),<[\d.]+"\]', project, flags=re.MULTILINE)
+    extras = re.findall(
+        r'^\w+ = \["([\w-]+)(?:\[\w+\])?>=([\d.]+),<[\d.]+"\]', project, flags=re.MULTILINE
+    )
     assert len(extras) == 2
     assert {name: least for name, least in extras if locked[name] != least} == {}

@@ -1,4 +1,5 @@
-"""docs/deployment.md does what it says: its settings, its commands in an empty folder, its units."""
+"""docs/deployment.md does what it says: its settings, its commands in an empty folder, its
+units."""
 
 from __future__ import annotations
 
@@ -25,8 +26,19 @@ from tests.installation import free_port
 
 ROOT = DOCS.parent
 PASSWORD = "a long password"
-SOURCES = [path for path in (ROOT / "config").rglob("*.py") if "management" not in path.parts or path.name == "up.py"]
-ELSEWHERE = {"TEST_DATA", "TEST_DATABASE_URL", "TEST_BROKER_URL", "TEST_CHROMIUM", "TEST_REQUESTS", "TEST_REQUIRE"}
+SOURCES = [
+    path
+    for path in (ROOT / "config").rglob("*.py")
+    if "management" not in path.parts or path.name == "up.py"
+]
+ELSEWHERE = {
+    "TEST_DATA",
+    "TEST_DATABASE_URL",
+    "TEST_BROKER_URL",
+    "TEST_CHROMIUM",
+    "TEST_REQUESTS",
+    "TEST_REQUIRE",
+}
 """Of the tests."""
 NAMED_IN_A_SETTING = {"MACHINE_KEY"}
 """Read under the name that ASSAY_MACHINE_ENDPOINTS, or an option, gives."""
@@ -37,7 +49,10 @@ def read_by_the_program() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in SOURCES:
         for name, default in re.findall(
-            r'\b(?:env|environment)\.(?:text|flag|number|words|networks|choice|endpoints)\(\s*"([A-Z_]+)"(?:,\s*"?([\w.:\[\] ]+?)"?)?\s*[,)]',
+            (
+                r'\b(?:env|environment)\.(?:text|flag|number|words|networks|choice|endpoints)\(\s*"([A-Z_]+)"(?:,\s*"?([\w.:\[\] '
+                r']+?)"?)?\s*[,)]'
+            ),
             path.read_text(encoding="utf-8"),
         ):
             found[name] = found.get(name) or default
@@ -47,7 +62,9 @@ def read_by_the_program() -> dict[str, str]:
 def test_the_table_has_every_setting_that_is_read_and_no_other():
     text = (DOCS / "deployment.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `ASSAY_")]
-    documented = {name for row in rows for name in re.findall(r"`ASSAY_([A-Z_]+)`", row.split("|")[1])}
+    documented = {
+        name for row in rows for name in re.findall(r"`ASSAY_([A-Z_]+)`", row.split("|")[1])
+    }
     assert documented == set(read_by_the_program())
     assert set(re.findall(r"ASSAY_([A-Z_]+)", text)) - documented == ELSEWHERE | NAMED_IN_A_SETTING
 
@@ -59,9 +76,15 @@ def test_the_defaults_of_the_table_are_those_of_the_program():
         names, values = re.findall(r"`ASSAY_([A-Z_]+)`", row[0]), re.findall(r"`([^`]+)`", row[1])
         if len(names) == len(values):
             told.update(zip(names, values, strict=True))
-    numbers = {name: default for name, default in read_by_the_program().items() if default.isdigit()}
+    numbers = {
+        name: default for name, default in read_by_the_program().items() if default.isdigit()
+    }
     assert len(numbers) > 6
-    differing = {name: (told[name], default) for name, default in numbers.items() if name in told and told[name] != default}
+    differing = {
+        name: (told[name], default)
+        for name, default in numbers.items()
+        if name in told and told[name] != default
+    }
     assert differing == {}
 
 
@@ -88,60 +111,108 @@ print(job.state, collection.runs.count())
 
 
 class Newcomer:
-    """Somebody who does what *One machine* says, in its order. Not done here is root's part: packages, the account, systemd and the proxy,
-    whose places are taken by this checkout, this account, the units' own command lines and the headers that the proxy sends."""
+    """Somebody who does what *One machine* says, in its order. Not done here is root's part:
+    packages, the account, systemd and the proxy, whose places are taken by this checkout, this
+    account, the units' own command lines and the headers that the proxy sends."""
 
     def __init__(self, folder: Path, database: str) -> None:
         self.data, self.file, self.port = folder / "data", folder / "assay.env", free_port()
         own = {"ASSAY_DATABASE_URL": database, "ASSAY_DATA_DIR": str(self.data)}
         *written, empty, install_folder = block("deployment.md", "ASSAY_DATABASE_URL=").splitlines()
         assert [line.partition("=")[0] for line in written] == [
-            *("ASSAY_DATABASE_URL", "ASSAY_DATA_DIR", "ASSAY_ALLOWED_HOSTS", "ASSAY_HTTPS", "ASSAY_TRUSTED_PROXIES", "ASSAY_NO_DEMO"),
+            *(
+                "ASSAY_DATABASE_URL",
+                "ASSAY_DATA_DIR",
+                "ASSAY_ALLOWED_HOSTS",
+                "ASSAY_HTTPS",
+                "ASSAY_TRUSTED_PROXIES",
+                "ASSAY_NO_DEMO",
+            ),
         ]
-        lines = [f"{name}={own.get(name, value)}" for name, _, value in (line.partition("=") for line in written)]
-        self.file.write_text("\n".join(line for line in lines if not line.endswith("_URL=")) + "\n", encoding="utf-8")
+        lines = [
+            f"{name}={own.get(name, value)}"
+            for name, _, value in (line.partition("=") for line in written)
+        ]
+        self.file.write_text(
+            "\n".join(line for line in lines if not line.endswith("_URL=")) + "\n", encoding="utf-8"
+        )
         assert (empty, "ASSAY_DATA_DIR=/var/lib/assay" in written) == ("", True)
-        made = install_folder.replace("/var/lib/assay", str(self.data)).replace(" -o assay -g assay", "")
+        made = install_folder.replace("/var/lib/assay", str(self.data)).replace(
+            " -o assay -g assay", ""
+        )
         assert made == f"install -d -m 750 {self.data}"
         subprocess.run(made.split(), check=True)
         self.bare = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
         self.running: list[subprocess.Popen[bytes]] = []
 
     def do(self, line: str) -> str:
-        """One of the commands, in a shell with the settings, as the page has it. -> what it printed"""
+        """One of the commands, in a shell with the settings, as the page has it. -> what it
+        printed"""
         more = {
             f"DJANGO_SUPERUSER_{name}": value
-            for name, value in (("PASSWORD", PASSWORD), ("USERNAME", "root"), ("EMAIL", "root@example.org"))
+            for name, value in (
+                ("PASSWORD", PASSWORD),
+                ("USERNAME", "root"),
+                ("EMAIL", "root@example.org"),
+            )
         }
         command = (
-            f"set -a; . {self.file}; exec {line.replace('.venv/bin/python', sys.executable)}{' --no-input' * ('createsuperuser' in line)}"
+            f"set -a; . {self.file}; exec "
+            f"{line.replace('.venv/bin/python', sys.executable)}{' --no-input' * ('createsuperuser' in line)}"
         )
-        done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=self.bare | more, capture_output=True, text=True, timeout=240)
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=ROOT,
+            env=self.bare | more,
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
         assert done.returncode == 0, (line, done.stdout, done.stderr)
         return done.stdout
 
     def start(self, unit: str) -> None:
-        """The unit's command line, with its file of settings and nothing else, as systemd starts it."""
+        """The unit's command line, with its file of settings and nothing else, as systemd starts
+        it."""
         text = block("deployment.md", f"# /etc/systemd/system/{unit}").replace("\\\n", " ")
         said = dict(
-            line.split("=", 1) for line in text.splitlines() if line.startswith(("ExecStart=", "EnvironmentFile=", "WorkingDirectory="))
+            line.split("=", 1)
+            for line in text.splitlines()
+            if line.startswith(("ExecStart=", "EnvironmentFile=", "WorkingDirectory="))
         )
-        assert (said["EnvironmentFile"], said["WorkingDirectory"]) == ("/etc/assay.env", "/opt/assay/program")
+        assert (said["EnvironmentFile"], said["WorkingDirectory"]) == (
+            "/etc/assay.env",
+            "/opt/assay/program",
+        )
         command = (
             said["ExecStart"]
             .replace("/opt/assay/program/.venv/bin/python", sys.executable)
             .replace("127.0.0.1:8000", f"127.0.0.1:{self.port}")
         )
-        env = self.bare | dict(line.split("=", 1) for line in self.file.read_text(encoding="utf-8").splitlines())
-        self.running.append(subprocess.Popen(shlex.split(command), cwd=ROOT, env=env, start_new_session=True, stdout=subprocess.DEVNULL))
+        env = self.bare | dict(
+            line.split("=", 1) for line in self.file.read_text(encoding="utf-8").splitlines()
+        )
+        self.running.append(
+            subprocess.Popen(
+                shlex.split(command),
+                cwd=ROOT,
+                env=env,
+                start_new_session=True,
+                stdout=subprocess.DEVNULL,
+            )
+        )
 
-    def ask(self, path: str, *, method: str = "GET", body: str = "", **headers: str) -> tuple[int, http.client.HTTPMessage, str]:
+    def ask(
+        self, path: str, *, method: str = "GET", body: str = "", **headers: str
+    ) -> tuple[int, http.client.HTTPMessage, str]:
         """As the proxy of the page asks, unless `headers` say otherwise (with _ for -)."""
         given = {"Host": HOST, "X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request(method, path, body or None, {name: value for name, value in given.items() if value})
+            connection.request(
+                method, path, body or None, {name: value for name, value in given.items() if value}
+            )
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read().decode()
         finally:
@@ -178,7 +249,9 @@ def newcomer(request, tmp_path) -> Iterator[Newcomer]:
         yield made
         made.kill()
         return
-    with own_database("postgresql", folder=tmp_path, server=request.getfixturevalue("postgresql_url")) as url:
+    with own_database(
+        "postgresql", folder=tmp_path, server=request.getfixturevalue("postgresql_url")
+    ) as url:
         made = Newcomer(tmp_path, url)
         yield made
         made.kill()
@@ -186,15 +259,28 @@ def newcomer(request, tmp_path) -> Iterator[Newcomer]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_serves_people_and_works(newcomer):
-    """The settings, commands and units of *One machine* in their order, until somebody signs in through the proxy and a job is done."""
+def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_serves_people_and_works(
+    newcomer,
+):
+    """The settings, commands and units of *One machine* in their order, until somebody signs in
+    through the proxy and a job is done."""
     commands = block("deployment.md", ".venv/bin/python manage.py migrate").splitlines()
-    assert [line.split()[2] for line in commands] == ["migrate", "collectstatic", "createsuperuser", "doctor"]
+    assert [line.split()[2] for line in commands] == [
+        "migrate",
+        "collectstatic",
+        "createsuperuser",
+        "doctor",
+    ]
     said = [newcomer.do(line) for line in commands][-1]
     assert said.startswith("note   No mail is sent (ASSAY_EMAIL_HOST)")
     assert "\n0 to be mended, " in said
     there = {path.name for path in newcomer.data.iterdir()}
-    assert there - {"assay.sqlite3", "assay.sqlite3-line"} == {"files", "hashing.lock", "secret-key", "static"}
+    assert there - {"assay.sqlite3", "assay.sqlite3-line"} == {
+        "files",
+        "hashing.lock",
+        "secret-key",
+        "static",
+    }
     assert (newcomer.data / "secret-key").stat().st_mode & 0o777 == 0o600
     for unit in ("assay-web.service", "assay-worker.service"):
         newcomer.start(unit)
@@ -209,9 +295,16 @@ def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_se
     assert newcomer.ask(style[1])[0] == 200
     [form] = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[:1]
     cookie = headers["Set-Cookie"].partition(";")[0]
-    filled = urllib.parse.urlencode({"username": "root", "password": PASSWORD, "csrfmiddlewaretoken": form, "next": ""})
-    kind = {"Content_Type": "application/x-www-form-urlencoded", "Referer": f"https://{HOST}/sign-in"}
-    status, headers, page = newcomer.ask("/sign-in", method="POST", body=filled, Cookie=cookie, **kind)
+    filled = urllib.parse.urlencode(
+        {"username": "root", "password": PASSWORD, "csrfmiddlewaretoken": form, "next": ""}
+    )
+    kind = {
+        "Content_Type": "application/x-www-form-urlencoded",
+        "Referer": f"https://{HOST}/sign-in",
+    }
+    status, headers, page = newcomer.ask(
+        "/sign-in", method="POST", body=filled, Cookie=cookie, **kind
+    )
     assert (status, headers["Location"]) == (302, "/"), page
     [session] = [line for line in headers.get_all("Set-Cookie") if line.startswith("sessionid=")]
     assert "; Secure" in session
@@ -231,7 +324,9 @@ def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_se
 def test_make_install_installs_what_is_locked_and_nothing_for_tests():
     """The line of the page before the settings; what it does needs the package index."""
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.search(r"^install:.*\n\t@\$\(PYTHON\) config/install\.py runtime\n\n", text, flags=re.MULTILINE)
+    assert re.search(
+        r"^install:.*\n\t@\$\(PYTHON\) config/install\.py runtime\n\n", text, flags=re.MULTILINE
+    )
     assert install.FILES["runtime"] == ["requirements.txt"]
 
 
@@ -240,10 +335,20 @@ def test_the_units_are_understood_by_systemd(tmp_path, name):
     if shutil.which("systemd-analyze") is None:
         absent("systemd", "systemd-analyze is not installed")
     text = block("deployment.md", f"# /etc/systemd/system/{name}")
-    for place, here in (("/opt/assay/program/.venv/bin/python", sys.executable), ("/opt/assay/program", str(ROOT))):
+    for place, here in (
+        ("/opt/assay/program/.venv/bin/python", sys.executable),
+        ("/opt/assay/program", str(ROOT)),
+    ):
         text = text.replace(place, here)
-    (tmp_path / name).write_text(text.replace("/etc/assay.env", "/dev/null").replace("User=assay", "User=root"))
-    done = subprocess.run(["systemd-analyze", "verify", "--man=no", str(tmp_path / name)], capture_output=True, text=True, timeout=120)
+    (tmp_path / name).write_text(
+        text.replace("/etc/assay.env", "/dev/null").replace("User=assay", "User=root")
+    )
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(tmp_path / name)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     ours = [line for line in (done.stdout + done.stderr).splitlines() if name in line]
     assert ours == []
 
@@ -252,8 +357,20 @@ def test_the_web_server_of_the_unit_is_started_as_up_starts_it():
     from config.management.commands.up import gunicorn_command
 
     unit = block("deployment.md", "# /etc/systemd/system/assay-web.service").replace("\\\n", " ")
-    [command] = [line.removeprefix("ExecStart=").split() for line in unit.splitlines() if line.startswith("ExecStart=")]
+    [command] = [
+        line.removeprefix("ExecStart=").split()
+        for line in unit.splitlines()
+        if line.startswith("ExecStart=")
+    ]
     given, ours = " ".join(command[1:]), gunicorn_command("127.0.0.1", 8000)[1:]
-    for option in ("--worker-class", "--workers", "--threads", "--worker-connections", "--keep-alive", "--timeout", "--bind"):
+    for option in (
+        "--worker-class",
+        "--workers",
+        "--threads",
+        "--worker-connections",
+        "--keep-alive",
+        "--timeout",
+        "--bind",
+    ):
         assert f"{option} {ours[ours.index(option) + 1]}" in given, option
     assert Path(command[0]).name == "python"

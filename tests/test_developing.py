@@ -15,14 +15,30 @@ from pooling.version import program_version
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "developing.md").read_text(encoding="utf-8")
 WANTED = {
-    "measure", "file format", "aggregation", "rule of the scheduler", "kind of report", "picture", "address of the api", "setting",
-    "state of the judging page", "part of a release", "study of a paper", "command on plain files", "kind of judge", "key of a campaign file", "list on a page",
-    "translation", "dependency",
-}  # fmt: skip
+    "measure",
+    "file format",
+    "aggregation",
+    "rule of the scheduler",
+    "kind of report",
+    "picture",
+    "address of the api",
+    "setting",
+    "state of the judging page",
+    "part of a release",
+    "study of a paper",
+    "command on plain files",
+    "kind of judge",
+    "key of a campaign file",
+    "list on a page",
+    "translation",
+    "dependency",
+}
 
 
 def recipes() -> dict[str, str]:
-    found = re.findall(r"(?ms)^\*\*an? ([A-Za-z ]+)\*\* (.*?)(?=^\*\*|\Z)", PAGE.partition("## To add")[2])
+    found = re.findall(
+        r"(?ms)^\*\*an? ([A-Za-z ]+)\*\* (.*?)(?=^\*\*|\Z)", PAGE.partition("## To add")[2]
+    )
     return {name.lower(): text for name, text in found}
 
 
@@ -43,7 +59,10 @@ def test_a_measure_is_its_family_and_its_formula() -> None:
 
 
 def test_an_aggregation_is_its_module_and_its_name() -> None:
-    modules = {path.stem for path in (ROOT / "analysis/core/aggregation").glob("*.py")} - {"__init__", "labelling"}
+    modules = {path.stem for path in (ROOT / "analysis/core/aggregation").glob("*.py")} - {
+        "__init__",
+        "labelling",
+    }
     assert {name.replace("-", "_") for name in METHODS} == modules
 
 
@@ -51,8 +70,15 @@ def test_every_section_of_the_specification_that_the_code_names_leads_to_a_page(
     named = set()
     for app in ("pooling", "annotation", "analysis", "config"):
         for path in (ROOT / app).rglob("*.py"):
-            named |= {int(number) for number in re.findall(r"METHODS (\d+)", path.read_text(encoding="utf-8"))}
-    listed = {int(number) for row in re.findall(r"(?m)^\| (\d.*?) \|", PAGE) for number in re.findall(r"(?:^|, )(\d+) ", row)}
+            named |= {
+                int(number)
+                for number in re.findall(r"METHODS (\d+)", path.read_text(encoding="utf-8"))
+            }
+    listed = {
+        int(number)
+        for row in re.findall(r"(?m)^\| (\d.*?) \|", PAGE)
+        for number in re.findall(r"(?:^|, )(\d+) ", row)
+    }
     assert named
     assert named <= listed
 

@@ -1,4 +1,5 @@
-"""Everything that can be set or called is documented, and the documents link only to what exists."""
+"""Everything that can be set or called is documented, and the documents link only to what
+exists."""
 
 from __future__ import annotations
 
@@ -30,27 +31,45 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_every_command_is_documented() -> None:
-    ours = [name for name, app in get_commands().items() if app in {"pooling", "annotation", "analysis", "config"}]
+    ours = [
+        name
+        for name, app in get_commands().items()
+        if app in {"pooling", "annotation", "analysis", "config"}
+    ]
     assert ours
     text = text_of_docs()
-    assert [name for name in sorted(ours) if f"`{name}" not in text and f"manage.py {name}" not in text] == []
+    assert [
+        name for name in sorted(ours) if f"`{name}" not in text and f"manage.py {name}" not in text
+    ] == []
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_of_the_documents_lead_somewhere(path: Path) -> None:
     broken = []
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
-        if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():
+        if (
+            "://" not in target
+            and not target.startswith("mailto:")
+            and not (path.parent / target).exists()
+        ):
             broken.append(target)
     assert broken == []
 
 
 def test_the_page_of_sampling_is_made_from_the_figures_that_are_kept(tmp_path: Path) -> None:
-    """And these hold nothing of the work of a sample but what the page tells: pairs and hours were the budget's, not those of what is drawn."""
+    """And these hold nothing of the work of a sample but what the page tells: pairs and hours were
+    the budget's, not those of what is drawn."""
     kept = tmp_path / "sampling"
     shutil.copytree(ROOT / "docs" / "sampling", kept)
     write(kept)
-    assert (tmp_path / "sampling.md").read_text(encoding="utf-8") == (ROOT / "docs" / "sampling.md").read_text(encoding="utf-8")
+    assert (tmp_path / "sampling.md").read_text(encoding="utf-8") == (
+        ROOT / "docs" / "sampling.md"
+    ).read_text(encoding="utf-8")
     for name in ("coverage", "sampled_stop", "ordered_stop"):
         rows = json.loads((kept / f"{name}.json").read_text(encoding="utf-8"))["rows"]
-        assert not [row["set"] for row in rows for one in row["budgets"].values() if {"judged", "hours"} & set(one)]
+        assert not [
+            row["set"]
+            for row in rows
+            for one in row["budgets"].values()
+            if {"judged", "hours"} & set(one)
+        ]

@@ -27,10 +27,25 @@ Usage = namedtuple("Usage", "total used free")
 @pytest.fixture
 def sound(settings, tmp_path, monkeypatch):
     """An installation behind a proxy with nothing wrong."""
-    settings.DATA_DIR, settings.MEDIA_ROOT, settings.STATIC_ROOT = tmp_path, tmp_path / "files", tmp_path / "static"
-    settings.ALLOWED_HOSTS, settings.HTTPS, settings.TRUSTED_PROXIES = ["assay.example.org"], True, ["127.0.0.1"]
-    settings.SECRET_KEY, settings.DEBUG, settings.BROKER_URL, settings.METRICS_TOKEN = "k" * 50, False, "", ""
-    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = settings.SECURE_SSL_REDIRECT = True
+    settings.DATA_DIR, settings.MEDIA_ROOT, settings.STATIC_ROOT = (
+        tmp_path,
+        tmp_path / "files",
+        tmp_path / "static",
+    )
+    settings.ALLOWED_HOSTS, settings.HTTPS, settings.TRUSTED_PROXIES = (
+        ["assay.example.org"],
+        True,
+        ["127.0.0.1"],
+    )
+    settings.SECRET_KEY, settings.DEBUG, settings.BROKER_URL, settings.METRICS_TOKEN = (
+        "k" * 50,
+        False,
+        "",
+        "",
+    )
+    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = settings.SECURE_SSL_REDIRECT = (
+        True
+    )
     settings.SECURE_HSTS_SECONDS = 1000
     for program in (signs_of_life.WEB_SERVER, signs_of_life.WORKER):
         signs_of_life.give(program)
@@ -45,7 +60,10 @@ def sound(settings, tmp_path, monkeypatch):
 
 
 def told() -> list[str]:
-    return [f"{'wrong' if finding.wrong else 'note'}: {finding.sentence}" for finding in doctor.findings()]
+    return [
+        f"{'wrong' if finding.wrong else 'note'}: {finding.sentence}"
+        for finding in doctor.findings()
+    ]
 
 
 def run() -> tuple[int, str]:
@@ -105,7 +123,14 @@ def test_a_disk_that_fills_a_log_that_grows_and_few_files_are_told(sound, monkey
     assert "may open 256 files only" in sentences
 
 
-@pytest.mark.parametrize(("mounts", "kind"), [("server:/x /data nfs4 rw 0 0\n", "nfs4"), ("/dev/sda1 /data ext4 rw 0 0\n", "ext4"), ("", "btrfs")])
+@pytest.mark.parametrize(
+    ("mounts", "kind"),
+    [
+        ("server:/x /data nfs4 rw 0 0\n", "nfs4"),
+        ("/dev/sda1 /data ext4 rw 0 0\n", "ext4"),
+        ("", "btrfs"),
+    ],
+)
 def test_the_file_system_is_that_of_the_deepest_mount(monkeypatch, mounts, kind):
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: f"/dev/sda / btrfs rw 0 0\n{mounts}")
     assert doctor.file_system(Path("/data/assay")) == kind
@@ -134,13 +159,20 @@ def test_jobs_that_nobody_takes_are_told(sound):
     assert any("1 job whose worker has ended waits for another" in sentence for sentence in told())
 
 
-@pytest.mark.parametrize(("program", "name"), [("web-server", "web server"), ("worker", "background worker")])
+@pytest.mark.parametrize(
+    ("program", "name"), [("web-server", "web server"), ("worker", "background worker")]
+)
 def test_a_program_that_does_not_run_is_told(sound, tmp_path, program, name):
     (sign,) = tmp_path.glob(f"alive-{program}-*")
     os.utime(sign, (time.time() - 59, time.time() - 59))
     assert told() == []
     os.utime(sign, (1_700_000_000, 1_700_000_000))
-    assert told() == [f"wrong: No {name} runs: the last sign of life is of 2023-11-14 22:13 UTC. Start it with `make run` or its systemd unit."]
+    assert told() == [
+        (
+            f"wrong: No {name} runs: the last sign of life is of 2023-11-14 22:13 UTC. Start it with "
+            f"`make run` or its systemd unit."
+        )
+    ]
     (tmp_path / f"alive-{program}-another-machine").touch()
     assert told() == []
     for one in tmp_path.glob(f"alive-{program}-*"):
@@ -169,7 +201,9 @@ def test_a_machine_that_does_not_see_the_files_is_told(sound, tmp_path):
     assert "does not see the files of the installation" in only
 
 
-def test_a_database_that_is_away_or_of_another_version_is_told_and_nothing_else_is_asked_of_it(sound, monkeypatch):
+def test_a_database_that_is_away_or_of_another_version_is_told_and_nothing_else_is_asked_of_it(
+    sound, monkeypatch
+):
     def refuse(*_: object) -> None:
         raise OperationalError("connection refused")
 
@@ -178,7 +212,10 @@ def test_a_database_that_is_away_or_of_another_version_is_told_and_nothing_else_
     assert "The database does not answer (connection refused); look at ASSAY_DATABASE_URL" in only
     monkeypatch.setitem(health.CHECKS, "migrations", lambda: "2 to apply; run manage.py migrate")
     [only] = told()
-    assert only == "wrong: The database is not that of this version: 2 to apply; run manage.py migrate."
+    assert (
+        only
+        == "wrong: The database is not that of this version: 2 to apply; run manage.py migrate."
+    )
 
 
 @pytest.mark.parametrize("skew", [0, 60])
@@ -196,7 +233,11 @@ def test_clocks_that_differ_and_too_many_connections_are_told(sound, monkeypatch
         def fetchone(self):
             return timezone.now() - timedelta(seconds=skew), 20 if skew else 100, 150000
 
-    monkeypatch.setattr(doctor, "connection", type("PostgreSQL", (), {"vendor": "postgresql", "cursor": lambda: Cursor()}))
+    monkeypatch.setattr(
+        doctor,
+        "connection",
+        type("PostgreSQL", (), {"vendor": "postgresql", "cursor": lambda: Cursor()}),
+    )
     sentences = [finding.sentence for finding in doctor.postgresql() if finding.wrong]
     assert len(sentences) == (2 if skew else 0)
     if skew:

@@ -1,4 +1,5 @@
-"""The database is away, frozen or full while people judge: the answer is 503 in the API's one shape, and says when to try again."""
+"""The database is away, frozen or full while people judge: the answer is 503 in the API's one
+shape, and says when to try again."""
 
 from __future__ import annotations
 
@@ -59,13 +60,18 @@ def other_tables(code: str) -> ProgrammingError:
     return error
 
 
-@pytest.mark.parametrize("only", ["", "annotation_judgement", "django_session", "annotation_membership"])
+@pytest.mark.parametrize(
+    "only", ["", "annotation_judgement", "django_session", "annotation_membership"]
+)
 def test_a_database_that_is_away_is_told_in_the_shape_of_the_api_wherever_it_is_missed(page, only):
     with failing(OperationalError("connection refused"), only):
         answer = page.post(page.address + "leases", {"want": 3}, content_type="application/json")
     assert is_refusal(answer)
     assert answer.json()["detail"].startswith("The database does not answer.")
-    assert page.post(page.address + "leases", {"want": 3}, content_type="application/json").status_code == 200
+    assert (
+        page.post(page.address + "leases", {"want": 3}, content_type="application/json").status_code
+        == 200
+    )
 
 
 def test_a_page_says_the_same_in_html(page):
@@ -83,15 +89,23 @@ def test_a_page_says_the_same_in_html(page):
         (OSError(errno.EROFS, "read-only"), "The server's disk cannot be written."),
         (OSError(errno.EACCES, "permission denied"), "The server's disk cannot be written."),
         (OperationalError("database or disk is full"), "The server's disk is full."),
-        (OperationalError("attempt to write a readonly database"), "The server cannot write to its database."),
-        (OperationalError("no such column: annotation_judgement.remark"), "The server is being brought up to date."),
+        (
+            OperationalError("attempt to write a readonly database"),
+            "The server cannot write to its database.",
+        ),
+        (
+            OperationalError("no such column: annotation_judgement.remark"),
+            "The server is being brought up to date.",
+        ),
         (other_tables("42703"), "The server is being brought up to date."),
         (other_tables("42P01"), "The server is being brought up to date."),
         (OSError(errno.EMFILE, "too many open files"), "The server has too much to do."),
         (MemoryError(), "The server has too much to do."),
     ],
 )
-def test_a_full_or_read_only_disk_and_want_of_handles_or_memory_are_told(page, monkeypatch, error, sentence):
+def test_a_full_or_read_only_disk_and_want_of_handles_or_memory_are_told(
+    page, monkeypatch, error, sentence
+):
     def fail(*_: object, **__: object) -> None:
         raise error
 
@@ -101,13 +115,19 @@ def test_a_full_or_read_only_disk_and_want_of_handles_or_memory_are_told(page, m
     assert answer.json()["detail"].startswith(sentence)
 
 
-def test_our_own_mistake_is_500_in_the_same_shape_with_the_number_under_which_the_log_has_it(page, monkeypatch):
+def test_our_own_mistake_is_500_in_the_same_shape_with_the_number_under_which_the_log_has_it(
+    page, monkeypatch
+):
     def fail(*_: object, **__: object) -> None:
         raise ValueError("ours")
 
     monkeypatch.setattr(judging, "skip", fail)
     answer = page.post(page.address + "skip", {"lease": "0" * 32}, content_type="application/json")
-    assert (answer.status_code, answer.json()["code"], set(answer.json())) == (500, "our_mistake", MEMBERS)
+    assert (answer.status_code, answer.json()["code"], set(answer.json())) == (
+        500,
+        "our_mistake",
+        MEMBERS,
+    )
     assert answer.json()["request"] == answer["X-Request-ID"]
 
 
@@ -180,7 +200,10 @@ def network(postgresql_url: str) -> Iterator[tuple[Network, str]]:
     url = urlparse(postgresql_url)
     between = Network(url.hostname or "127.0.0.1", url.port or 5432)
     place = url.netloc.rpartition("@")[0]
-    yield between, urlunparse(url._replace(netloc=f"{place}{'@' if place else ''}127.0.0.1:{between.port}"))
+    yield (
+        between,
+        urlunparse(url._replace(netloc=f"{place}{'@' if place else ''}127.0.0.1:{between.port}")),
+    )
     between.frozen = False
     between.server.close()
 
@@ -190,7 +213,9 @@ def connected(url: str, *, seconds: int):
 
     from config.postgresql.base import DatabaseWrapper
 
-    found = connections.configure_settings({"default": databases.described(url, Path(), query_seconds=seconds, pooler=False)})
+    found = connections.configure_settings(
+        {"default": databases.described(url, Path(), query_seconds=seconds, pooler=False)}
+    )
     return DatabaseWrapper(found["default"], alias="frozen")
 
 
@@ -203,7 +228,10 @@ def test_a_frozen_database_is_waited_for_no_longer_than_the_limit(network, setti
         cursor.execute("SELECT 1")
     between.frozen = True
     began = time.monotonic()
-    with pytest.raises(OperationalError, match="has not answered within 4 seconds"), database.cursor() as cursor:
+    with (
+        pytest.raises(OperationalError, match="has not answered within 4 seconds"),
+        database.cursor() as cursor,
+    ):
         cursor.execute("SELECT 1")
     assert time.monotonic() - began < 60
     between.frozen = False

@@ -22,12 +22,25 @@ from tests.installation import Installation, free_port
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
-SIGN_INS = [("manager", "manager", "aaaa-bbbb-cccc-dddd"), ("annotator", "annotator", "eeee-ffff-gggg-hhhh")]
+SIGN_INS = [
+    ("manager", "manager", "aaaa-bbbb-cccc-dddd"),
+    ("annotator", "annotator", "eeee-ffff-gggg-hhhh"),
+]
 
 
 def started(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")} | environment
-    return subprocess.run([sys.executable, "manage.py", "up", *arguments], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120)
+    env = {
+        name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")
+    } | environment
+    return subprocess.run(
+        [sys.executable, "manage.py", "up", *arguments],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,14 +50,20 @@ def started(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         ("ASSAY_PORT", "80000", "ASSAY_PORT='80000' must be at most 65535"),
         ("ASSAY_DEBUG", "maybe", "ASSAY_DEBUG='maybe' is neither yes nor no; use 1 or 0"),
         ("ASSAY_POOLER", "perhaps", "ASSAY_POOLER='perhaps' is neither yes nor no; use 1 or 0"),
-        ("ASSAY_JUDGEMENT_WAIT_SECONDS", "4.5", "ASSAY_JUDGEMENT_WAIT_SECONDS='4.5' is not a whole number"),
+        (
+            "ASSAY_JUDGEMENT_WAIT_SECONDS",
+            "4.5",
+            "ASSAY_JUDGEMENT_WAIT_SECONDS='4.5' is not a whole number",
+        ),
         ("ASSAY_WEB_WORKERS", "0", "ASSAY_WEB_WORKERS='0' must be at least 1"),
         ("ASSAY_WEB_THREADS", "many", "ASSAY_WEB_THREADS='many' is not a whole number"),
         ("ASSAY_WORKER_PROCESSES", "two", "ASSAY_WORKER_PROCESSES='two' is not a whole number"),
         ("ASSAY_WORKER_NICE", "-5", "ASSAY_WORKER_NICE='-5' must be at least 0"),
     ],
 )
-def test_a_setting_that_makes_no_sense_ends_the_start_with_one_sentence(tmp_path, name, value, sentence):
+def test_a_setting_that_makes_no_sense_ends_the_start_with_one_sentence(
+    tmp_path, name, value, sentence
+):
     done = started(ASSAY_DATA_DIR=str(tmp_path), **{name: value})
     assert done.returncode == 1
     assert (done.stdout, done.stderr.strip()) == ("", f"assay: {sentence}")
@@ -53,14 +72,27 @@ def test_a_setting_that_makes_no_sense_ends_the_start_with_one_sentence(tmp_path
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("ASSAY_JUDGEMENT_WAIT_SECONDS", "100", "ASSAY_JUDGEMENT_WAIT_SECONDS='100' must be at most 15"),  # read by the master
-        ("ASSAY_MAX_UPLOAD_MB", "much", "ASSAY_MAX_UPLOAD_MB='much' is not a whole number"),  # by the processes that it begins
+        (
+            "ASSAY_JUDGEMENT_WAIT_SECONDS",
+            "100",
+            "ASSAY_JUDGEMENT_WAIT_SECONDS='100' must be at most 15",
+        ),  # read by the master
+        (
+            "ASSAY_MAX_UPLOAD_MB",
+            "much",
+            "ASSAY_MAX_UPLOAD_MB='much' is not a whole number",
+        ),  # by the processes that it begins
     ],
 )
 def test_the_web_server_on_its_own_ends_with_the_sentence_too(tmp_path, name, value, sentence):
-    env = {key: there for key, there in os.environ.items() if not key.startswith("ASSAY_")} | {"ASSAY_DATA_DIR": str(tmp_path), name: value}
+    env = {key: there for key, there in os.environ.items() if not key.startswith("ASSAY_")} | {
+        "ASSAY_DATA_DIR": str(tmp_path),
+        name: value,
+    }
     command = up.gunicorn_command("127.0.0.1", free_port())
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode != 0
     assert f"assay: {sentence}\n" in done.stderr
     assert "Traceback" not in done.stderr
@@ -74,7 +106,10 @@ def test_a_port_in_use_or_that_is_none_is_refused_in_a_sentence():
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(CommandError, match=f"port {port} on 127.0.0.1 is in use; set another one, for example: make run ASSAY_PORT={port + 1}"):
+        with pytest.raises(
+            CommandError,
+            match=f"port {port} on 127.0.0.1 is in use; set another one, for example: make run ASSAY_PORT={port + 1}",
+        ):
             command.check_port("127.0.0.1", port)
     for port in (0, 65536):
         with pytest.raises(CommandError, match="choose one from 1024 to 65535"):
@@ -82,7 +117,9 @@ def test_a_port_in_use_or_that_is_none_is_refused_in_a_sentence():
 
 
 @pytest.mark.django_db
-def test_a_demo_that_was_interrupted_leaves_nothing_so_that_the_next_start_makes_it_anew(monkeypatch, capsys):
+def test_a_demo_that_was_interrupted_leaves_nothing_so_that_the_next_start_makes_it_anew(
+    monkeypatch, capsys
+):
     def interrupted(say):
         User.objects.create_user("manager")
         raise KeyboardInterrupt
@@ -110,14 +147,31 @@ def test_the_sign_ins_are_told_once_under_their_names_with_address_and_way_out()
 
 @pytest.mark.parametrize(("value", "off"), [("", False), ("1", True)])
 def test_behind_a_pooler_postgresql_has_no_cursors_of_the_server(tmp_path, value, off):
-    env = {"ASSAY_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "ASSAY_POOLER": value, "ASSAY_DATA_DIR": str(tmp_path)}
+    env = {
+        "ASSAY_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none",
+        "ASSAY_POOLER": value,
+        "ASSAY_DATA_DIR": str(tmp_path),
+    }
     code = "from config import settings; print(settings.DATABASES['default']['DISABLE_SERVER_SIDE_CURSORS'])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **env}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == str(off)
 
 
 def test_the_version_is_that_of_the_program():
-    told = subprocess.run([sys.executable, ROOT / "manage.py", "--version"], cwd="/", capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [sys.executable, ROOT / "manage.py", "--version"],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert told.startswith(f"Assay {project['version']} (Django ")
 
@@ -125,7 +179,12 @@ def test_the_version_is_that_of_the_program():
 def test_up_serves_from_any_folder_and_a_second_one_on_the_same_data_is_refused(tmp_path):
     with Installation(tmp_path / "data", cwd=tmp_path) as assay:
         assert urllib.request.urlopen(assay.url + "/healthz", timeout=10).read() == b"alive\n"
-        second = started("--port", str(free_port()), DJANGO_SETTINGS_MODULE="config.settings", ASSAY_DATA_DIR=str(tmp_path / "data"))
+        second = started(
+            "--port",
+            str(free_port()),
+            DJANGO_SETTINGS_MODULE="config.settings",
+            ASSAY_DATA_DIR=str(tmp_path / "data"),
+        )
         assert second.returncode == 1
         assert f"Assay runs on the folder {tmp_path / 'data'} already (process " in second.stderr
     assert "starting it again" not in assay.log.read_text()
@@ -136,20 +195,35 @@ def test_up_on_the_folder_of_one_that_was_killed_ends_what_runs_on_and_takes_its
         assert assay.server is not None
         assay.server.kill()
         assay.server.wait()
-        assert urllib.request.urlopen(assay.url + "/healthz", timeout=10).read() == b"alive\n", "people go on judging"
+        assert urllib.request.urlopen(assay.url + "/healthz", timeout=10).read() == b"alive\n", (
+            "people go on judging"
+        )
         assay.start_again()
         assert urllib.request.urlopen(assay.url + "/healthz", timeout=10).read() == b"alive\n"
-        assert "Assay was killed on this folder; ended 2 programs that ran on." in assay.log.read_text()
+        assert (
+            "Assay was killed on this folder; ended 2 programs that ran on."
+            in assay.log.read_text()
+        )
 
 
 def test_what_runs_on_is_known_by_the_moment_it_began_and_ended_with_force_where_it_must():
-    deaf = [sys.executable, "-c", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(600)"]
+    deaf = [
+        sys.executable,
+        "-c",
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(600)",
+    ]
     with subprocess.Popen(deaf, stdout=subprocess.PIPE, start_new_session=True) as program:
         assert program.stdout is not None
         program.stdout.read(2)
         line = left_behind.remembered(program.pid)
         word, pid, moment = line.split()
-        for another in ("", "process 7 on a", f"{word} {pid} {int(moment) + 1}", f"{word} {pid}", f"{word} x {moment}"):
+        for another in (
+            "",
+            "process 7 on a",
+            f"{word} {pid} {int(moment) + 1}",
+            f"{word} {pid}",
+            f"{word} x {moment}",
+        ):
             assert left_behind.end_all(another, grace_seconds=0.1) == 0
         assert program.poll() is None
         assert left_behind.end_all(f"process 7 on a\n{line}\n", grace_seconds=0.3) == 1
@@ -158,7 +232,9 @@ def test_what_runs_on_is_known_by_the_moment_it_began_and_ended_with_force_where
     assert left_behind.remembered(program.pid) == ""
 
 
-def test_a_child_that_cannot_live_ends_everything_however_long_each_start_takes(monkeypatch, caplog):
+def test_a_child_that_cannot_live_ends_everything_however_long_each_start_takes(
+    monkeypatch, caplog
+):
     now = [0.0]
     monkeypatch.setattr(supervisor.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(supervisor.Child, "start", lambda child: setattr(child, "started", now[0]))

@@ -1,4 +1,5 @@
-"""Things of another's campaign, named in one's own forms and requests: refused with a reason, and nothing is changed."""
+"""Things of another's campaign, named in one's own forms and requests: refused with a reason, and
+nothing is changed."""
 
 from __future__ import annotations
 
@@ -23,15 +24,26 @@ class Side:
 
     def __init__(self, name: str, state: str) -> None:
         self.manager = make_user(name, may_create=True)
-        self.campaign = make_campaign(manager=self.manager, n_topics=1, n_documents=3, judgements_per_pair=1, state=state, name=name)
+        self.campaign = make_campaign(
+            manager=self.manager,
+            n_topics=1,
+            n_documents=3,
+            judgements_per_pair=1,
+            state=state,
+            name=name,
+        )
         self.collection = self.campaign.collection
         if state == "open":
             judge(make_annotator(self.campaign, f"annotator of {name}"), 1)
         self.pool = make_pool(self.collection)
         bring_in(self.collection, "run", RUN.replace(" A\n", f" {name}\n"), user=self.manager)
         bring_in(self.collection, "qrels", "t1 0 d1 1\n", user=self.manager)
-        self.waiting = bring_in(self.collection, "run", f"t1 Q0 d1 1 9 waits{name}\n", user=self.manager, mode="inspect")
-        self.recipe = recipes.save_recipe(self.campaign, ReleasePlan(f"of {name}", Choices()), user=self.manager)
+        self.waiting = bring_in(
+            self.collection, "run", f"t1 Q0 d1 1 9 waits{name}\n", user=self.manager, mode="inspect"
+        )
+        self.recipe = recipes.save_recipe(
+            self.campaign, ReleasePlan(f"of {name}", Choices()), user=self.manager
+        )
         self.client = Client()
         self.client.force_login(self.manager)
 
@@ -49,7 +61,9 @@ def text(answer) -> str:
 def test_a_pool_of_another_is_no_choice_for_ones_own_campaign(sides):
     mine, theirs = sides
     before = mine.campaign.pool_id
-    answer = mine.client.post(reverse("campaign-step", args=[mine.campaign.slug, "pool"]), {"pool": theirs.pool.pk})
+    answer = mine.client.post(
+        reverse("campaign-step", args=[mine.campaign.slug, "pool"]), {"pool": theirs.pool.pk}
+    )
     assert (answer.status_code, "Select a valid choice" in text(answer)) == (400, True)
     mine.campaign.refresh_from_db()
     assert mine.campaign.pool_id == before
@@ -59,19 +73,38 @@ def test_a_recipe_of_another_is_neither_compared_built_nor_deleted(sides):
     mine, theirs = sides
     slug = mine.campaign.slug
     address = reverse("campaign-recipe-difference", args=[slug])
-    answer = mine.client.get(address, {"first": mine.recipe.pk, "second": theirs.recipe.pk}, follow=True)
+    answer = mine.client.get(
+        address, {"first": mine.recipe.pk, "second": theirs.recipe.pk}, follow=True
+    )
     assert "Choose two different recipes" in text(answer)
     assert "of theirs" not in text(answer)
     for action in ("build", "delete"):
-        assert mine.client.post(reverse("campaign-recipe", args=[slug, theirs.recipe.pk]), {"action": action}).status_code == 404
-    assert mine.client.post(reverse("api-recipe-build", args=[slug, theirs.recipe.pk])).status_code == 404
-    assert (theirs.campaign.recipes.count(), Release.objects.count(), Job.objects.filter(kind=recipes.BUILD).count()) == (1, 0, 0)
+        assert (
+            mine.client.post(
+                reverse("campaign-recipe", args=[slug, theirs.recipe.pk]), {"action": action}
+            ).status_code
+            == 404
+        )
+    assert (
+        mine.client.post(reverse("api-recipe-build", args=[slug, theirs.recipe.pk])).status_code
+        == 404
+    )
+    assert (
+        theirs.campaign.recipes.count(),
+        Release.objects.count(),
+        Job.objects.filter(kind=recipes.BUILD).count(),
+    ) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("what", ["runs", "qrels"])
 def test_runs_and_qrels_of_another_are_in_no_report(sides, what):
     mine, theirs = sides
-    asked = {"kind": "evaluate", "collection": mine.collection.slug, "runs": [mine.collection.runs.get().pk], "options": {"measure": "AP"}}
+    asked = {
+        "kind": "evaluate",
+        "collection": mine.collection.slug,
+        "runs": [mine.collection.runs.get().pk],
+        "options": {"measure": "AP"},
+    }
     asked["qrels"] = [f"imported:{(theirs if what == 'qrels' else mine).collection.qrels.get().pk}"]
     if what == "runs":
         asked["runs"] = [theirs.collection.runs.get().pk]
@@ -79,7 +112,9 @@ def test_runs_and_qrels_of_another_are_in_no_report(sides, what):
     assert answer.status_code in (400, 409), text(answer)
     assert answer.json()["detail"]
     page = reverse("collection-report-new", args=[mine.collection.slug, "evaluate"])
-    answer = mine.client.post(page, {"runs": asked["runs"], "qrels": asked["qrels"], "measure": "AP"})
+    answer = mine.client.post(
+        page, {"runs": asked["runs"], "qrels": asked["qrels"], "measure": "AP"}
+    )
     assert (answer.status_code, "Select a valid choice" in text(answer)) == (400, True)
     assert Report.objects.count() == 0
 
@@ -87,10 +122,16 @@ def test_runs_and_qrels_of_another_are_in_no_report(sides, what):
 def test_runs_of_another_are_in_no_pool(sides):
     mine, theirs = sides
     n_before = Pool.objects.count()
-    made = mine.client.post(reverse("api-pools", args=[mine.collection.slug]), {"depth": 1, "runs": ["theirs"]}, content_type="application/json")
+    made = mine.client.post(
+        reverse("api-pools", args=[mine.collection.slug]),
+        {"depth": 1, "runs": ["theirs"]},
+        content_type="application/json",
+    )
     assert (made.status_code in (400, 409), "theirs" in made.json()["detail"]) == (True, True)
     page = reverse("collection-pool-new", args=[mine.collection.slug])
-    answer = mine.client.post(page, {"name": "p", "depth": 1, "runs": [theirs.collection.runs.get().pk]})
+    answer = mine.client.post(
+        page, {"name": "p", "depth": 1, "runs": [theirs.collection.runs.get().pk]}
+    )
     assert (answer.status_code, "Select a valid choice" in text(answer)) == (400, True)
     assert (Pool.objects.count(), Job.objects.filter(kind="build pool").count()) == (n_before, 0)
 
@@ -99,9 +140,19 @@ def test_a_topic_of_another_is_neither_removed_nor_kept(sides):
     mine, theirs = sides
     topic = theirs.collection.topics.get()
     type(topic).objects.filter(pk=topic.pk).update(topic_id="only-theirs")
-    answer = mine.client.post(reverse("api-topics-decisions", args=[mine.collection.slug]), {"remove": ["only-theirs"]}, content_type="application/json")
-    assert (answer.status_code, "1 topic is not in the collection: only-theirs" in answer.json()["detail"]) == (409, True)
-    mine.client.post(reverse("collection-topics-change", args=[mine.collection.slug]), {"action": "remove", "topic": topic.pk})
+    answer = mine.client.post(
+        reverse("api-topics-decisions", args=[mine.collection.slug]),
+        {"remove": ["only-theirs"]},
+        content_type="application/json",
+    )
+    assert (
+        answer.status_code,
+        "1 topic is not in the collection: only-theirs" in answer.json()["detail"],
+    ) == (409, True)
+    mine.client.post(
+        reverse("collection-topics-change", args=[mine.collection.slug]),
+        {"action": "remove", "topic": topic.pk},
+    )
     topic.refresh_from_db()
     assert (topic.removed_reason, topic.decided_at) == ("", None)
 
@@ -110,10 +161,19 @@ def test_a_topic_of_another_is_neither_removed_nor_kept(sides):
 def test_runs_and_qrels_of_another_are_in_no_study(sides, what):
     mine, theirs = sides
     of = {name: theirs if name == what else mine for name in ("runs", "qrels")}
-    asked = {"name": "comparison", "collection": mine.collection.slug, "options": {"measures": "RR"}}
-    asked |= {"runs": [of["runs"].collection.runs.get().pk], "qrels": [f"imported:{of['qrels'].collection.qrels.get().pk}"]}
+    asked = {
+        "name": "comparison",
+        "collection": mine.collection.slug,
+        "options": {"measures": "RR"},
+    }
+    asked |= {
+        "runs": [of["runs"].collection.runs.get().pk],
+        "qrels": [f"imported:{of['qrels'].collection.qrels.get().pk}"],
+    }
     answer = mine.client.post(reverse("api-studies"), asked, content_type="application/json")
-    assert (answer.status_code in (400, 409), bool(answer.json()["detail"])) == (True, True), text(answer)
+    assert (answer.status_code in (400, 409), bool(answer.json()["detail"])) == (True, True), text(
+        answer
+    )
     assert Report.objects.count() == 0
 
 
@@ -123,7 +183,12 @@ def test_files_that_wait_at_another_are_neither_imported_nor_discarded(sides):
     for slug in (mine.collection.slug, theirs.collection.slug):
         assert mine.client.post(reverse("api-upload", args=[slug, upload])).status_code == 404
         assert mine.client.delete(reverse("api-upload", args=[slug, upload])).status_code == 404
-        assert mine.client.post(reverse("upload-decide", args=[slug, upload]), {"decision": "discard"}).status_code == 404
+        assert (
+            mine.client.post(
+                reverse("upload-decide", args=[slug, upload]), {"decision": "discard"}
+            ).status_code
+            == 404
+        )
     assert theirs.collection.uploads.count() == 1
 
 

@@ -32,7 +32,11 @@ def refuse(execute, *_):
 def test_a_whole_installation_is_alive_and_ready(client):
     assert client.get("/healthz").content == b"alive\n"
     answer = client.get("/readyz")
-    assert (answer.status_code, answer.json()["ready"], set(answer.json()["checks"].values())) == (200, True, {"ok"})
+    assert (answer.status_code, answer.json()["ready"], set(answer.json()["checks"].values())) == (
+        200,
+        True,
+        {"ok"},
+    )
 
 
 def test_without_its_database_it_is_alive_but_not_ready(client):
@@ -42,7 +46,9 @@ def test_without_its_database_it_is_alive_but_not_ready(client):
     assert (answer.status_code, answer.json()["checks"]["database"]) == (503, "connection refused")
 
 
-def test_a_folder_that_cannot_be_written_a_broker_that_is_away_and_a_drained_machine_are_not_ready(client, settings, tmp_path):
+def test_a_folder_that_cannot_be_written_a_broker_that_is_away_and_a_drained_machine_are_not_ready(
+    client, settings, tmp_path
+):
     (tmp_path / "file").write_text("")
     settings.MEDIA_ROOT = tmp_path / "file" / "files"
     settings.BROKER_URL = "redis://127.0.0.1:1/0"
@@ -91,15 +97,31 @@ def test_the_documents_of_the_api_answer_every_method_without_a_mistake_of_ours(
 
 
 def test_a_number_given_by_a_proxy_is_kept_and_nonsense_is_not(client):
-    assert client.get("/healthz", headers={"X-Request-ID": "abc-123456"})["X-Request-ID"] == "abc-123456"
-    assert "\n" not in client.get("/healthz", headers={"X-Request-ID": "no spaces here"})["X-Request-ID"]
+    assert (
+        client.get("/healthz", headers={"X-Request-ID": "abc-123456"})["X-Request-ID"]
+        == "abc-123456"
+    )
+    assert (
+        "\n"
+        not in client.get("/healthz", headers={"X-Request-ID": "no spaces here"})["X-Request-ID"]
+    )
     assert client.get("/healthz")["X-Request-ID"] != client.get("/healthz")["X-Request-ID"]
 
 
 def test_a_deployment_behind_https_has_nothing_to_warn_of(tmp_path):
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "DJANGO_"))}
-    env |= {"ASSAY_HTTPS": "1", "ASSAY_DATA_DIR": str(tmp_path), "ASSAY_SECRET_KEY": "a-key-of-a-deployment-that-is-long-enough-to-be-one-0123456789"}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ASSAY_", "DJANGO_"))
+    }
+    env |= {
+        "ASSAY_HTTPS": "1",
+        "ASSAY_DATA_DIR": str(tmp_path),
+        "ASSAY_SECRET_KEY": "a-key-of-a-deployment-that-is-long-enough-to-be-one-0123456789",
+    }
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     assert "System check identified no issues" in done.stdout + done.stderr

@@ -1,4 +1,5 @@
-"""The pages for administrators: one truth with the command, figures that are so, and ends that end at once."""
+"""The pages for administrators: one truth with the command, figures that are so, and ends that end
+at once."""
 
 from __future__ import annotations
 
@@ -23,7 +24,11 @@ pytestmark = pytest.mark.django_db
 
 
 def signed_in(name: str) -> Client:
-    client = Client(headers={"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"})
+    client = Client(
+        headers={
+            "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+        }
+    )
     assert client.post("/sign-in", {"username": name, "password": PASSWORD}).status_code == 302
     return client
 
@@ -51,7 +56,9 @@ def test_the_page_says_what_the_command_says(root, settings):
     assert len(sentences) >= 3
     for line in sentences:
         kind, sentence = line.split(maxsplit=1)
-        assert f"{'to mend' if kind == 'WRONG' else 'to know'} {re.sub(' +', ' ', sentence)}" in page
+        assert (
+            f"{'to mend' if kind == 'WRONG' else 'to know'} {re.sub(' +', ' ', sentence)}" in page
+        )
 
 
 def test_figures_are_counted(settings, tmp_path):
@@ -64,7 +71,14 @@ def test_figures_are_counted(settings, tmp_path):
     tokens.create_api_token(user=gone, name="good")
     tokens.create_api_token(user=gone, name="over", days=-1)
     signed_in("root")
-    assert installation.people() == {"n": 3, "active": 2, "administrators": 1, "makers": 1, "sessions": 1, "tokens": 1}
+    assert installation.people() == {
+        "n": 3,
+        "active": 2,
+        "administrators": 1,
+        "makers": 1,
+        "sessions": 1,
+        "tokens": 1,
+    }
     now = timezone.now()
     for state, heartbeat, finished in (
         ("queued", None, None),
@@ -73,10 +87,23 @@ def test_figures_are_counted(settings, tmp_path):
         ("failed", None, now - timedelta(hours=23)),
         ("failed", None, now - timedelta(hours=25)),
     ):
-        Job.objects.create(kind="import", label="x", state=state, heartbeat=heartbeat, finished_at=finished)
+        Job.objects.create(
+            kind="import", label="x", state=state, heartbeat=heartbeat, finished_at=finished
+        )
     figures = installation.work()
-    assert {key: figures[key] for key in ("waiting", "running", "lost", "failed")} == {"waiting": 1, "running": 1, "lost": 1, "failed": 1}
-    Upload.objects.create(collection=make_collection(), kind="run", name="a", file=ContentFile(b"12345", name="a"), n_bytes=5)
+    assert {key: figures[key] for key in ("waiting", "running", "lost", "failed")} == {
+        "waiting": 1,
+        "running": 1,
+        "lost": 1,
+        "failed": 1,
+    }
+    Upload.objects.create(
+        collection=make_collection(),
+        kind="run",
+        name="a",
+        file=ContentFile(b"12345", name="a"),
+        n_bytes=5,
+    )
     assert installation.storage()["waiting"] == 5
     assert installation.storage()["database"] > 0
 
@@ -84,26 +111,48 @@ def test_figures_are_counted(settings, tmp_path):
 def test_an_administrator_ends_one_session_one_token_or_all_of_a_person(root):
     ada, bob = make_user("ada"), make_user("bob")
     of_ada, of_bob = [signed_in("ada"), signed_in("ada")], signed_in("bob")
-    scripts = {name: tokens.create_api_token(user=user, name=name) for user, name in ((ada, "one"), (ada, "two"), (bob, "three"))}
+    scripts = {
+        name: tokens.create_api_token(user=user, name=name)
+        for user, name in ((ada, "one"), (ada, "two"), (bob, "three"))
+    }
 
     def good() -> dict[str, bool]:
-        asked = {name: Client().get("/api/v1/jobs/", headers={"authorization": f"Token {token}"}) for name, token in scripts.items()}
+        asked = {
+            name: Client().get("/api/v1/jobs/", headers={"authorization": f"Token {token}"})
+            for name, token in scripts.items()
+        }
         return {name: answer.status_code == 200 for name, answer in asked.items()}
 
     page = root.get("/installation/doors").content.decode()
-    assert not [client for client in (*of_ada, of_bob, root) if client.cookies["sessionid"].value in page]
+    assert not [
+        client for client in (*of_ada, of_bob, root) if client.cookies["sessionid"].value in page
+    ]
     assert page.count("Firefox on Linux</td>") + page.count("Firefox on Linux <span") == 4
     first = ada.open_sessions.get(session_id=of_ada[0].cookies["sessionid"].value)
     root.post("/installation/doors", {"action": "session", "number": first.pk})
-    root.post("/installation/doors", {"action": "token", "number": ApiTokenRow.objects.get(name="two").pk})
+    root.post(
+        "/installation/doors", {"action": "token", "number": ApiTokenRow.objects.get(name="two").pk}
+    )
     assert [client.get("/account").status_code for client in (*of_ada, of_bob)] == [302, 200, 200]
     assert good() == {"one": True, "two": False, "three": True}
-    assert "End all sessions and tokens of ada" in root.get("/installation/doors", {"name": "ada"}).content.decode()
-    answer = root.post("/installation/doors", {"action": "person", "number": ada.pk, "name": "ada"}, follow=True)
+    assert (
+        "End all sessions and tokens of ada"
+        in root.get("/installation/doors", {"name": "ada"}).content.decode()
+    )
+    answer = root.post(
+        "/installation/doors", {"action": "person", "number": ada.pk, "name": "ada"}, follow=True
+    )
     assert "Ended: 1 browser and 1 token." in text_of(answer)
-    assert [client.get("/account").status_code for client in (*of_ada, of_bob, root)] == [302, 302, 200, 200]
+    assert [client.get("/account").status_code for client in (*of_ada, of_bob, root)] == [
+        302,
+        302,
+        200,
+        200,
+    ]
     assert good() == {"one": False, "two": False, "three": True}
-    assert "There was nothing to end." in text_of(root.post("/installation/doors", {"action": "person", "number": "x"}, follow=True))
+    assert "There was nothing to end." in text_of(
+        root.post("/installation/doors", {"action": "person", "number": "x"}, follow=True)
+    )
 
 
 def test_nobody_else_ends_anything():
@@ -111,5 +160,10 @@ def test_nobody_else_ends_anything():
     client = signed_in("ada")
     bob = signed_in(make_user("bob").username)
     assert client.get("/installation").status_code == 403
-    assert client.post("/installation/doors", {"action": "person", "number": bob.session["_auth_user_id"]}).status_code == 403
+    assert (
+        client.post(
+            "/installation/doors", {"action": "person", "number": bob.session["_auth_user_id"]}
+        ).status_code
+        == 403
+    )
     assert bob.get("/account").status_code == 200

@@ -1,4 +1,5 @@
-"""Connections that outlive a request: when the database has ended one it is noticed before the next request, without a trip to ask."""
+"""Connections that outlive a request: when the database has ended one it is noticed before the next
+request, without a trip to ask."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ def begin_request(database: Any) -> None:
 
 def test_only_the_web_server_keeps_connections_to_sqlite(tmp_path):
     def kept(query_seconds: int) -> Any:
-        return databases.described("", tmp_path, query_seconds=query_seconds, pooler=False)["CONN_MAX_AGE"]
+        return databases.described("", tmp_path, query_seconds=query_seconds, pooler=False)[
+            "CONN_MAX_AGE"
+        ]
 
     assert (kept(12), kept(0)) == (60, 0)
 
@@ -113,15 +116,32 @@ def test_who_could_only_read_a_folder_writes_as_soon_as_it_may_be_written(tmp_pa
     program = [sys.executable, "-c", WRITES, str(tmp_path)]
     if os.getuid() == 0:
         if shutil.which("setpriv") is None:
-            absent("setpriv", "root may write everywhere, and setpriv, which takes that from a program, is not installed")
+            absent(
+                "setpriv",
+                "root may write everywhere, and setpriv, which takes that from a program, is not installed",
+            )
         dropped = "-dac_override,-dac_read_search"
         program = ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}", *program]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, env={**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"})
-    assert done.stdout.splitlines() == ["written", "attempt to write a readonly database", "written", "written", "(3,)"], done.stderr
+    done = subprocess.run(
+        program,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"},
+    )
+    assert done.stdout.splitlines() == [
+        "written",
+        "attempt to write a readonly database",
+        "written",
+        "written",
+        "(3,)",
+    ], done.stderr
 
 
 @pytest.mark.postgresql
-def test_postgresql_is_not_asked_unless_it_has_something_to_say(postgresql_url, unblocked, monkeypatch):
+def test_postgresql_is_not_asked_unless_it_has_something_to_say(
+    postgresql_url, unblocked, monkeypatch
+):
     database = connected(postgresql_url, Path())
     asked: list[str] = []
     plain = psycopg.Cursor.execute

@@ -1,4 +1,5 @@
-"""`import assay`: the same numbers as the commands, from files, mappings and data frames; and the notebook of the documents runs."""
+"""`import assay`: the same numbers as the commands, from files, mappings and data frames; and the
+notebook of the documents runs."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class Frame:
 
 
 def nested(text: str, value: int, kind: type) -> dict[str, dict[str, Any]]:
-    """Lines of a run or of qrels as {topic: {document: number}}. value: the column of the number."""
+    """Lines of a run or of qrels as {topic: {document: number}}. value: the column of the
+    number."""
     found: dict[str, dict[str, Any]] = {}
     for line in text.splitlines():
         cells = line.split()
@@ -45,21 +47,48 @@ def nested(text: str, value: int, kind: type) -> dict[str, dict[str, Any]]:
 def test_scores_are_those_of_the_command_whatever_they_are_made_from(tmp_path: Path) -> None:
     qrels, good, poor, other = files(tmp_path, qrels=QRELS, good=GOOD, poor=POOR, other=OTHER)
     told = run("evaluate", qrels, good, poor, other, "--measures", "AP nDCG@2 P@1", "--per-topic")
-    flat = [(topic, document, score) for topic, inner in nested(GOOD, 4, float).items() for document, score in inner.items()]
-    frame = Frame(query_id=[row[0] for row in flat], doc_id=[row[1] for row in flat], score=[row[2] for row in flat])
+    flat = [
+        (topic, document, score)
+        for topic, inner in nested(GOOD, 4, float).items()
+        for document, score in inner.items()
+    ]
+    frame = Frame(
+        query_id=[row[0] for row in flat],
+        doc_id=[row[1] for row in flat],
+        score=[row[2] for row in flat],
+    )
     mixed = {"good": frame, "poor": nested(POOR, 4, float), "other": assay.read_run(other)}
-    for scores in (assay.evaluate(qrels, [good, poor, other], "AP nDCG@2 P@1"), assay.evaluate(nested(QRELS, 3, int), mixed, "AP nDCG@2 P@1")):
-        assert (scores.tags, scores.measures, sorted(scores.topics)) == (["good", "poor", "other"], ["AP", "nDCG@2", "P@1"], ["1", "2", "3"])
+    for scores in (
+        assay.evaluate(qrels, [good, poor, other], "AP nDCG@2 P@1"),
+        assay.evaluate(nested(QRELS, 3, int), mixed, "AP nDCG@2 P@1"),
+    ):
+        assert (scores.tags, scores.measures, sorted(scores.topics)) == (
+            ["good", "poor", "other"],
+            ["AP", "nDCG@2", "P@1"],
+            ["1", "2", "3"],
+        )
         for tag, means in zip(scores.tags, scores.means, strict=True):
-            assert dict(zip(scores.measures, means.tolist(), strict=True)) == told["qrels"]["qrels"][tag]
+            assert (
+                dict(zip(scores.measures, means.tolist(), strict=True))
+                == told["qrels"]["qrels"][tag]
+            )
             for measure in scores.measures:
-                per_topic = dict(zip(scores.topics, scores.of(measure)[scores.tags.index(tag)].tolist(), strict=True))
+                per_topic = dict(
+                    zip(
+                        scores.topics,
+                        scores.of(measure)[scores.tags.index(tag)].tolist(),
+                        strict=True,
+                    )
+                )
                 assert per_topic == told["per_topic"]["qrels"][tag][measure]
 
 
 def test_means_by_hand() -> None:
-    """Ranks a b c, of which a (2) and c (1) are relevant: AP = (1/1 + 2/3) / 2; DCG@2 = 2, ideal 2 + 1 / log2(3)."""
-    scores = assay.evaluate({"1": {"a": 2, "b": 0, "c": 1}}, {"1": {"a": 3, "b": 2, "c": 1}}, "AP nDCG@2")
+    """Ranks a b c, of which a (2) and c (1) are relevant: AP = (1/1 + 2/3) / 2; DCG@2 = 2, ideal 2
+    + 1 / log2(3)."""
+    scores = assay.evaluate(
+        {"1": {"a": 2, "b": 0, "c": 1}}, {"1": {"a": 3, "b": 2, "c": 1}}, "AP nDCG@2"
+    )
     assert scores.means[0].tolist() == pytest.approx([5 / 6, 2 / (2 + 1 / np.log2(3))])
 
 
@@ -103,14 +132,34 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: assay.evaluate({"1": {"a": 0.5}}, {"1": {"a": 1}}), "qrels: 0.5 in row 0 is no grade"),
-        (lambda: assay.evaluate({"1": {"a": 1}}, {"x": Frame(topic=["1"], document=["a"], score=[float("nan")])}), "x: row 0 has no number"),
-        (lambda: assay.evaluate(Frame(topic=["1"], document=["a"]), {"1": {"a": 1}}), "qrels: no column grade"),
+        (
+            lambda: assay.evaluate({"1": {"a": 0.5}}, {"1": {"a": 1}}),
+            "qrels: 0.5 in row 0 is no grade",
+        ),
+        (
+            lambda: assay.evaluate(
+                {"1": {"a": 1}}, {"x": Frame(topic=["1"], document=["a"], score=[float("nan")])}
+            ),
+            "x: row 0 has no number",
+        ),
+        (
+            lambda: assay.evaluate(Frame(topic=["1"], document=["a"]), {"1": {"a": 1}}),
+            "qrels: no column grade",
+        ),
         (lambda: assay.evaluate(7, {"1": {"a": 1}}), "qrels: a int, expected a file's path"),
         (lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}), "one run cannot be compared"),
-        (lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}, family="best"), "invalid choice: 'best'"),
+        (
+            lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}, family="best"),
+            "invalid choice: 'best'",
+        ),
         (lambda: assay.agreement([1, 2]), "judgements: a list, expected"),
-        (lambda: assay.evaluate({"1": {"a": 1}}, Frame(run=["x", "y"], topic=["1", "1"], document=["a", "b"], score=[1, 2])), "with 2 runs"),
+        (
+            lambda: assay.evaluate(
+                {"1": {"a": 1}},
+                Frame(run=["x", "y"], topic=["1", "1"], document=["a", "b"], score=[1, 2]),
+            ),
+            "with 2 runs",
+        ),
     ],
 )
 def test_wrong_input_is_told_in_a_sentence(call: Any, sentence: str) -> None:
@@ -131,9 +180,13 @@ def test_two_runs_of_one_tag_are_told_apart_with_a_warning() -> None:
     assert scores.tags == ["run", "run#2"]
 
 
-def test_a_data_frame_is_the_columns_and_without_pandas_says_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_frame_is_the_columns_and_without_pandas_says_what_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     scores = assay.evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": {"a": 1}}, "P@1")
-    monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=lambda columns: ("frame", columns)))
+    monkeypatch.setitem(
+        sys.modules, "pandas", types.SimpleNamespace(DataFrame=lambda columns: ("frame", columns))
+    )
     assert assay.frame(scores)[1]["P@1"].tolist() == [0.5]
     kind, rows = assay.frame(scores, per_topic=True)
     assert (kind, rows["topic"], rows["P@1"].tolist()) == ("frame", ["1", "2"], [1.0, 0.0])
@@ -155,7 +208,9 @@ def test_every_name_of_the_library_is_described() -> None:
 def test_a_notebook_shows_what_its_code_computes(path: Path) -> None:
     names: dict[str, Any] = {}
     for number, cell in enumerate(notebooks.code_cells(path)):
-        assert notebooks.shown("".join(cell["source"]), names) == notebooks.stored(cell), f"cell {number}"
+        assert notebooks.shown("".join(cell["source"]), names) == notebooks.stored(cell), (
+            f"cell {number}"
+        )
 
 
 def test_there_is_a_notebook() -> None:

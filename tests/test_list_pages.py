@@ -1,4 +1,5 @@
-"""Every table that grows is searched, sorted and turned over by the same means (pooling/listing.py); a new one is listed here."""
+"""Every table that grows is searched, sorted and turned over by the same means
+(pooling/listing.py); a new one is listed here."""
 
 from __future__ import annotations
 
@@ -48,7 +49,10 @@ NO_LISTS = {
     "annotation/campaign_rules.html": "the effect of one setting",
     "analysis/_managed.html": "cards of one's own campaigns",
     "analysis/levers.html": "a row a level of depth",
-    "annotation/readers.html": "the few who read the results of one campaign, and its links, of which the number is bounded",
+    "annotation/readers.html": (
+        "the few who read the results of one campaign, and its links, of which the number is "
+        "bounded"
+    ),
     "annotation/machine.html": "what one machine answered",
     "pooling/_activity.html": "files that wait for a decision, decided together",
     "pooling/_figures.html": "figures of one pool, sorted in the page",
@@ -66,9 +70,16 @@ def grows(text: str) -> bool:
 
 
 def test_each_table_of_rows_is_a_list_or_says_why_not() -> None:
-    tables = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.html") if grows(path.read_text(encoding="utf-8"))}
+    tables = {
+        str(path.relative_to(ROOT))
+        for path in ROOT.rglob("*.html")
+        if grows(path.read_text(encoding="utf-8"))
+    }
     listed = {*LISTS, *NO_LISTS}
-    assert tables <= listed, f"use ListPage (docs/developing.md, To add) and name it in LISTS, or say in NO_LISTS why not: {sorted(tables - listed)}"
+    assert tables <= listed, (
+        f"use ListPage (docs/developing.md, To add) and name it in LISTS, or say in NO_LISTS why "
+        f"not: {sorted(tables - listed)}"
+    )
     assert listed <= tables, f"no such table any more: {sorted(listed - tables)}"
 
 
@@ -79,4 +90,6 @@ def test_a_list_has_words_headings_and_pages(name: str) -> None:
     assert '{% include "_list_foot.html" with shown=' in text
     assert "{% column " in text
     assert "{% empty %}" in text, "say that nothing fits"
-    assert re.search(r'<table class="table[^"]* card-rows\b', text), "on a phone each row is a card (pooling/cards.py)"
+    assert re.search(r'<table class="table[^"]* card-rows\b', text), (
+        "on a phone each row is a card (pooling/cards.py)"
+    )

@@ -1,4 +1,5 @@
-"""The log: each line with the number that the answer has, errors under the number that people are told, and no text or secret in it."""
+"""The log: each line with the number that the answer has, errors under the number that people are
+told, and no text or secret in it."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ Log = Callable[[], str]
 
 @pytest.fixture
 def written() -> Iterator[Callable[[str], Log]]:
-    """-> what begins a log as the settings describe it, in a style; that gives what says what stands in it by now"""
+    """-> what begins a log as the settings describe it, in a style; that gives what says what
+    stands in it by now"""
     handlers = []
     access = logging.getLogger("assay.access")
     level = access.level
@@ -36,11 +38,16 @@ def written() -> Iterator[Callable[[str], Log]]:
 
     def begin(style: str) -> Log:
         described = DictConfigurator(logs.described("INFO", style=style, access=True))
-        for kind, make in (("formatters", described.configure_formatter), ("filters", described.configure_filter)):
+        for kind, make in (
+            ("formatters", described.configure_formatter),
+            ("filters", described.configure_filter),
+        ):
             for name, said in described.config[kind].items():
                 described.config[kind][name] = make(said)
         text = io.StringIO()
-        handler = described.configure_handler({**described.config["handlers"]["stderr"], "stream": text})
+        handler = described.configure_handler(
+            {**described.config["handlers"]["stderr"], "stream": text}
+        )
         logging.getLogger().addHandler(handler)
         handlers.append(handler)
         return text.getvalue
@@ -61,7 +68,11 @@ def failing_skip(monkeypatch: pytest.MonkeyPatch) -> Any:
     ada = make_annotator(make_campaign())
     client = Client(raise_request_exception=False)
     client.force_login(ada.user)
-    return client.post(f"/api/v1/judging/{ada.campaign.slug}/skip?why=private", {"lease": str(uuid.uuid4())}, content_type="application/json")
+    return client.post(
+        f"/api/v1/judging/{ada.campaign.slug}/skip?why=private",
+        {"lease": str(uuid.uuid4())},
+        content_type="application/json",
+    )
 
 
 def test_an_error_stands_in_the_log_under_the_number_that_the_page_shows(written, monkeypatch):
@@ -78,7 +89,9 @@ def test_an_error_stands_in_the_log_under_the_number_that_the_page_shows(written
     assert "private" not in log()
 
 
-def test_in_json_each_line_is_an_object_with_the_number_and_an_error_has_its_trace(written, monkeypatch):
+def test_in_json_each_line_is_an_object_with_the_number_and_an_error_has_its_trace(
+    written, monkeypatch
+):
     log = written("json")
     answer = failing_skip(monkeypatch)
     lines = [json.loads(line) for line in log().splitlines()]
@@ -86,7 +99,12 @@ def test_in_json_each_line_is_an_object_with_the_number_and_an_error_has_its_tra
     [error] = [line for line in lines if line["logger"] == "django.request"]
     assert (error["level"], error["trace"].splitlines()[-1]) == ("ERROR", "ValueError: ours")
     [told] = [line for line in lines if line["logger"] == "assay.access"]
-    assert (told["method"], told["status"], told["path"].rpartition("/")[2], told["ms"] > 0) == ("POST", 500, "skip", True)
+    assert (told["method"], told["status"], told["path"].rpartition("/")[2], told["ms"] > 0) == (
+        "POST",
+        500,
+        "skip",
+        True,
+    )
 
 
 def secrets_in_links() -> dict[str, str]:
@@ -107,7 +125,10 @@ def test_an_address_writes_no_line_of_its_own(written, line_end):
 def test_a_links_secret_is_hidden_whatever_stands_behind_it(written):
     log = written("line")
     for behind in ("", "%0a", "%c3%a9", "%e2%82%ac"):
-        assert Client(enforce_csrf_checks=True).post(f"/join/a-secret-of-a-link{behind}").status_code == 403
+        assert (
+            Client(enforce_csrf_checks=True).post(f"/join/a-secret-of-a-link{behind}").status_code
+            == 403
+        )
     assert log().count("Forbidden (CSRF cookie not set.): /join/<str:token>") == 4
     assert "a-secret" not in log()
 
@@ -115,13 +136,19 @@ def test_a_links_secret_is_hidden_whatever_stands_behind_it(written):
 def test_a_host_that_is_none_of_ours_is_told_in_one_line(written):
     log = written("line")
     assert Client().get("/sign-in", headers={"Host": "other.example"}).status_code == 400
-    assert [line.split()[2:4] for line in log().splitlines()] == [["ERROR", "django.security.DisallowedHost:"], ["INFO", "assay.access:"]]
+    assert [line.split()[2:4] for line in log().splitlines()] == [
+        ["ERROR", "django.security.DisallowedHost:"],
+        ["INFO", "assay.access:"],
+    ]
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_no_text_no_query_and_no_links_secret_is_written_whatever_is_asked_and_whatever_fails(written, settings, tmp_path: Path):
-    """Every address of an installation whose texts can be found by their name, as who may see most of it."""
+def test_no_text_no_query_and_no_links_secret_is_written_whatever_is_asked_and_whatever_fails(
+    written, settings, tmp_path: Path
+):
+    """Every address of an installation whose texts can be found by their name, as who may see most
+    of it."""
     settings.MEDIA_ROOT = tmp_path / "files"
     world = make_world(brought())
     fill(world)
@@ -134,7 +161,13 @@ def test_no_text_no_query_and_no_links_secret_is_written_whatever_is_asked_and_w
     assert log().count(" INFO assay.access: ") == 2 * len(routes)
     assert not [line for line in log().splitlines() if "zq()" in line or "<x-zq" in line]
     links = {name: world.address(name, route) for name, route in secrets_in_links().items()}
-    assert {"join", "sign-in-link-use", "results-link", "results-link-part", "results-link-report"} <= set(links)
+    assert {
+        "join",
+        "sign-in-link-use",
+        "results-link",
+        "results-link-part",
+        "results-link-report",
+    } <= set(links)
     secrets = {world.numbers[name]["token"] for name in links}
 
     def away(*_: object) -> None:

@@ -1,4 +1,5 @@
-"""Every page can be translated: what a template says is marked, on managers' pages, too, which are English as long as nobody has translated them."""
+"""Every page can be translated: what a template says is marked, on managers' pages, too, which are
+English as long as nobody has translated them."""
 
 from __future__ import annotations
 
@@ -26,16 +27,29 @@ def test_what_templates_say_is_marked() -> None:
 
 OTHERS = {"migrations", "management", "core", "formats", "commandline", "papers", "api"}
 """Folders whose sentences are no page's: docs/developing.md says which side a sentence is on."""
-NOT_OF_PAGES = {"pooling/commandline.py", "annotation/services/simulated_clients.py", "annotation/authentication.py", "annotation/api_urls.py"}
+NOT_OF_PAGES = {
+    "pooling/commandline.py",
+    "annotation/services/simulated_clients.py",
+    "annotation/authentication.py",
+    "annotation/api_urls.py",
+}
 STORED = {
-    *("annotation/models/judgements.py", "annotation/models/machines.py"),  # labels of choices that files alone have
-    "annotation/models/members.py",  # the answers of the survey, which releases hold as they were given
+    *(
+        "annotation/models/judgements.py",
+        "annotation/models/machines.py",
+    ),  # labels of choices that files alone have
+    # the answers of the survey, which releases hold as they were given
+    "annotation/models/members.py",
 }
 WHOLE = (
     *(f"analysis/dashboard/{name}.py" for name in ("headline", "levers", "to_do")),
     "analysis/systems/answer_page.py",
     "annotation/selectors/drafts.py",
-    *("annotation/services/depth.py", "annotation/services/one_more.py", "annotation/services/known_pairs.py"),
+    *(
+        "annotation/services/depth.py",
+        "annotation/services/one_more.py",
+        "annotation/services/known_pairs.py",
+    ),
 )
 """Made of what pages say and of nothing else: no sentence there is unmarked."""
 NO_SENTENCES = {
@@ -45,13 +59,27 @@ NO_SENTENCES = {
 
 
 def python_files() -> dict[str, str]:
-    paths = [path.relative_to(ROOT) for folder in catalogues.FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-    read = [path for path in paths if not OTHERS & set(path.parts) and path.as_posix() not in NOT_OF_PAGES and "api" not in path.stem]
+    paths = [
+        path.relative_to(ROOT)
+        for folder in catalogues.FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+    read = [
+        path
+        for path in paths
+        if not OTHERS & set(path.parts)
+        and path.as_posix() not in NOT_OF_PAGES
+        and "api" not in path.stem
+    ]
     return {path.as_posix(): (ROOT / path).read_text(encoding="utf-8") for path in read}
 
 
 def test_what_forms_messages_refusals_and_lists_say_is_marked() -> None:
-    found = {name: unmarked_in_python(source) for name, source in python_files().items() if name not in STORED}
+    found = {
+        name: unmarked_in_python(source)
+        for name, source in python_files().items()
+        if name not in STORED
+    }
     assert len(found) > 200
     assert {name: said for name, said in found.items() if said} == {}
 
@@ -66,13 +94,16 @@ def test_no_sentence_is_unmarked_where_sentences_are_made(name: str) -> None:
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ('a = CharField(label="A name", help_text=_("A hint"), initial="words here")', ["'A name'"]),
+        (
+            'a = CharField(label="A name", help_text=_("A hint"), initial="words here")',
+            ["'A name'"],
+        ),
         ('class Meta:\n    labels = {"seed": "Seed", "name": _("Name")}', ["'Seed'"]),
         ('messages.success(request, f"{n} are deleted.")', ["f'{n} are deleted.'"]),
         ('messages.error(request, "Not done." if bad else _("Done."))', ["'Not done.'"]),
         ("messages.info(request, str(error))", []),
         ('raise Refused("nothing was asked for")', ["'nothing was asked for'"]),
-        ('raise jobs.Refused(str(error))', []),
+        ("raise jobs.Refused(str(error))", []),
         ('raise CampaignError(f"{n:,} are too many.") from None', ["f'{n:,} are too many.'"]),
         ('raise CampaignError(_(f"{n:,} are too many."))', ["f'{n:,} are too many.'"]),
         ('raise CampaignError(_("%(n)s are too many.") % {"n": n})', []),
@@ -82,8 +113,14 @@ def test_no_sentence_is_unmarked_where_sentences_are_made(name: str) -> None:
         ('raise AnswerRefused("lease_unknown", "Not yours.", 404)', ["'Not yours.'"]),
         ('raise AnswerRefused("lease_unknown", _("Not yours."), 404)', []),
         ('raise serializers.ValidationError("for programs")', []),
-        ('ListChoice("state", "State", [("done", "done"), ("over", _("ended"))], keep)', ["'State'", "'done'"]),
-        ('class S(models.TextChoices):\n    A = "a", _("Aye")\n    B = "bee"\n    C = "c", "See"', ["'bee'", "'See'"]),
+        (
+            'ListChoice("state", "State", [("done", "done"), ("over", _("ended"))], keep)',
+            ["'State'", "'done'"],
+        ),
+        (
+            'class S(models.TextChoices):\n    A = "a", _("Aye")\n    B = "bee"\n    C = "c", "See"',
+            ["'bee'", "'See'"],
+        ),
         ('ToDoAction("Look", address)', ["'Look'"]),
     ],
 )
@@ -112,10 +149,16 @@ def told(n):
         ('<p title="A tip">{{ name }}</p>', ["A tip"]),
         ('<p>{% translate "Two words" %}: {{ n }}</p>', []),
         ("<p>{% blocktranslate %}Two <b>words</b>{% endblocktranslate %} more</p>", ["more"]),
-        ("<input aria-label=\"{% if a %}Find{% else %}{% translate 'All' %}{% endif %}\">", ["Find"]),
+        (
+            "<input aria-label=\"{% if a %}Find{% else %}{% translate 'All' %}{% endif %}\">",
+            ["Find"],
+        ),
         ("<code>assay up</code> <kbd>Enter</kbd> · Assay, UTC &nbsp; file.tsv", []),
         ("{% if a > b %}<script>let a = 1;</script>{% endif %}{# a comment #}", []),
-        ('<a class="button {% if a %}primary{% endif %}" href="{% url "home" %}">Home</a>', ["Home"]),
+        (
+            '<a class="button {% if a %}primary{% endif %}" href="{% url "home" %}">Home</a>',
+            ["Home"],
+        ),
     ],
 )
 def test_words_that_are_not_marked_are_found(template: str, texts: list[str]) -> None:
@@ -132,14 +175,24 @@ def test_managers_words_are_in_a_file_with_which_a_translation_begins() -> None:
     assert not annotators & {(one.singular, one.plural) for one in entries}
 
 
-def test_a_translation_of_managers_pages_may_be_begun_and_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_translation_of_managers_pages_may_be_begun_and_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(catalogues.LOCALE / "de", tmp_path / "de")
     monkeypatch.setattr(catalogues, "LOCALE", tmp_path)
     _, template = catalogues.managers_template()
-    first, *_others = (one for one in po_files.read(template.decode()) if not one.plural and not catalogues.NAMED.findall(one.singular))
+    first, *_others = (
+        one
+        for one in po_files.read(template.decode())
+        if not one.plural and not catalogues.NAMED.findall(one.singular)
+    )
     begun = tmp_path / "de" / "LC_MESSAGES" / "managers.po"
     begun.write_text(
-        po_files.written([po_files.Entry(first.singular, "", ["Das ist ein Anfang."], [])], "de", catalogues.PLURALS["de"][0]),
+        po_files.written(
+            [po_files.Entry(first.singular, "", ["Das ist ein Anfang."], [])],
+            "de",
+            catalogues.PLURALS["de"][0],
+        ),
         encoding="utf-8",
     )
     made, wrong = catalogues.files_of("de")
@@ -147,4 +200,7 @@ def test_a_translation_of_managers_pages_may_be_begun_and_is_compiled(tmp_path: 
     assert made[begun].decode().count("msgid ") > 2  # and stands there to be translated
     compiled = tmp_path / "de" / "LC_MESSAGES" / "django.mo"
     compiled.write_bytes(made[compiled])
-    assert gettext.translation("django", tmp_path, ["de"]).gettext(first.singular) == "Das ist ein Anfang."
+    assert (
+        gettext.translation("django", tmp_path, ["de"]).gettext(first.singular)
+        == "Das ist ein Anfang."
+    )

@@ -37,7 +37,9 @@ def test_every_method_of_aggregation_is_in_the_index_and_on_its_page():
 
 def test_every_command_that_computes_something_is_described():
     ours = (name for name, app in get_commands().items() if app in ("pooling", "analysis"))
-    names = sorted(name for name in ours if not name.startswith(("import_", "export_", "create_")))  # these move files
+    names = sorted(
+        name for name in ours if not name.startswith(("import_", "export_", "create_"))
+    )  # these move files
     assert len(names) > 15
     assert missing(names, ALL) == []
 
@@ -53,7 +55,11 @@ def test_every_page_of_methods_is_linked_from_the_index(page):
 
 
 def test_every_line_of_the_index_has_formula_and_all_columns():
-    rows = [line for line in INDEX.splitlines() if line.startswith("| ") and not line.startswith("| statistic")]
+    rows = [
+        line
+        for line in INDEX.splitlines()
+        if line.startswith("| ") and not line.startswith("| statistic")
+    ]
     assert len(rows) > 50
     for row in rows:
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]

@@ -37,7 +37,9 @@ def test_another_migration_another_module_and_another_django_mean_another_file(t
     assert migrated.digest(tmp_path, ["5.2"]) == found[-1]
 
 
-def test_the_file_is_made_once_and_an_earlier_one_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_file_is_made_once_and_an_earlier_one_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     made: list[Path] = []
 
     def make(folder: Path) -> None:
@@ -53,26 +55,40 @@ def test_the_file_is_made_once_and_an_earlier_one_goes(tmp_path: Path, monkeypat
     migrated.copy_migrated(tmp_path / "copy")
     assert (tmp_path / "copy").read_text() == "tables"
     assert len(made) == 2
-    assert sorted(path.name for path in first.parent.iterdir()) == ["migrated-two.sqlite3", "migrated.lock"]
+    assert sorted(path.name for path in first.parent.iterdir()) == [
+        "migrated-two.sqlite3",
+        "migrated.lock",
+    ]
 
 
-def test_an_installation_finds_the_static_files_that_it_would_collect(tmp_path: Path, settings: Any):
+def test_an_installation_finds_the_static_files_that_it_would_collect(
+    tmp_path: Path, settings: Any
+):
     from config.management.commands import up
 
     settings.DATA_DIR, settings.STATIC_ROOT = tmp_path, tmp_path / "static"
     shutil.copytree(migrated.collected_folder(), tmp_path, dirs_exist_ok=True)
     before = (tmp_path / "static" / "staticfiles.json").stat()
     up.Command().collect_static()
-    assert (tmp_path / "static" / "staticfiles.json").stat().st_mtime_ns == before.st_mtime_ns, "nothing was collected anew"
+    assert (tmp_path / "static" / "staticfiles.json").stat().st_mtime_ns == before.st_mtime_ns, (
+        "nothing was collected anew"
+    )
     assert "js/words.js" in (tmp_path / "static" / "staticfiles.json").read_text()
 
 
 @pytest.mark.postgresql
-def test_what_fills_a_database_of_postgresql_is_all_that_migrations_make(tmp_path: Path, postgresql_url: str, django_db_blocker: DjangoDbBlocker):
+def test_what_fills_a_database_of_postgresql_is_all_that_migrations_make(
+    tmp_path: Path, postgresql_url: str, django_db_blocker: DjangoDbBlocker
+):
     for _ in range(2):  # the first may be migrated, the second is filled
-        with django_db_blocker.unblock(), own_database("postgresql", folder=tmp_path, server=postgresql_url) as url:
+        with (
+            django_db_blocker.unblock(),
+            own_database("postgresql", folder=tmp_path, server=postgresql_url) as url,
+        ):
             migrated.fill_migrated(url)
             executor = MigrationExecutor(connection)
             assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
-            assert Permission.objects.filter(codename="change_judgement").exists(), "with the rows that are made after migrations"
+            assert Permission.objects.filter(codename="change_judgement").exists(), (
+                "with the rows that are made after migrations"
+            )
             assert User.objects.create_user("ada").pk == 1

@@ -1,4 +1,5 @@
-"""From SQLite to a real PostgreSQL: everything is there, the releases are the same bytes, and people judge on."""
+"""From SQLite to a real PostgreSQL: everything is there, the releases are the same bytes, and
+people judge on."""
 
 from __future__ import annotations
 
@@ -75,12 +76,21 @@ def test_while_assay_runs_nothing_is_moved(place, empty):
         fcntl.flock(mark, fcntl.LOCK_EX)
         assert "Assay is running; end it first" in place.manage("move", empty, fails=True)
     with psycopg.connect(empty) as database:
-        assert database.execute("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'public'").fetchone() == (0,)
-    assert "not that of PostgreSQL" in place.manage("move", f"sqlite:///{place.folder}/other.sqlite3", fails=True)
+        assert database.execute(
+            "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'public'"
+        ).fetchone() == (0,)
+    assert "not that of PostgreSQL" in place.manage(
+        "move", f"sqlite:///{place.folder}/other.sqlite3", fails=True
+    )
 
 
 def test_a_row_that_postgresql_cannot_hold_is_named_and_nothing_is_moved(place, empty):
-    place.manage("shell", "--no-imports", "-c", "from pooling.models import Collection; Collection.objects.create(slug='a', name='with \\0 in it')")
+    place.manage(
+        "shell",
+        "--no-imports",
+        "-c",
+        "from pooling.models import Collection; Collection.objects.create(slug='a', name='with \\0 in it')",
+    )
     assert "pooling_collection, rows 1 to 1: " in place.manage("move", empty, fails=True)
     with psycopg.connect(empty) as database:
         assert database.execute("SELECT COUNT(*) FROM pooling_collection").fetchone() == (0,)

@@ -1,4 +1,5 @@
-"""Files in an object store: what the storage promises, and an installation of two machines that share nothing but database, broker and store."""
+"""Files in an object store: what the storage promises, and an installation of two machines that
+share nothing but database, broker and store."""
 
 from __future__ import annotations
 
@@ -32,7 +33,11 @@ from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS
 
 ROOT = Path(__file__).resolve().parent.parent
 ADA = "from django.contrib.auth.models import User; User.objects.create_superuser('ada', password='a long password')"
-KEYS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
+KEYS = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_REGION": "us-east-1",
+}
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +69,9 @@ def machine(bucket: str, settings: Any, tmp_path: Path) -> Callable[..., ObjectS
 
     def made(name: str, *, cache_bytes: int = 10_000) -> ObjectStore:
         settings.MEDIA_ROOT = tmp_path / name
-        store = ObjectStore(bucket_name=bucket, prefix="one/place", addressing_style="path", cache_bytes=cache_bytes)
+        store = ObjectStore(
+            bucket_name=bucket, prefix="one/place", addressing_style="path", cache_bytes=cache_bytes
+        )
         assert store.location == str(tmp_path / name)
         return store
 
@@ -82,7 +89,10 @@ def test_what_one_machine_keeps_another_opens(machine):
     with theirs.open(name, "rb") as source:
         assert source.read() == b"columns"
     assert (theirs.size(name), theirs.exists("runs/2026/11/c.npz")) == (7, False)
-    assert [(one.name, one.n_bytes) for one in theirs.each()] == [("runs/2026/11/a.npz", 7), ("runs/2026/11/b.npz", 12)]
+    assert [(one.name, one.n_bytes) for one in theirs.each()] == [
+        ("runs/2026/11/a.npz", 7),
+        ("runs/2026/11/b.npz", 12),
+    ]
     assert theirs.listdir("runs/2026/11")[1] == ["a.npz", "b.npz"]
     theirs.delete(name)
     assert not ours.exists(name)
@@ -102,7 +112,9 @@ def test_a_cache_keeps_within_its_bound_what_was_asked_for_last(machine):
     theirs.path("a")  # asked for again, just now
     theirs.path("c")
     assert sorted(path.name for path in Path(theirs.location).iterdir()) == ["a", "c"]
-    assert Path(theirs.path("b")).read_bytes() == b"b" * 400, "brought again; what is in use stays, even beyond the bound"
+    assert Path(theirs.path("b")).read_bytes() == b"b" * 400, (
+        "brought again; what is in use stays, even beyond the bound"
+    )
     assert sorted(path.name for path in Path(theirs.location).iterdir()) == ["a", "b", "c"]
 
 
@@ -120,7 +132,17 @@ def test_a_store_that_does_not_answer_or_has_no_such_bucket_is_said(machine, mon
     assert not Path(away.location, "a").exists(), "nothing half-written"
 
 
-@pytest.mark.parametrize("address", ["/srv/files", "s3://", "http://bucket", "s3://key:secret@bucket", "s3://bucket?addressing=other", "s3://bucket?key=1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/srv/files",
+        "s3://",
+        "http://bucket",
+        "s3://key:secret@bucket",
+        "s3://bucket?addressing=other",
+        "s3://bucket?key=1",
+    ],
+)
 def test_an_address_that_makes_no_sense_stops_the_start(address):
     with pytest.raises(ImproperlyConfigured, match="ASSAY_STORAGE"):
         file_stores.described(address, cache_gigabytes=1)
@@ -135,11 +157,19 @@ def test_the_folder_is_the_default_and_is_a_store_like_the_other(settings, tmp_p
 
 
 @pytest.mark.django_db
-def test_the_page_of_the_installation_says_what_the_folder_is_a_cache_of(bucket, settings, tmp_path):
+def test_the_page_of_the_installation_says_what_the_folder_is_a_cache_of(
+    bucket, settings, tmp_path
+):
     settings.MEDIA_ROOT = tmp_path
     assert installation.storage()["store"] == ""
-    settings.STORAGES = {**settings.STORAGES, "default": file_stores.described(f"s3://{bucket}/x?addressing=path", cache_gigabytes=1)}
-    assert (installation.storage()["store"], installation.storage()["folder"]) == (f"the bucket {bucket}/x", tmp_path)
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": file_stores.described(f"s3://{bucket}/x?addressing=path", cache_gigabytes=1),
+    }
+    assert (installation.storage()["store"], installation.storage()["folder"]) == (
+        f"the bucket {bucket}/x",
+        tmp_path,
+    )
 
 
 class Visitor:
@@ -149,7 +179,9 @@ class Visitor:
         self.url, self.session = url, requests.Session()
         self.session.trust_env = False
         self.session.get(url + "/sign-in")
-        answer = self.session.post(f"{url}/sign-in", data={"username": username, "password": password}, headers=self.head)
+        answer = self.session.post(
+            f"{url}/sign-in", data={"username": username, "password": password}, headers=self.head
+        )
         assert answer.ok, answer.text
 
     @property
@@ -187,31 +219,58 @@ class Visitor:
 @pytest.mark.postgresql
 @pytest.mark.redis
 @pytest.mark.timeout(600)
-def test_two_machines_that_share_nothing_but_database_broker_and_store(bucket, postgresql_url, redis_url, tmp_path):
-    """The web server on one, the worker on the other; then the store is all that a third machine needs, and a worker without it does not start."""
+def test_two_machines_that_share_nothing_but_database_broker_and_store(
+    bucket, postgresql_url, redis_url, tmp_path
+):
+    """The web server on one, the worker on the other; then the store is all that a third machine
+    needs, and a worker without it does not start."""
     with own_database("postgresql", folder=tmp_path, server=postgresql_url) as database:
         shared = shared_settings(bucket, database, redis_url)
-        web, worker = ({**shared, "ASSAY_DATA_DIR": str(tmp_path / name)} for name in ("web", "worker"))
+        web, worker = (
+            {**shared, "ASSAY_DATA_DIR": str(tmp_path / name)} for name in ("web", "worker")
+        )
         fill_migrated(database)
         shutil.copytree(collected_folder(), tmp_path / "web")
         manage(web, "shell", "--no-imports", "-c", ADA)
         port = free_port()
-        started = [started_with(gunicorn_command("127.0.0.1", port), web), started_with(worker_command(), worker)]
+        started = [
+            started_with(gunicorn_command("127.0.0.1", port), web),
+            started_with(worker_command(), worker),
+        ]
         try:
             wait_for(f"http://127.0.0.1:{port}/readyz")
             ada = Visitor(f"http://127.0.0.1:{port}", "ada", "a long password")
             ada.post("/api/v1/collections/", json={"name": "Mine", "slug": "mine"})
             base = "/api/v1/collections/mine/"
-            for kind, content in (("topics", TOPICS), ("run", RUN_A), ("run", RUN_B), ("documents", DOCUMENTS), ("qrels", "051 0 a 1\n051 0 b 0\n")):
-                sent = {"files": {"file": (f"{kind}.txt", content.encode())}, "data": {"kind": kind, "mode": "import"}}
+            for kind, content in (
+                ("topics", TOPICS),
+                ("run", RUN_A),
+                ("run", RUN_B),
+                ("documents", DOCUMENTS),
+                ("qrels", "051 0 a 1\n051 0 b 0\n"),
+            ):
+                sent = {
+                    "files": {"file": (f"{kind}.txt", content.encode())},
+                    "data": {"kind": kind, "mode": "import"},
+                }
                 assert ada.done(ada.post(base + "uploads/", **sent))["report"]["stored"] is True
             ada.done(ada.post(base + "pools/", json={"depth": 1, "name": "p"}))
             pool = ada.get(base + "pools/").json()["results"][0]
             entries = ada.get(f"{base}pools/{pool['id']}/entries").json()["results"]
-            assert {(one["topic"], one["docno"], one["has_text"]) for one in entries} == {("051", "a", True), ("051", "b", True), ("7", "x", False)}
+            assert {(one["topic"], one["docno"], one["has_text"]) for one in entries} == {
+                ("051", "a", True),
+                ("051", "b", True),
+                ("7", "x", False),
+            }
             [qrels] = ada.get(base + "qrels/").json()["results"]
             runs = [one["id"] for one in ada.get(base + "runs/").json()["results"]]
-            asked = {"kind": "evaluate", "collection": "mine", "runs": runs, "qrels": [f"imported:{qrels['id']}"], "options": {"measures": "AP"}}
+            asked = {
+                "kind": "evaluate",
+                "collection": "mine",
+                "runs": runs,
+                "qrels": [f"imported:{qrels['id']}"],
+                "options": {"measures": "AP"},
+            }
             report = ada.post("/api/v1/reports/", json=asked)
             ada.done(ada.get(f"/api/v1/jobs/{report['job']}/").json())
             answer = ada.get(f"/api/v1/reports/{report['id']}/").json()["result"]
@@ -224,9 +283,19 @@ def test_two_machines_that_share_nothing_but_database_broker_and_store(bucket, p
         third = {**shared, "ASSAY_DATA_DIR": str(tmp_path / "third")}
         assert manage(third, "verify") == "everything agrees\n"
         manage(third, "backup", str(tmp_path / "copy"))
-        assert columns <= {path.name for path in (tmp_path / "copy" / "files" / "runs").rglob("*.npz")}
+        assert columns <= {
+            path.name for path in (tmp_path / "copy" / "files" / "runs").rglob("*.npz")
+        }
         alone = {**shared, "ASSAY_STORAGE": "", "ASSAY_DATA_DIR": str(tmp_path / "alone")}
-        done = subprocess.run(worker_command(), cwd=ROOT, env=alone, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            worker_command(),
+            cwd=ROOT,
+            env=alone,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         assert done.returncode != 0
         assert "this machine does not see the files of the installation" in done.stderr
         assert "ASSAY_STORAGE" in done.stderr
@@ -236,18 +305,33 @@ def test_two_machines_that_share_nothing_but_database_broker_and_store(bucket, p
 @pytest.mark.postgresql
 @pytest.mark.redis
 @pytest.mark.timeout(600)
-def test_two_web_servers_and_a_worker_each_with_its_own_folder(bucket, postgresql_url, redis_url, tmp_path):
-    """What is brought to one web server is worked on by a third machine, and judged and downloaded at the other; one session is good for both."""
+def test_two_web_servers_and_a_worker_each_with_its_own_folder(
+    bucket, postgresql_url, redis_url, tmp_path
+):
+    """What is brought to one web server is worked on by a third machine, and judged and downloaded
+    at the other; one session is good for both."""
     with own_database("postgresql", folder=tmp_path, server=postgresql_url) as database:
         shared = shared_settings(bucket, database, redis_url)
-        here_env, there_env, worker = ({**shared, "ASSAY_DATA_DIR": str(tmp_path / name)} for name in ("here", "there", "worker"))
+        here_env, there_env, worker = (
+            {**shared, "ASSAY_DATA_DIR": str(tmp_path / name)}
+            for name in ("here", "there", "worker")
+        )
         fill_migrated(database)
         for name in ("here", "there"):
             shutil.copytree(collected_folder(), tmp_path / name)
-        manage(here_env, "shell", "--no-imports", "-c", f"{ADA}; User.objects.create_user('bob', password='another password')")
+        manage(
+            here_env,
+            "shell",
+            "--no-imports",
+            "-c",
+            f"{ADA}; User.objects.create_user('bob', password='another password')",
+        )
         ports = free_port(), free_port()
         here_url, there_url = (f"http://127.0.0.1:{port}" for port in ports)
-        started = [started_with(gunicorn_command("127.0.0.1", port), env) for port, env in zip(ports, (here_env, there_env), strict=True)]
+        started = [
+            started_with(gunicorn_command("127.0.0.1", port), env)
+            for port, env in zip(ports, (here_env, there_env), strict=True)
+        ]
         started.append(started_with(worker_command(), worker))
         try:
             for url in (here_url, there_url):
@@ -263,14 +347,24 @@ def test_two_web_servers_and_a_worker_each_with_its_own_folder(bucket, postgresq
 
 
 def brought_to_one_is_seen_at_the_other(here: Visitor, there: Visitor) -> None:
-    """Files uploaded to either, a pool, its table and page, and a run's page, which reads its columns."""
+    """Files uploaded to either, a pool, its table and page, and a run's page, which reads its
+    columns."""
     here.post("/api/v1/collections/", json={"name": "Mine", "slug": "mine"})
-    bring(here, "topics", TOPICS), bring(there, "run", RUN_A), bring(here, "run", RUN_B), bring(there, "documents", DOCUMENTS)
+    (
+        bring(here, "topics", TOPICS),
+        bring(there, "run", RUN_A),
+        bring(here, "run", RUN_B),
+        bring(there, "documents", DOCUMENTS),
+    )
     here.done(here.post("/api/v1/collections/mine/pools/", json={"depth": 1, "name": "p"}))
     [pool] = there.get("/api/v1/collections/mine/pools/").json()["results"]
     table = there.get(f"/collections/mine/pools/{pool['id']}/pool.tsv").text
     # The first of A for either topic, and the first of B.
-    assert sorted(line.split("\t")[:2] for line in table.splitlines()[1:]) == [["051", "a"], ["051", "b"], ["7", "x"]]
+    assert sorted(line.split("\t")[:2] for line in table.splitlines()[1:]) == [
+        ["051", "a"],
+        ["051", "b"],
+        ["7", "x"],
+    ]
     assert table == here.get(f"/collections/mine/pools/{pool['id']}/pool.tsv").text
     for one in (here, there):
         assert "<h1" in one.get(f"/collections/mine/pools/{pool['id']}/").text
@@ -279,36 +373,77 @@ def brought_to_one_is_seen_at_the_other(here: Visitor, there: Visitor) -> None:
 
 
 def bring(visitor: Visitor, kind: str, content: str) -> None:
-    sent = {"files": {"file": (f"{kind}.txt", content.encode())}, "data": {"kind": kind, "mode": "import"}}
-    assert visitor.done(visitor.post("/api/v1/collections/mine/uploads/", **sent))["report"]["stored"] is True
+    sent = {
+        "files": {"file": (f"{kind}.txt", content.encode())},
+        "data": {"kind": kind, "mode": "import"},
+    }
+    assert (
+        visitor.done(visitor.post("/api/v1/collections/mine/uploads/", **sent))["report"]["stored"]
+        is True
+    )
 
 
 def judged_at_both(here: Visitor, there_url: str) -> None:
-    """Bob is given pairs by one server; the other takes his answers, and each twice without counting it twice."""
-    rules = {"slug": "c", "name": "C", "judgements_per_pair": 1, "min_active_seconds": 0, "lease_window": 2, "state": "open"}
-    said = {"collection": {"slug": "mine"}, "pool": {"name": "p"}, "campaign": {**rules, "people": [{"user": "bob"}]}}
+    """Bob is given pairs by one server; the other takes his answers, and each twice without
+    counting it twice."""
+    rules = {
+        "slug": "c",
+        "name": "C",
+        "judgements_per_pair": 1,
+        "min_active_seconds": 0,
+        "lease_window": 2,
+        "state": "open",
+    }
+    said = {
+        "collection": {"slug": "mine"},
+        "pool": {"name": "p"},
+        "campaign": {**rules, "people": [{"user": "bob"}]},
+    }
     here.post("/api/v1/campaigns/", json=said)
     bob = Visitor(there_url, "bob", "another password")
     also = bob.at(here.url)
     assert bob.get("/judge/c/").ok
     pairs = bob.post("/api/v1/judging/c/leases", json={"want": 2, "held": []})["pairs"]
-    assert {pair["document"]["text"] for pair in pairs} == {"<script>alert(1)</script> text of a", "text of b"}, "x has no text yet"
+    assert {pair["document"]["text"] for pair in pairs} == {
+        "<script>alert(1)</script> text of a",
+        "text of b",
+    }, "x has no text yet"
     for one, again, pair in ((bob, also, pairs[0]), (also, bob, pairs[1])):
         grade = 2 if "of a" in pair["document"]["text"] else 0
-        answer = {"lease": pair["lease"], "key": str(uuid.uuid4()), "grade": grade, "active_ms": 2000, "wall_ms": 2000, "want": 0, "held": []}
+        answer = {
+            "lease": pair["lease"],
+            "key": str(uuid.uuid4()),
+            "grade": grade,
+            "active_ms": 2000,
+            "wall_ms": 2000,
+            "want": 0,
+            "held": [],
+        }
         first = one.post("/api/v1/judging/c/judgements", json=answer)["judgement"]
         assert again.post("/api/v1/judging/c/judgements", json=answer)["judgement"] == first
     for one in (bob, also):
         assert one.get("/api/v1/judging/c/setup").json()["progress"]["judged"] == 2
-        figures = requests.get(f"{one.url}/metrics", headers={"Authorization": "Bearer a token"}, timeout=30).text
-        assert {"assay_judgements_total 2", "assay_claims_total 2", "assay_leases_live 0", 'assay_jobs{state="queued"} 0'} <= set(figures.splitlines())
+        figures = requests.get(
+            f"{one.url}/metrics", headers={"Authorization": "Bearer a token"}, timeout=30
+        ).text
+        assert {
+            "assay_judgements_total 2",
+            "assay_claims_total 2",
+            "assay_leases_live 0",
+            'assay_jobs{state="queued"} 0',
+        } <= set(figures.splitlines())
 
 
 def a_release_is_the_same_from_both(here: Visitor, there: Visitor, folder: Path) -> None:
-    recipe = here.post("/api/v1/campaigns/c/recipes/", json={"name": "r", "min_judgements": 1, "documents": True})
+    recipe = here.post(
+        "/api/v1/campaigns/c/recipes/", json={"name": "r", "min_judgements": 1, "documents": True}
+    )
     there.done(there.post(f"/api/v1/campaigns/c/recipes/{recipe['id']}/build"))
     [release] = here.get("/api/v1/campaigns/c/recipes/").json()[0]["releases"]
-    files = [one.get(f"/api/v1/campaigns/c/releases/{release['id']}.zip").content for one in (here, there)]
+    files = [
+        one.get(f"/api/v1/campaigns/c/releases/{release['id']}.zip").content
+        for one in (here, there)
+    ]
     assert [hashlib.sha256(file).hexdigest() for file in files] == [release["sha256"]] * 2
     with zipfile.ZipFile(io.BytesIO(files[1])) as content:
         [name] = [name for name in content.namelist() if name.endswith("qrels.txt")]
@@ -333,10 +468,14 @@ def shared_settings(bucket: str, database: str, broker: str) -> dict[str, str]:
     """What all machines of an installation have in common."""
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")},
-        "PYTHONPATH": str(ROOT), "ASSAY_SECRET_KEY": uuid.uuid4().hex * 2,
-        "DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_DATABASE_URL": database, "ASSAY_BROKER_URL": broker,
-        "ASSAY_STORAGE": f"s3://{bucket}/files?addressing=path", "ASSAY_METRICS_TOKEN": "a token",
-    }  # fmt: skip
+        "PYTHONPATH": str(ROOT),
+        "ASSAY_SECRET_KEY": uuid.uuid4().hex * 2,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "ASSAY_DATABASE_URL": database,
+        "ASSAY_BROKER_URL": broker,
+        "ASSAY_STORAGE": f"s3://{bucket}/files?addressing=path",
+        "ASSAY_METRICS_TOKEN": "a token",
+    }
 
 
 def started_with(command: list[str], env: dict[str, str]) -> subprocess.Popen[bytes]:
@@ -356,6 +495,14 @@ def wait_for(url: str) -> None:
 
 
 def manage(env: dict[str, str], *arguments: str) -> str:
-    done = subprocess.run([sys.executable, "manage.py", *arguments], cwd=ROOT, env=env, capture_output=True, text=True, timeout=180, check=False)
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

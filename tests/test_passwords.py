@@ -1,4 +1,5 @@
-"""However many sign in, one password is hashed at a time on a machine, with parameters that OWASP still allows."""
+"""However many sign in, one password is hashed at a time on a machine, with parameters that OWASP
+still allows."""
 
 from __future__ import annotations
 
@@ -7,7 +8,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHasher, check_password, make_password
+from django.contrib.auth.hashers import (
+    Argon2PasswordHasher,
+    PBKDF2PasswordHasher,
+    check_password,
+    make_password,
+)
 
 from config import passwords
 from config import settings as own
@@ -31,10 +37,18 @@ def test_hashes_made_by_django_are_known_and_made_anew(hasher):
 
 
 @pytest.mark.parametrize(
-    ("plain", "method"), [(Argon2PasswordHasher, "verify"), (Argon2PasswordHasher, "encode"), (PBKDF2PasswordHasher, "encode")]
+    ("plain", "method"),
+    [
+        (Argon2PasswordHasher, "verify"),
+        (Argon2PasswordHasher, "encode"),
+        (PBKDF2PasswordHasher, "encode"),
+    ],
 )
 def test_one_is_hashed_at_a_time_on_this_machine(monkeypatch, plain, method):
-    known = {hasher.algorithm: hasher.encode("secret of ada", hasher.salt()) for hasher in (passwords.Argon2(), passwords.PBKDF2())}
+    known = {
+        hasher.algorithm: hasher.encode("secret of ada", hasher.salt())
+        for hasher in (passwords.Argon2(), passwords.PBKDF2())
+    }
     running, most, held, other = [0], [0], [], threading.Event()
     real = getattr(plain, method)
 
@@ -54,12 +68,18 @@ def test_one_is_hashed_at_a_time_on_this_machine(monkeypatch, plain, method):
     if plain is Argon2PasswordHasher and method == "encode":
         works = [lambda: bool(make_password("secret of ada"))] * 6
     else:
-        works = [lambda: check_password("secret of ada", known[plain.algorithm], preferred=plain.algorithm)] * 6
+        works = [
+            lambda: check_password(
+                "secret of ada", known[plain.algorithm], preferred=plain.algorithm
+            )
+        ] * 6
     with ThreadPoolExecutor(6) as pool:
         assert all(pool.map(lambda work: work(), works))
     assert (most[0], len(held)) == (1, 6)
 
 
 def test_people_sign_in_where_the_folder_cannot_be_written(monkeypatch, tmp_path):
-    monkeypatch.setattr(passwords, "lock_path", lambda: tmp_path / "no such folder" / "hashing.lock")
+    monkeypatch.setattr(
+        passwords, "lock_path", lambda: tmp_path / "no such folder" / "hashing.lock"
+    )
     assert check_password("secret of ada", make_password("secret of ada"))

@@ -1,8 +1,9 @@
-"""What deletes, withdraws or excludes says before what goes with it, asks, or can be undone: each address that does so is in a table.
+"""What deletes, withdraws or excludes says before what goes with it, asks, or can be undone: each
+address that does so is in a table.
 
-Found are the addresses whose view, or a function of its module that it calls, calls something that is named like a loss; a new one has to
-be named here with what protects from a slip. Scripts are not asked twice: an address of the API is named with the page that previews the same.
-"""
+Found are the addresses whose view, or a function of its module that it calls, calls something that
+is named like a loss; a new one has to be named here with what protects from a slip. Scripts are not
+asked twice: an address of the API is named with the page that previews the same."""
 
 from __future__ import annotations
 
@@ -20,13 +21,16 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
 ROOT = Path(__file__).resolve().parents[1]
-LOSS = re.compile(r"^(delete|remove(?!d_|prefix|suffix)|revoke|discard|dismiss|withdraw|cancel|request_cancel|take_back|ask_to_take_back|exclude_|end$|drop_)")
+LOSS = re.compile(
+    r"^(delete|remove(?!d_|prefix|suffix)|revoke|discard|dismiss|withdraw|cancel|request_cancel|take_back|ask_to_take_back|exclude_|end$|drop_)"
+)
 
 
 @dataclass(frozen=True)
 class Protected:
-    """how: preview (a page or dialog says in numbers what goes), confirm (one is asked; little or nothing else goes), undo (one press
-    brings it back) or script (of the API). shown: (template, words in it) that prove it; of an undo the words of what brings it back."""
+    """how: preview (a page or dialog says in numbers what goes), confirm (one is asked; little or
+    nothing else goes), undo (one press brings it back) or script (of the API). shown: (template,
+    words in it) that prove it; of an undo the words of what brings it back."""
 
     how: str
     shown: tuple[str, str]
@@ -41,21 +45,46 @@ TABLE = {
     "document-file-delete": Protected("preview", REMOVAL),
     "pool-change": Protected("preview", REMOVAL),
     "collection-edit": Protected("undo", ("pooling/collection_edit.html", "add-manager")),
-    "upload-decide": Protected("confirm", ("pooling/_decide.html", "Discard the file? It would have to be brought again.")),
-    "upload-decide-all": Protected("confirm", ("pooling/_activity.html", "Discard {{ waiting }} files?")),
-    "upload-dismiss": Protected("confirm", ("pooling/_activity.html", "upload-dismiss")),  # a message that was read; the file is not stored
-    "job-cancel": Protected("undo", ("pooling/_job.html", "job-cancel")),  # nothing is half-stored; the same is asked for again
-    "campaign-delete": Protected("preview", ("annotation/campaign_open.html", "{% for words in goes %}")),
-    "campaign-step": Protected("confirm", ("annotation/campaign_people.html", "Its link and code end; who has joined stays.")),
-    "campaign-readers": Protected("confirm", ("annotation/readers.html", "a new link has another address.")),
-    "campaign-machine-act": Protected("preview", ("annotation/machine.html", "With it go, for good: its labels of pairs")),
-    "account": Protected("confirm", ("annotation/account.html", "it cannot be brought back.")),  # a browser signs in again
+    "upload-decide": Protected(
+        "confirm", ("pooling/_decide.html", "Discard the file? It would have to be brought again.")
+    ),
+    "upload-decide-all": Protected(
+        "confirm", ("pooling/_activity.html", "Discard {{ waiting }} files?")
+    ),
+    "upload-dismiss": Protected(
+        "confirm", ("pooling/_activity.html", "upload-dismiss")
+    ),  # a message that was read; the file is not stored
+    "job-cancel": Protected(
+        "undo", ("pooling/_job.html", "job-cancel")
+    ),  # nothing is half-stored; the same is asked for again
+    "campaign-delete": Protected(
+        "preview", ("annotation/campaign_open.html", "{% for words in goes %}")
+    ),
+    "campaign-step": Protected(
+        "confirm",
+        ("annotation/campaign_people.html", "Its link and code end; who has joined stays."),
+    ),
+    "campaign-readers": Protected(
+        "confirm", ("annotation/readers.html", "a new link has another address.")
+    ),
+    "campaign-machine-act": Protected(
+        "preview", ("annotation/machine.html", "With it go, for good: its labels of pairs")
+    ),
+    "account": Protected(
+        "confirm", ("annotation/account.html", "it cannot be brought back.")
+    ),  # a browser signs in again
     "installation-doors": Protected("confirm", ("config/doors.html", "it cannot be brought back.")),
     "accounts": Protected("undo", ("annotation/accounts.html", 'value="give"')),
     "campaign-exclude": Protected("preview", ("analysis/_exclusion.html", "_exclusion_body.html")),
-    "campaign-people-exclude": Protected("preview", ("analysis/_exclusion.html", "_exclusion_body.html")),
-    "campaign-pair": Protected("undo", ("analysis/pair.html", 'name="grade"')),  # a label of a manager that was withdrawn is given again
-    "campaign-recipe": Protected("confirm", ("analysis/export.html", "No release was built with it: nothing else goes.")),
+    "campaign-people-exclude": Protected(
+        "preview", ("analysis/_exclusion.html", "_exclusion_body.html")
+    ),
+    "campaign-pair": Protected(
+        "undo", ("analysis/pair.html", 'name="grade"')
+    ),  # a label of a manager that was withdrawn is given again
+    "campaign-recipe": Protected(
+        "confirm", ("analysis/export.html", "No release was built with it: nothing else goes.")
+    ),
     "report-delete": Protected("preview", ("analysis/report.html", "analysis/_goes.html")),
     "study-delete": Protected("preview", ("analysis/study.html", "analysis/_goes.html")),
     "api-collection": Protected("script", REMOVAL),
@@ -66,10 +95,14 @@ TABLE = {
     "api-pool": Protected("script", REMOVAL),
     "api-upload": Protected("script", ("pooling/_decide.html", "discard")),
     "api-job-cancel": Protected("script", ("pooling/_job.html", "job-cancel")),
-    "api-machine": Protected("script", ("annotation/machine.html", "With it go, for good: its labels of pairs")),
+    "api-machine": Protected(
+        "script", ("annotation/machine.html", "With it go, for good: its labels of pairs")
+    ),
     "api-report": Protected("script", ("analysis/report.html", "analysis/_goes.html")),
     "api-study": Protected("script", ("analysis/study.html", "analysis/_goes.html")),
-    "api-judging-take-back": Protected("undo", ("../static/js/judge/questions.js", "#takeBack")),  # an own question, which is asked again
+    "api-judging-take-back": Protected(
+        "undo", ("../static/js/judge/questions.js", "#takeBack")
+    ),  # an own question, which is asked again
 }
 """Name of the address -> what protects from a slip."""
 
@@ -85,13 +118,23 @@ def addresses(patterns: Any = None) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def called(text: str) -> set[str]:
     """Names of what a piece of program calls."""
-    calls = [node.func for node in ast.walk(ast.parse(textwrap.dedent(text))) if isinstance(node, ast.Call)]
-    return {one.attr if isinstance(one, ast.Attribute) else one.id for one in calls if isinstance(one, ast.Attribute | ast.Name)}
+    calls = [
+        node.func
+        for node in ast.walk(ast.parse(textwrap.dedent(text)))
+        if isinstance(node, ast.Call)
+    ]
+    return {
+        one.attr if isinstance(one, ast.Attribute) else one.id
+        for one in calls
+        if isinstance(one, ast.Attribute | ast.Name)
+    }
 
 
 def losses(view: Callable[..., Any]) -> set[str]:
     """What a view calls that is named like a loss, itself or by functions of its module."""
-    start: Any = getattr(view, "cls", None) or getattr(view, "view_class", None) or inspect.unwrap(view)
+    start: Any = (
+        getattr(view, "cls", None) or getattr(view, "view_class", None) or inspect.unwrap(view)
+    )
     module, waiting, seen, found = sys.modules[start.__module__], [start], set(), set()
     while waiting:
         piece = waiting.pop()
@@ -101,13 +144,19 @@ def losses(view: Callable[..., Any]) -> set[str]:
         names = called(inspect.getsource(piece))
         found |= {name for name in names if LOSS.match(name)}
         own = (getattr(module, name, None) for name in names)
-        waiting += [inspect.unwrap(one) for one in own if inspect.isfunction(one) and inspect.unwrap(one).__module__ == module.__name__]
+        waiting += [
+            inspect.unwrap(one)
+            for one in own
+            if inspect.isfunction(one) and inspect.unwrap(one).__module__ == module.__name__
+        ]
     return found
 
 
 def test_each_address_that_deletes_or_withdraws_says_what_protects_from_a_slip() -> None:
     found = {name: what for name, view in addresses() if (what := losses(view))}
-    assert {name: what for name, what in found.items() if name not in TABLE} == {}, "name it in TABLE: preview it, ask, or let it be undone"
+    assert {name: what for name, what in found.items() if name not in TABLE} == {}, (
+        "name it in TABLE: preview it, ask, or let it be undone"
+    )
     assert set(TABLE) <= {name for name, _ in addresses()}
 
 
@@ -126,7 +175,10 @@ def test_what_protects_stands_in_the_template(name: str) -> None:
     assert words in text
 
 
-BUTTONS = re.compile(r'<button[^>]*name="action" value="(delete|delete-all|discard|session|token|person)"[^>]*>', re.DOTALL)
+BUTTONS = re.compile(
+    r'<button[^>]*name="action" value="(delete|delete-all|discard|session|token|person)"[^>]*>',
+    re.DOTALL,
+)
 
 
 def test_no_button_deletes_without_a_question() -> None:
@@ -135,7 +187,9 @@ def test_no_button_deletes_without_a_question() -> None:
     for path in sorted((ROOT / "templates").rglob("*.html")):
         text = path.read_text(encoding="utf-8")
         for button in BUTTONS.finditer(text):
-            in_dialog = text.count("<dialog", 0, button.start()) > text.count("</dialog>", 0, button.start())
+            in_dialog = text.count("<dialog", 0, button.start()) > text.count(
+                "</dialog>", 0, button.start()
+            )
             if not in_dialog and "data-confirm" not in button[0] and path.name != "removal.html":
                 naked.append(f"{path.name}: {button[1]}")
     assert naked == []

@@ -1,4 +1,5 @@
-"""The proxies of docs/deployment.md, as they are printed there, before a real installation: nginx and Caddy, where they are installed."""
+"""The proxies of docs/deployment.md, as they are printed there, before a real installation: nginx
+and Caddy, where they are installed."""
 
 from __future__ import annotations
 
@@ -59,7 +60,9 @@ class Site(NamedTuple):
     ) -> tuple[int, http.client.HTTPMessage, bytes]:
         trust = ssl.create_default_context(cafile=str(self.certificate))
         connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=trust)
-        plain = socket.create_connection(("127.0.0.1", self.port), timeout=60, source_address=(VISITOR, 0))
+        plain = socket.create_connection(
+            ("127.0.0.1", self.port), timeout=60, source_address=(VISITOR, 0)
+        )
         connection.sock = trust.wrap_socket(plain, server_hostname=NAME)
         connection.request(method, path, body=body, headers={"Host": NAME, **(headers or {})})
         answer = connection.getresponse()
@@ -67,14 +70,30 @@ class Site(NamedTuple):
         connection.close()
         return found
 
-    def sign_in(self, name: str, password: str, **headers: str) -> tuple[int, http.client.HTTPMessage, bytes]:
+    def sign_in(
+        self, name: str, password: str, **headers: str
+    ) -> tuple[int, http.client.HTTPMessage, bytes]:
         _, got, page = self.ask("GET", "/sign-in")
         cookie = got["Set-Cookie"].partition(";")[0]
         token = re.search(rb'name="csrfmiddlewaretoken" value="(\w+)"', page)
         assert token
-        body = f"username={name}&password={password}&csrfmiddlewaretoken={token[1].decode()}".replace(" ", "+").encode()
+        body = (
+            f"username={name}&password={password}&csrfmiddlewaretoken={token[1].decode()}".replace(
+                " ", "+"
+            ).encode()
+        )
         kind = "application/x-www-form-urlencoded"
-        return self.ask("POST", "/sign-in", body, {"Cookie": cookie, "Content-Type": kind, "Referer": f"https://{NAME}/sign-in", **headers})
+        return self.ask(
+            "POST",
+            "/sign-in",
+            body,
+            {
+                "Cookie": cookie,
+                "Content-Type": kind,
+                "Referer": f"https://{NAME}/sign-in",
+                **headers,
+            },
+        )
 
 
 @pytest.fixture(scope="module")
@@ -87,15 +106,27 @@ def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
 
 
 @pytest.fixture(scope="module", params=PROXIES)
-def site(request: pytest.FixtureRequest, assay: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(
+    request: pytest.FixtureRequest, assay: Installation, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
     if shutil.which(request.param) is None:
-        absent(request.param, f"{request.param} is not installed; on Debian: apt install {request.param}")
+        absent(
+            request.param,
+            f"{request.param} is not installed; on Debian: apt install {request.param}",
+        )
     folder = tmp_path_factory.mktemp(request.param)
     (certificate, key), port = made_certificate(folder), free_port()
     command = PROXIES[request.param](folder, port, assay.port, certificate, key)
-    env = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    env = {
+        **os.environ,
+        "HOME": str(folder),
+        "XDG_DATA_HOME": str(folder),
+        "XDG_CONFIG_HOME": str(folder),
+    }
     with (folder / "log").open("wb") as log:
-        proxy = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True)
+        proxy = subprocess.Popen(
+            command, cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True
+        )
     found = Site(port, certificate, assay)
     try:
         end = time.monotonic() + START_SECONDS
@@ -127,7 +158,8 @@ def test_one_signs_in_over_https_with_cookies_that_never_travel_readable(site: S
 
 
 def test_a_stranger_cannot_hide_behind_addresses_that_he_makes_up(site: Site):
-    """Each failure claims to come from somewhere else; they are counted for the one address that the proxy saw."""
+    """Each failure claims to come from somewhere else; they are counted for the one address that
+    the proxy saw."""
     who = {"nginx": "bob", "caddy": "eve"}["nginx" if "nginx" in str(site.certificate) else "caddy"]
     for number in range(10):
         assert site.sign_in(who, "wrong", **{"X-Forwarded-For": f"203.0.113.{number}"})[0] == 400
@@ -143,8 +175,12 @@ def test_the_proxys_number_of_a_request_is_the_one_of_the_error(site: Site):
 
 def test_a_large_upload_reaches_us(site: Site):
     body = b"x" * 3_000_000
-    status, _, answer = site.ask("POST", "/api/v1/collections/none/uploads/", body, {"Content-Type": "text/plain"})
-    assert (status, b'"code"' in answer) == (401, True), "our answer, not the proxy's limit of a megabyte"
+    status, _, answer = site.ask(
+        "POST", "/api/v1/collections/none/uploads/", body, {"Content-Type": "text/plain"}
+    )
+    assert (status, b'"code"' in answer) == (401, True), (
+        "our answer, not the proxy's limit of a megabyte"
+    )
 
 
 class PageBehindProxy(SoakPage):
@@ -156,7 +192,9 @@ class PageBehindProxy(SoakPage):
         self.site = f"Host: {NAME}\r\nReferer: https://{NAME}/campaigns/soak/judge\r\n"
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection("127.0.0.1", self.port, ssl=self.trust, server_hostname=NAME)
+        return await asyncio.open_connection(
+            "127.0.0.1", self.port, ssl=self.trust, server_hostname=NAME
+        )
 
 
 @pytest.fixture(scope="module")
@@ -166,12 +204,21 @@ def sessions(assay: Installation) -> list[dict[str, str]]:
 
 
 def reload(assay: Installation) -> None:
-    """Until all processes of the web server are others: what the third step of an upgrade does (docs/operating.md)."""
+    """Until all processes of the web server are others: what the third step of an upgrade does
+    (docs/operating.md)."""
     assert assay.server is not None
-    [master] = [pid for pid in children(assay.server.pid) if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    [master] = [
+        pid
+        for pid in children(assay.server.pid)
+        if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
     old = set(children(master))
     os.kill(master, signal.SIGHUP)
-    wait_for(lambda: len(now := set(children(master))) == len(old) and not old & now, RELOAD_SECONDS, "the old processes have not ended")
+    wait_for(
+        lambda: len(now := set(children(master))) == len(old) and not old & now,
+        RELOAD_SECONDS,
+        "the old processes have not ended",
+    )
 
 
 def test_a_reload_loses_no_request(site: Site):
@@ -192,7 +239,11 @@ def test_a_reload_loses_no_request(site: Site):
     try:
         reload(site.assay)
         n_at_the_change = len(statuses)
-        wait_for(lambda: len(statuses) >= n_at_the_change + 20, RELOAD_SECONDS, "nobody is answered any more")
+        wait_for(
+            lambda: len(statuses) >= n_at_the_change + 20,
+            RELOAD_SECONDS,
+            "nobody is answered any more",
+        )
     finally:
         stop.set()
         for thread in asking:
@@ -201,12 +252,17 @@ def test_a_reload_loses_no_request(site: Site):
 
 
 def test_people_judge_through_a_reload_and_lose_nothing(site: Site, sessions: list[dict[str, str]]):
-    """Each page over one connection that it keeps, which proxy and web server hand over to the new processes."""
+    """Each page over one connection that it keeps, which proxy and web server hand over to the new
+    processes."""
     crew = Crew([PageBehindProxy(site, session) for session in sessions])
 
     def judge_on(n: int = 20) -> None:
         enough = len(crew.accepted()) + n
-        wait_for(lambda: len(crew.accepted()) >= enough, RELOAD_SECONDS, f"nobody judges: {crew.strange()} {crew.answers()}")
+        wait_for(
+            lambda: len(crew.accepted()) >= enough,
+            RELOAD_SECONDS,
+            f"nobody judges: {crew.strange()} {crew.answers()}",
+        )
 
     with crew:
         judge_on()

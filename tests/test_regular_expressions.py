@@ -1,4 +1,5 @@
-"""No regular expression of the program backtracks without bound: steps are counted, not seconds, over texts made against each of them."""
+"""No regular expression of the program backtracks without bound: steps are counted, not seconds,
+over texts made against each of them."""
 
 from __future__ import annotations
 
@@ -16,16 +17,20 @@ FOLDERS = ("pooling", "annotation", "analysis", "config", "assay")
 CALLS = {"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 SHORT, LONG = 16, 32
 MOST_GROWTH = 4.6
-"""Twice the text, at most so many times the steps: a search that tries every place and reads on from each (four times, and a little for
-what does not grow) is let pass, for lines and names are bounded; what grows with the third power (eight times) or faster is not."""
+"""Twice the text, at most so many times the steps: a search that tries every place and reads on
+from each (four times, and a little for what does not grow) is let pass, for lines and names are
+bounded; what grows with the third power (eight times) or faster is not."""
 
 
 def said(node: ast.expr) -> str | bytes | None:
-    """The pattern where it stands in the call; a name put into it is taken for one that has `x` there."""
+    """The pattern where it stands in the call; a name put into it is taken for one that has `x`
+    there."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values)
+        return "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values
+        )
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left, right = said(node.left), said(node.right)
         return (left if isinstance(left, str) else "x") + (right if isinstance(right, str) else "x")
@@ -33,26 +38,48 @@ def said(node: ast.expr) -> str | bytes | None:
 
 
 def flags_of(call: ast.Call) -> int:
-    names = {name.attr for part in [*call.args[1:], *(k.value for k in call.keywords if k.arg == "flags")] for name in ast.walk(part)
-             if isinstance(name, ast.Attribute)}  # fmt: skip
-    return sum({getattr(re, name).value for name in names if isinstance(getattr(re, name, None), re.RegexFlag)})
+    names = {
+        name.attr
+        for part in [*call.args[1:], *(k.value for k in call.keywords if k.arg == "flags")]
+        for name in ast.walk(part)
+        if isinstance(name, ast.Attribute)
+    }
+    return sum(
+        {
+            getattr(re, name).value
+            for name in names
+            if isinstance(getattr(re, name, None), re.RegexFlag)
+        }
+    )
 
 
 def calls() -> Iterator[tuple[str, ast.Call]]:
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
-                if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
+                if not (
+                    isinstance(node, ast.Call)
+                    and isinstance(node.func, ast.Attribute)
+                    and node.args
+                ):
                     continue
-                if isinstance(node.func.value, ast.Name) and node.func.value.id == "re" and node.func.attr in CALLS:
+                if (
+                    isinstance(node.func.value, ast.Name)
+                    and node.func.value.id == "re"
+                    and node.func.attr in CALLS
+                ):
                     yield f"{path.relative_to(ROOT)}:{node.lineno}", node
 
 
-PATTERNS = {f"{place} {said(call.args[0])!r:.60}": (said(call.args[0]), flags_of(call)) for place, call in calls()}
+PATTERNS = {
+    f"{place} {said(call.args[0])!r:.60}": (said(call.args[0]), flags_of(call))
+    for place, call in calls()
+}
 
 
 def growth(pattern: str | bytes, flags: int) -> tuple[float, tuple[str, str, str]]:
-    """The largest ratio of steps at twice the text (or the first that is too large), and at which."""
+    """The largest ratio of steps at twice the text (or the first that is too large), and at
+    which."""
     worst = (0.0, ("", "", ""))
     for begin, text, end in attacks(pattern, flags):
         few = steps(pattern, flags, begin + text * SHORT + end)
@@ -87,7 +114,18 @@ def test_every_way_to_write_a_pattern_is_looked_at():
     assert len(PATTERNS) > 80
 
 
-@pytest.mark.parametrize("pattern", [r"(a+)+b", r"(a|a)*b", r"(?:\w*\s*)*:", r"(a|ab|b)*c", r"\s*\s*\s*:", r"(?:x+x+)+y", r".*.*.*="])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a+)+b",
+        r"(a|a)*b",
+        r"(?:\w*\s*)*:",
+        r"(a|ab|b)*c",
+        r"\s*\s*\s*:",
+        r"(?:x+x+)+y",
+        r".*.*.*=",
+    ],
+)
 def test_patterns_known_to_explode_are_caught(pattern):
     try:
         times, _ = growth(pattern, 0)
@@ -105,4 +143,6 @@ def test_the_counting_matcher_finds_what_python_finds(name):
     texts += [begin + text * 3 + end for begin, text, end in attacks(pattern, flags)][:20]
     for text in texts:
         known = re.search(pattern, text, flags)
-        assert Matcher(pattern, flags, text, 10**6).search() == (known.span() if known else None), text
+        assert Matcher(pattern, flags, text, 10**6).search() == (known.span() if known else None), (
+            text
+        )

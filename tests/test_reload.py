@@ -1,5 +1,5 @@
-"""A reload of the web server leaves nobody without an answer, however long the new processes take to load; and when its master is killed they leave
-the port to the next one."""
+"""A reload of the web server leaves nobody without an answer, however long the new processes take
+to load; and when its master is killed they leave the port to the next one."""
 
 from __future__ import annotations
 
@@ -31,8 +31,15 @@ class Gated:
         self.gate.touch()
         command = gunicorn_command("127.0.0.1", self.port)
         command[command.index("config.wsgi:application")] = "tests.gated_application:application"
-        env = {**os.environ, "GATE": str(self.gate), "PYTHONPATH": str(ROOT), "ASSAY_DATA_DIR": str(folder)}
-        self.process = subprocess.Popen([*command, "--workers", str(processes)], cwd=ROOT, env=env, start_new_session=True)
+        env = {
+            **os.environ,
+            "GATE": str(self.gate),
+            "PYTHONPATH": str(ROOT),
+            "ASSAY_DATA_DIR": str(folder),
+        }
+        self.process = subprocess.Popen(
+            [*command, "--workers", str(processes)], cwd=ROOT, env=env, start_new_session=True
+        )
 
     def answer(self) -> int:
         """The process that answers."""
@@ -40,7 +47,12 @@ class Gated:
             return int(answer.read())
 
     def workers(self) -> set[int]:
-        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False)
+        listed = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self.process.pid)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         return {int(pid) for pid in listed.stdout.split()}
 
     def wait(self, condition) -> None:
@@ -74,7 +86,9 @@ def test_the_old_process_answers_until_the_new_one_can(server):
     server.gate.unlink()
     server.process.send_signal(signal.SIGHUP)
     server.wait(lambda: len(server.workers()) == 2)
-    time.sleep(2)  # not as proof: it gives the old one the time to be gone, which it would be without waiting
+    time.sleep(
+        2
+    )  # not as proof: it gives the old one the time to be gone, which it would be without waiting
     assert [server.answer() for _ in range(5)] == [old] * 5
     server.gate.touch()
     server.wait(lambda: old not in server.workers())
@@ -106,12 +120,16 @@ def is_there(pid: int) -> bool:
 
 def test_who_answers_leaves_the_port_when_the_master_is_killed_and_ends_after_his_requests(server):
     worker = server.answer()
-    kept = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)  # a page that has asked, and will ask again
+    kept = http.client.HTTPConnection(
+        "127.0.0.1", server.port, timeout=PATIENCE
+    )  # a page that has asked, and will ask again
     kept.request("GET", "/")
     assert int(kept.getresponse().read()) == worker
     slow = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     slow.request("GET", f"/{SLOW_S}")
-    time.sleep(0.5)  # that its request has been taken; if not, it is taken from the line of those who have connected
+    time.sleep(
+        0.5
+    )  # that its request has been taken; if not, it is taken from the line of those who have connected
     server.process.kill()
     server.process.wait()
     server.wait(lambda: not bound(server.port))
@@ -129,4 +147,6 @@ def test_who_loads_the_program_yet_ends_with_the_master(server):
     server.process.kill()
     server.process.wait()
     server.wait(lambda: not is_there(loading))
-    server.wait(lambda: not bound(server.port))  # its first thread is gone before the last has closed what it held
+    server.wait(
+        lambda: not bound(server.port)
+    )  # its first thread is gone before the last has closed what it held

@@ -1,9 +1,10 @@
 """What docs/reproduction.md says that commands print is what they print.
 
-Each console block of the page stands under a comment `<!-- check: name -->` and is run again: `$ manage.py ...` in this process, any other
-line behind `$` by the shell. Each table that is not the plain output of a command stands under such a comment too, and has a test here. Studies stand under
-a comment of their own, and are made again. `make reproduction` (benchmarks/reproduction.py) writes blocks and studies.
-"""
+Each console block of the page stands under a comment `<!-- check: name -->` and is run again: `$
+manage.py ...` in this process, any other line behind `$` by the shell. Each table that is not the
+plain output of a command stands under such a comment too, and has a test here. Studies stand under
+a comment of their own, and are made again. `make reproduction` (benchmarks/reproduction.py) writes
+blocks and studies."""
 
 from __future__ import annotations
 
@@ -26,7 +27,18 @@ from analysis.core.measures import parse_measures
 from analysis.core.rankings import tau_b
 from analysis.core.stability import Protocol, as_json, chunks, combine, population, run_chunk
 from analysis.studies.papers import NAMES
-from benchmarks.reproduction import CHECKED, KEPT, PAGE, ROOT, STUDY, commands, run, study_folder, study_text, written
+from benchmarks.reproduction import (
+    CHECKED,
+    KEPT,
+    PAGE,
+    ROOT,
+    STUDY,
+    commands,
+    run,
+    study_folder,
+    study_text,
+    written,
+)
 from pooling.formats.qrels import read_qrels
 from pooling.formats.runs import read_run
 
@@ -38,7 +50,9 @@ STUDIES = {name: (tables, body) for name, tables, body in STUDY.findall(TEXT)}
 
 def cells(table: str) -> list[list[str]]:
     """The rows of a Markdown table below its header."""
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]
+    ]
 
 
 def printed_json(*arguments: str) -> dict:
@@ -61,7 +75,10 @@ def test_a_command_of_the_page_prints_what_the_page_says(name, data_folder, tmp_
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_study_of_the_page_gives_what_the_page_says(name, data_folder, tmp_path):
     tables, body = STUDIES[name]
-    assert study_text(name, tables.split(), study_folder(name, data=data_folder, work=tmp_path)) == body
+    assert (
+        study_text(name, tables.split(), study_folder(name, data=data_folder, work=tmp_path))
+        == body
+    )
 
 
 def test_every_file_of_a_study_is_on_the_page_and_all_five_studies_are():
@@ -74,9 +91,16 @@ def test_every_file_of_a_study_is_on_the_page_and_all_five_studies_are():
 
 @pytest.mark.data
 def test_only_what_is_named_is_written_anew(data_folder):
-    page = "<!-- check: one -->\n```console\n$ echo 1\nold\n```\n\nWords.\n\n<!-- check: two -->\n```console\n$ echo 2\nold\n$ echo 3\n```\n"
-    assert written(page, ["two"], data=data_folder) == page.replace("2\nold\n$ echo 3\n", "2\n2\n$ echo 3\n3\n")
-    assert written(page, [], data=data_folder) == page.replace("1\nold", "1\n1").replace("2\nold\n$ echo 3\n", "2\n2\n$ echo 3\n3\n")
+    page = (
+        "<!-- check: one -->\n```console\n$ echo 1\nold\n```\n\nWords.\n\n<!-- check: two "
+        "-->\n```console\n$ echo 2\nold\n$ echo 3\n```\n"
+    )
+    assert written(page, ["two"], data=data_folder) == page.replace(
+        "2\nold\n$ echo 3\n", "2\n2\n$ echo 3\n3\n"
+    )
+    assert written(page, [], data=data_folder) == page.replace("1\nold", "1\n1").replace(
+        "2\nold\n$ echo 3\n", "2\n2\n$ echo 3\n3\n"
+    )
 
 
 def test_every_block_and_table_of_numbers_has_a_check_and_every_check_its_own_name():
@@ -84,7 +108,13 @@ def test_every_block_and_table_of_numbers_has_a_check_and_every_check_its_own_na
     assert len(names) == len(set(names))
     assert set(names) == BLOCKS.keys() | TABLES.keys()
     assert TEXT.count("```console") == len(BLOCKS)
-    assert TABLES.keys() == {"tripjudge-published-tau", "tripjudge-quartiles", "lin-two-sides", "multi-element-curves", "multi-element-trec-covid"}
+    assert TABLES.keys() == {
+        "tripjudge-published-tau",
+        "tripjudge-quartiles",
+        "lin-two-sides",
+        "multi-element-curves",
+        "multi-element-trec-covid",
+    }
 
 
 RUNS_IN_THEIR_SCRIPT = {
@@ -100,8 +130,11 @@ RUNS_IN_THEIR_SCRIPT = {
 
 
 def tau_of_sorted_names(one: dict[str, float], other: dict[str, float]) -> float:
-    """TripJudge's script: the names of the runs sorted by value, compared by Kendall's tau as if their alphabetical order were a value."""
-    first, second = (sorted(scores, key=scores.__getitem__, reverse=True) for scores in (one, other))
+    """TripJudge's script: the names of the runs sorted by value, compared by Kendall's tau as if
+    their alphabetical order were a value."""
+    first, second = (
+        sorted(scores, key=scores.__getitem__, reverse=True) for scores in (one, other)
+    )
     n = len(first)
     agree = [(first[i] < first[j]) == (second[i] < second[j]) for i in range(n) for j in range(i)]
     return float(Fraction(2 * sum(agree) - len(agree), len(agree)))
@@ -111,31 +144,48 @@ def tau_of_sorted_names(one: dict[str, float], other: dict[str, float]) -> float
 def test_the_tau_of_the_published_table_2_is_that_of_the_page(data_folder):
     with open(data_folder / "tripjudge" / "published_table2.csv", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
-    with open(data_folder / "tripjudge" / "published_table3_kendall_tau.csv", encoding="utf-8") as lines:
+    with open(
+        data_folder / "tripjudge" / "published_table3_kendall_tau.csv", encoding="utf-8"
+    ) as lines:
         published = {row["measure"]: row for row in csv.DictReader(lines)}
     expected = []
     for measure in ("nDCG@5", "nDCG@10", "Recall@100"):
         scores = {}
         for collection in ("TripJudge", "DCTR", "Raw"):
             own = [row for row in rows if row["test_collection"].endswith(collection)]
-            scores[collection] = {RUNS_IN_THEIR_SCRIPT[row["run"]]: float(row[measure]) for row in own}
+            scores[collection] = {
+                RUNS_IN_THEIR_SCRIPT[row["run"]]: float(row[measure]) for row in own
+            }
             assert len(scores[collection]) == 7
         for one, other in (("TripJudge", "DCTR"), ("TripJudge", "Raw"), ("DCTR", "Raw")):
             pair = f"{one}-{other}"
             by_script = tau_of_sorted_names(scores[one], scores[other])
             means = [np.array(list(scores[collection].values())) for collection in (one, other)]
-            expected.append([measure, pair, published[measure][pair], f"{by_script:.3f}", f"{tau_b(*means):.3f}"])
+            expected.append(
+                [
+                    measure,
+                    pair,
+                    published[measure][pair],
+                    f"{by_script:.3f}",
+                    f"{tau_b(*means):.3f}",
+                ]
+            )
     assert cells(TABLES["tripjudge-published-tau"]) == expected
     same = [abs(float(row[2]) - float(row[3])) < 0.0015 for row in expected]
     assert same == [True] * 6 + [False, False, True]
-    as_the_text_says = scores["TripJudge"] | {"3bert_fix_ensemble_avg": scores["TripJudge"]["bert_cat"] + 0.001}  # of R@100, the last
-    found = [f"{tau_of_sorted_names(as_the_text_says, scores[other]):.3f}" for other in ("DCTR", "Raw")]
+    as_the_text_says = scores["TripJudge"] | {
+        "3bert_fix_ensemble_avg": scores["TripJudge"]["bert_cat"] + 0.001
+    }  # of R@100, the last
+    found = [
+        f"{tau_of_sorted_names(as_the_text_says, scores[other]):.3f}" for other in ("DCTR", "Raw")
+    ]
     assert found == [published["Recall@100"][f"TripJudge-{other}"] for other in ("DCTR", "Raw")]
 
 
 @pytest.mark.data
 def test_the_pairs_of_runs_whose_means_and_signed_ranks_differ_are_those_of_the_page(data_folder):
-    """A signed-rank test of search lengths, by random changes of signs, whose ranks favour the other run than the means do."""
+    """A signed-rank test of search lengths, by random changes of signs, whose ranks favour the
+    other run than the means do."""
     qrels = read_qrels(data_folder / "dl21-passage" / "qrels.nist.txt.gz", name="NIST")
     evaluator = Evaluator(qrels, "RR@100", level=2)
     found, ranks = [], {}
@@ -151,9 +201,15 @@ def test_the_pairs_of_runs_whose_means_and_signed_ranks_differ_are_those_of_the_
         balance = (rankdata(np.abs(d)) * np.sign(d)).sum()
         if d.sum() < 0 < balance:  # shorter searches of B by the means, longer ones by the ranks
             signs = np.random.default_rng(1).choice([-1, 1], size=(100_000, len(d)))
-            p = (np.abs(signs @ rankdata(np.abs(d))) >= balance - 1e-9).mean() if wilcoxon(d, method="approx").pvalue < 0.1 else 1.0
+            p = (
+                (np.abs(signs @ rankdata(np.abs(d))) >= balance - 1e-9).mean()
+                if wilcoxon(d, method="approx").pvalue < 0.1
+                else 1.0
+            )
             if p < 0.05:
-                found.append([a, b, f"{ranks[a][both].mean():.2f}", f"{ranks[b][both].mean():.2f}", p])
+                found.append(
+                    [a, b, f"{ranks[a][both].mean():.2f}", f"{ranks[b][both].mean():.2f}", p]
+                )
     expected = cells(TABLES["lin-two-sides"])
     assert [row[:4] for row in found] == [row[:4] for row in expected]
     for ours, page in zip(found, expected, strict=True):
@@ -162,15 +218,31 @@ def test_the_pairs_of_runs_whose_means_and_signed_ranks_differ_are_those_of_the_
 
 @pytest.mark.data
 def test_the_quartiles_of_kappa_are_those_of_the_page(data_folder, tmp_path):
-    first, second = (commands(BLOCKS[name])[0][0] for name in ("tripjudge-agreement-web-search", "tripjudge-agreement-machines"))
+    first, second = (
+        commands(BLOCKS[name])[0][0]
+        for name in ("tripjudge-agreement-web-search", "tripjudge-agreement-machines")
+    )
     expected = []
-    for name, prepare, file, scale in (("ws-zhou2012", first, "ws.csv", "5"), ("llmjudge-2024", second, "llm.csv", "4")):
+    for name, prepare, file, scale in (
+        ("ws-zhou2012", first, "ws.csv", "5"),
+        ("llmjudge-2024", second, "llm.csv", "4"),
+    ):
         run(prepare, data=data_folder, work=tmp_path)
-        found = printed_json("agreement", str(tmp_path / file), "--scale", scale, "--bootstrap", "1")
+        found = printed_json(
+            "agreement", str(tmp_path / file), "--scale", scale, "--bootstrap", "1"
+        )
         for grades in ("graded", "binary"):
             figures = found[grades]
             quartiles = [f"{value:.2f}" for value in figures["kappa_quartiles"]]
-            expected.append([name, grades, f"{figures['mean_kappa']:.2f}", *quartiles, str(figures["undefined"]["kappa"])])
+            expected.append(
+                [
+                    name,
+                    grades,
+                    f"{figures['mean_kappa']:.2f}",
+                    *quartiles,
+                    str(figures["undefined"]["kappa"]),
+                ]
+            )
     assert cells(TABLES["tripjudge-quartiles"]) == expected
 
 
@@ -180,7 +252,10 @@ COLLECTIONS = {  # name -> qrels, folder of runs
     "nfcorpus": ("nfcorpus/qrels.test.3-2-1.txt.gz", "nfcorpus/runs"),
     "cranfield": ("cranfield/qrels.graded.txt", "cranfield/runs"),
     "vaswani-npl": ("vaswani-npl/qrels", "vaswani-npl/runs"),
-    "trec-covid-r4-ohsu": ("trec-covid-r4-ohsu/qrels.covid-round4.txt.gz", "trec-covid-r4-ohsu/runs"),
+    "trec-covid-r4-ohsu": (
+        "trec-covid-r4-ohsu/qrels.covid-round4.txt.gz",
+        "trec-covid-r4-ohsu/runs",
+    ),
 }
 
 
@@ -193,7 +268,10 @@ def rows_of(collection: str) -> list[list[str]]:
     rows = []
     for element in ELEMENTS:
         result = kept(collection, element)
-        near = [min(range(len(result["levels"])), key=lambda i, o=o: abs(result["levels"][i] - o)) for o in (0.05, 0.25, 0.5, 0.75, 0.95)]
+        near = [
+            min(range(len(result["levels"])), key=lambda i, o=o: abs(result["levels"][i] - o))
+            for o in (0.05, 0.25, 0.5, 0.75, 0.95)
+        ]
         for measure in MEASURES:
             least = result["minimum_overlap"][measure]
             rows.append(
@@ -212,7 +290,11 @@ def rows_of(collection: str) -> list[list[str]]:
 
 
 def test_the_tables_of_stability_are_those_of_the_kept_results():
-    expected = [row for collection in ("nfcorpus", "cranfield", "vaswani-npl") for row in rows_of(collection)]
+    expected = [
+        row
+        for collection in ("nfcorpus", "cranfield", "vaswani-npl")
+        for row in rows_of(collection)
+    ]
     assert cells(TABLES["multi-element-curves"]) == expected
     assert cells(TABLES["multi-element-trec-covid"]) == rows_of("trec-covid-r4-ohsu")
 
@@ -229,8 +311,15 @@ def test_a_kept_curve_is_1_where_both_sub_collections_are_the_same():
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_half_overlap_on_every_kept_curve_is_computed_again(collection, data_folder, tmp_path):
     qrels, runs = COLLECTIONS[collection]
-    packed = pack(read_qrels(data_folder / qrels), [read_run(path) for path in sorted((data_folder / runs).glob("*.gz"))])
-    lists = {Path(command.split(" > ")[1]).stem: command for command, _ in commands(BLOCKS["multi-element-ids"]) if " > " in command}
+    packed = pack(
+        read_qrels(data_folder / qrels),
+        [read_run(path) for path in sorted((data_folder / runs).glob("*.gz"))],
+    )
+    lists = {
+        Path(command.split(" > ")[1]).stem: command
+        for command, _ in commands(BLOCKS["multi-element-ids"])
+        if " > " in command
+    }
     for element in ELEMENTS:
         documents = None
         if element == "documents" and collection in lists:
@@ -239,16 +328,30 @@ def test_half_overlap_on_every_kept_curve_is_computed_again(collection, data_fol
         protocol = Protocol(element, tuple(parse_measures(MEASURES)), overlaps=(Fraction(1, 2),))
         drawn = population(packed, protocol, documents)
         work = chunks(drawn, protocol)
-        again = as_json(combine(drawn, protocol, work, [run_chunk(packed, protocol, chunk, documents) for chunk in work]))
+        again = as_json(
+            combine(
+                drawn,
+                protocol,
+                work,
+                [run_chunk(packed, protocol, chunk, documents) for chunk in work],
+            )
+        )
         result = kept(collection, element)
         assert (again["population"], again["size"]) == (result["population"], result["size"])
         place = result["levels"].index(0.5)
         for key in ("probability", "mean_tau", "undefined"):
             for measure in MEASURES:
-                assert again[key][measure] == pytest.approx([result[key][measure][place]], abs=1e-12), (element, measure)
+                assert again[key][measure] == pytest.approx(
+                    [result[key][measure][place]], abs=1e-12
+                ), (element, measure)
 
 
 @pytest.mark.data
 def test_the_command_writes_what_is_kept(data_folder):
-    files = [str(data_folder / "vaswani-npl/qrels"), *sorted(map(str, (data_folder / "vaswani-npl/runs").glob("*.gz")))]
-    assert printed_json("stability", *files, "--element", "assessments") == kept("vaswani-npl", "assessments")
+    files = [
+        str(data_folder / "vaswani-npl/qrels"),
+        *sorted(map(str, (data_folder / "vaswani-npl/runs").glob("*.gz"))),
+    ]
+    assert printed_json("stability", *files, "--element", "assessments") == kept(
+        "vaswani-npl", "assessments"
+    )

@@ -33,8 +33,27 @@ def outcome(folder: Path, *options: str) -> str:
     (folder / "test_it.py").write_text(FAILS_ONCE)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = browser\n")
     root = Path(__file__).resolve().parents[1]
-    command = [sys.executable, "-m", "pytest", "-p", "tests.second_attempts", "-p", "no:django", "-p", "no:cacheprovider", *options, str(folder)]
-    return subprocess.run(command, cwd=folder, env={"PYTHONPATH": str(root)}, capture_output=True, text=True, check=False).stdout
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "tests.second_attempts",
+        "-p",
+        "no:django",
+        "-p",
+        "no:cacheprovider",
+        *options,
+        str(folder),
+    ]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
 
 
 def test_real_parts_get_a_second_attempt_among_others_and_the_first_is_told(tmp_path: Path) -> None:

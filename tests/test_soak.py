@@ -1,4 +1,5 @@
-"""Faults in a whole installation while people judge, in their short forms; `make soak` has all of them and gives them time."""
+"""Faults in a whole installation while people judge, in their short forms; `make soak` has all of
+them and gives them time."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ def on_its_own_clock() -> Iterator[Place]:
 @pytest.fixture(scope="module")
 def on_postgresql() -> Iterator[Place]:
     if not POSTGRESQL:
-        absent("postgresql", "its programs are not where Debian puts them, so no cluster can be made")
+        absent(
+            "postgresql", "its programs are not where Debian puts them, so no cluster can be made"
+        )
     with Place("postgresql") as place:
         yield place
     assert place.processes() == []
@@ -65,7 +68,9 @@ def test_nothing_is_lost_on_sqlite(on_sqlite: Place, name: str):
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_nothing_is_lost_and_nobody_is_refused_when_the_machines_clock_is_set_back(on_its_own_clock: Place):
+def test_nothing_is_lost_and_nobody_is_refused_when_the_machines_clock_is_set_back(
+    on_its_own_clock: Place,
+):
     held("clock-back", on_its_own_clock)
 
 
@@ -79,7 +84,14 @@ def test_nothing_is_lost_on_postgresql(on_postgresql: Place, name: str):
 
 
 def looked(**other: Any) -> dict[str, Any]:
-    sound = {"keys": ["a", "b"], "more_than_needed": 0, "twice": 0, "jobs": {"f": ["done", 1, ""]}, "imported": N_JOB, "faults": []}
+    sound = {
+        "keys": ["a", "b"],
+        "more_than_needed": 0,
+        "twice": 0,
+        "jobs": {"f": ["done", 1, ""]},
+        "imported": N_JOB,
+        "faults": [],
+    }
     return sound | other
 
 
@@ -94,7 +106,10 @@ def looked(**other: Any) -> dict[str, Any]:
         (looked(jobs={"f": ["failed", 3, "the worker died"]}, imported=0), None),
         (looked(jobs={"f": ["failed", 3, ""]}, imported=0), "the job of f hangs"),
         (looked(jobs={"f": ["done", 1, ""], "g": ["running", 1, ""]}), "the job of g hangs"),
-        (looked(faults=["soak: pair 3 has one slot too many"]), "verify: soak: pair 3 has one slot too many"),
+        (
+            looked(faults=["soak: pair 3 has one slot too many"]),
+            "verify: soak: pair 3 has one slot too many",
+        ),
     ],
 )
 def test_what_must_not_be_is_a_complaint(facts: dict[str, Any], complaint: str | None):
@@ -112,11 +127,21 @@ def test_who_is_not_answered_again_is_a_complaint():
 
 def asked(*arguments: str) -> subprocess.CompletedProcess[str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
-    return subprocess.run([sys.executable, "-m", "tests.soak", *arguments], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "tests.soak", *arguments],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def test_the_faults_are_listed_and_another_name_is_refused():
-    assert asked("--list", "--database", "sqlite").stdout.splitlines() == [f"{one.name} (sqlite)" for one in FAULTS.values() if "sqlite" in one.databases]
+    assert asked("--list", "--database", "sqlite").stdout.splitlines() == [
+        f"{one.name} (sqlite)" for one in FAULTS.values() if "sqlite" in one.databases
+    ]
     refused = asked("no-such-fault")
     assert refused.returncode == 2
     assert "no fault is called no-such-fault; there are web-worker-killed" in refused.stderr

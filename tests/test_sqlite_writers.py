@@ -1,4 +1,5 @@
-"""SQLite has one writer at a time: who wants to be the next stands in a line, within a process in the order of asking."""
+"""SQLite has one writer at a time: who wants to be the next stands in a line, within a process in
+the order of asking."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def connected(path: Path, *, patience_s: float) -> Any:
     described = databases.described("", path.parent, query_seconds=12, pooler=False)
     described["OPTIONS"]["timeout"] = patience_s
     settings = connections.configure_settings({"default": described})["default"]
-    database = import_string(f"{settings['ENGINE']}.base.DatabaseWrapper")(settings, alias="writing")
+    database = import_string(f"{settings['ENGINE']}.base.DatabaseWrapper")(
+        settings, alias="writing"
+    )
     database.inc_thread_sharing()
     return database
 
@@ -86,7 +89,10 @@ def test_a_turn_is_handed_on_in_the_order_of_asking():
 
 
 def test_who_has_written_does_not_go_before_another_process_that_waits(tmp_path):
-    ours, theirs = Turns(str(tmp_path / "line")), Turns(str(tmp_path / "line"))  # a file opened twice is locked as by two processes
+    ours, theirs = (
+        Turns(str(tmp_path / "line")),
+        Turns(str(tmp_path / "line")),
+    )  # a file opened twice is locked as by two processes
     assert ours.take(1)
     assert not theirs.take(0.01), "one process at a time stands in the gate"
     ours.leave_gate()  # and writes now
@@ -99,8 +105,16 @@ def test_who_has_written_does_not_go_before_another_process_that_waits(tmp_path)
 
 
 def test_a_process_that_dies_in_the_gate_holds_up_nobody(tmp_path):
-    stands = "from config.sqlite.turns import Turns; import sys, time; Turns(sys.argv[1]).take(60); print('there', flush=True); time.sleep(600)"
-    process = subprocess.Popen([sys.executable, "-c", stands, str(tmp_path / "line")], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    stands = (
+        "from config.sqlite.turns import Turns; import sys, time; Turns(sys.argv[1]).take(60); "
+        "print('there', flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", stands, str(tmp_path / "line")],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "there\n"
     ours = Turns(str(tmp_path / "line"))
@@ -125,7 +139,10 @@ def test_who_waits_in_vain_says_so_and_takes_nothing_with_him(path):
 def test_another_process_is_waited_for_by_transactions_and_by_single_statements(path):
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     patient, hasty = connected(path, patience_s=60), connected(path, patience_s=0.05)
-    for work in (lambda by: write(patient, by), lambda by: patient.cursor().execute("INSERT INTO done VALUES (%s)", [by])):
+    for work in (
+        lambda by: write(patient, by),
+        lambda by: patient.cursor().execute("INSERT INTO done VALUES (%s)", [by]),
+    ):
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(OperationalError, match="database is locked"):
             write(hasty, "too early")
@@ -169,36 +186,70 @@ def test_a_judgement_with_its_top_up_is_one_transaction_and_so_are_the_first_lea
     client.force_login(member.user)
     address = f"/api/v1/judging/{member.campaign.slug}/"
     begun: list[str] = []
-    connection.connection.set_trace_callback(lambda sql: begun.append(sql) if sql.startswith(("BEGIN", "COMMIT")) else None)
+    connection.connection.set_trace_callback(
+        lambda sql: begun.append(sql) if sql.startswith(("BEGIN", "COMMIT")) else None
+    )
     try:
-        held = [pair["lease"] for pair in client.post(address + "leases", {"want": 3}, content_type="application/json").json()["pairs"]]
+        held = [
+            pair["lease"]
+            for pair in client.post(
+                address + "leases", {"want": 3}, content_type="application/json"
+            ).json()["pairs"]
+        ]
         assert (len(held), begun) == (3, ["BEGIN IMMEDIATE", "COMMIT"])
         begun.clear()
         answer = client.post(
-            address + "judgements", {"lease": held[0], "key": str(uuid.uuid4()), "grade": 1, "want": 3, "held": held[1:]}, content_type="application/json"
+            address + "judgements",
+            {"lease": held[0], "key": str(uuid.uuid4()), "grade": 1, "want": 3, "held": held[1:]},
+            content_type="application/json",
         )
-        assert (answer.status_code, len(answer.json()["pairs"]), begun) == (200, 1, ["BEGIN IMMEDIATE", "COMMIT"])
+        assert (answer.status_code, len(answer.json()["pairs"]), begun) == (
+            200,
+            1,
+            ["BEGIN IMMEDIATE", "COMMIT"],
+        )
     finally:
         connection.connection.set_trace_callback(None)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_where_the_top_up_fails_nothing_is_acknowledged_and_the_repeated_judgement_is_taken(monkeypatch):
-    member, client = make_annotator(make_campaign(min_active_seconds=0)), Client(raise_request_exception=False)
+def test_where_the_top_up_fails_nothing_is_acknowledged_and_the_repeated_judgement_is_taken(
+    monkeypatch,
+):
+    member, client = (
+        make_annotator(make_campaign(min_active_seconds=0)),
+        Client(raise_request_exception=False),
+    )
     client.force_login(member.user)
     address = f"/api/v1/judging/{member.campaign.slug}/"
-    held = [pair["lease"] for pair in client.post(address + "leases", {"want": 2}, content_type="application/json").json()["pairs"]]
+    held = [
+        pair["lease"]
+        for pair in client.post(
+            address + "leases", {"want": 2}, content_type="application/json"
+        ).json()["pairs"]
+    ]
     body = {"lease": held[0], "key": str(uuid.uuid4()), "grade": 1, "want": 2, "held": held[1:]}
     with monkeypatch.context() as patch:
         patch.setattr(serving.scheduling, "claim_up_to", lambda *_, **__: 1 / 0)
-        assert client.post(address + "judgements", body, content_type="application/json").status_code == 500
+        assert (
+            client.post(address + "judgements", body, content_type="application/json").status_code
+            == 500
+        )
     answer = client.post(address + "judgements", body, content_type="application/json")
-    assert (answer.status_code, Judgement.objects.count(), Lease.objects.filter(state="live").count()) == (200, 1, 2)
+    assert (
+        answer.status_code,
+        Judgement.objects.count(),
+        Lease.objects.filter(state="live").count(),
+    ) == (200, 1, 2)
 
 
-def test_the_web_servers_log_is_brought_in_by_a_thread_apart_and_everybody_elses_by_who_commits(path):
+def test_the_web_servers_log_is_brought_in_by_a_thread_apart_and_everybody_elses_by_who_commits(
+    path,
+):
     def pages(query_seconds: int) -> str:
-        return databases.described("", path.parent, query_seconds=query_seconds, pooler=False)["OPTIONS"]["init_command"].split("wal_autocheckpoint=")[1]
+        return databases.described("", path.parent, query_seconds=query_seconds, pooler=False)[
+            "OPTIONS"
+        ]["init_command"].split("wal_autocheckpoint=")[1]
 
     assert (pages(12), pages(0)) == ("60000;", "1000;")
     database = connected(path, patience_s=5)

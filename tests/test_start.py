@@ -1,4 +1,5 @@
-"""What a web process imports before it answers, and what it must not import while somebody judges."""
+"""What a web process imports before it answers, and what it must not import while somebody
+judges."""
 
 from __future__ import annotations
 
@@ -11,17 +12,33 @@ import pytest
 
 from tests.installation import ROOT, Installation
 
-HEAVY = ("scipy.stats", "scipy.optimize", "scipy.sparse", "scipy.special", "celery", "kombu", "matplotlib", "sklearn", "pandas")
+HEAVY = (
+    "scipy.stats",
+    "scipy.optimize",
+    "scipy.sparse",
+    "scipy.special",
+    "celery",
+    "kombu",
+    "matplotlib",
+    "sklearn",
+    "pandas",
+)
 IMPORTED = f"import json, sys; print(json.dumps([name for name in {HEAVY} if name in sys.modules]))"
 
 
 @pytest.mark.parametrize("program", ["import config.wsgi", "import django; django.setup()"])
-def test_neither_the_web_process_nor_a_command_imports_what_only_figures_and_workers_need(program: str, tmp_path: Path) -> None:
+def test_neither_the_web_process_nor_a_command_imports_what_only_figures_and_workers_need(
+    program: str, tmp_path: Path
+) -> None:
     start = "import os; os.environ.update(DJANGO_SETTINGS_MODULE='config.settings')"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", f"{start}; {program}; {IMPORTED}"],
-        cwd=ROOT, env={"ASSAY_DATA_DIR": str(tmp_path), "PATH": ""}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        env={"ASSAY_DATA_DIR": str(tmp_path), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert json.loads(done.stdout) == []
 
 

@@ -1,4 +1,5 @@
-"""The newcomer's page of each study: its lines do on the sample what it says, in the order in which it says them.
+"""The newcomer's page of each study: its lines do on the sample what it says, in the order in which
+it says them.
 
 `python -m tests.test_study_pages` writes what they print into the pages.
 """
@@ -26,18 +27,25 @@ def page_again(name: str, work: Path) -> str:
     shutil.copytree(PAGES / "sample", folder)
 
     def again(block: re.Match[str]) -> str:
-        lines = [f"$ {command}\n{run(command, data=work, work=work, folder=folder)}".rstrip("\n") for command, _ in commands(block[0])]
+        lines = [
+            f"$ {command}\n{run(command, data=work, work=work, folder=folder)}".rstrip("\n")
+            for command, _ in commands(block[0])
+        ]
         return "```console\n" + "\n".join(lines) + "\n```"
 
     return BLOCK.sub(again, (PAGES / f"{name}.md").read_text("utf-8"))
 
 
-def test_each_study_has_its_page_which_studies_md_links_and_which_shows_the_file_of_the_sample() -> None:
+def test_each_study_has_its_page_which_studies_md_links_and_which_shows_the_file_of_the_sample() -> (
+    None
+):
     assert {path.stem for path in PAGES.glob("*.md")} == set(NAMES)
     reference = (ROOT / "docs" / "studies.md").read_text("utf-8")
     for name in NAMES:
         assert f"(studies/{name}.md)" in reference
-        assert f"```toml\n{(PAGES / 'sample' / f'{name}.toml').read_text('utf-8')}```" in (PAGES / f"{name}.md").read_text("utf-8")
+        assert f"```toml\n{(PAGES / 'sample' / f'{name}.toml').read_text('utf-8')}```" in (
+            PAGES / f"{name}.md"
+        ).read_text("utf-8")
 
 
 @pytest.mark.slow
@@ -57,4 +65,6 @@ if __name__ == "__main__":
     django.setup()
     for wanted in sys.argv[1:] or NAMES:
         with tempfile.TemporaryDirectory() as temporary:
-            (PAGES / f"{wanted}.md").write_text(page_again(wanted, Path(temporary)), encoding="utf-8")
+            (PAGES / f"{wanted}.md").write_text(
+                page_again(wanted, Path(temporary)), encoding="utf-8"
+            )

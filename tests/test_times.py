@@ -18,6 +18,9 @@ def test_folders_are_told_by_the_time_of_their_tests_and_only_after_a_long_run()
         report("tests/annotation/api/test_b.py::Class::test_z[a/b]", 5.5),
         SimpleNamespace(message="a warning has no duration"),
     ]
-    assert seconds_by_folder(reports) == [("tests/test_wheel.py", 35.0), ("tests/annotation/api", 25.5)]
+    assert seconds_by_folder(reports) == [
+        ("tests/test_wheel.py", 35.0),
+        ("tests/annotation/api", 25.5),
+    ]
     assert told(reports) == ["     35 s  tests/test_wheel.py", "     26 s  tests/annotation/api"]
     assert told(reports[:2]) == []

@@ -1,4 +1,5 @@
-"""The catalogues hold what pages, mails and scripts say, each message with its translation; and a person gets the language that was chosen."""
+"""The catalogues hold what pages, mails and scripts say, each message with its translation; and a
+person gets the language that was chosen."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ CODES = sorted(catalogues.PLURALS)
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_every_message_is_translated_with_its_values_and_tags_and_the_files_are_compiled(code: str) -> None:
+def test_every_message_is_translated_with_its_values_and_tags_and_the_files_are_compiled(
+    code: str,
+) -> None:
     """Else: make words, translate what it names in locale/, make words."""
     made, wrong = catalogues.files_of(code)
     assert wrong == []
@@ -33,10 +36,17 @@ def test_every_message_is_translated_with_its_values_and_tags_and_the_files_are_
 
 @pytest.mark.parametrize("code", CODES)
 def test_no_message_takes_the_place_of_a_month_or_a_day_of_the_week_in_dates(code: str) -> None:
-    """Django looks for those in our catalogues first: "May" as "has the right to" made it a month in every date."""
+    """Django looks for those in our catalogues first: "May" as "has the right to" made it a month
+    in every date."""
     with translation.override(None):
-        theirs = {str(name) for names in (MONTHS, MONTHS_3, MONTHS_AP, WEEKDAYS, WEEKDAYS_ABBR) for name in names.values()}
-    ours = gettext.GNUTranslations((ROOT / "locale" / code / "LC_MESSAGES" / "django.mo").open("rb"))._catalog
+        theirs = {
+            str(name)
+            for names in (MONTHS, MONTHS_3, MONTHS_AP, WEEKDAYS, WEEKDAYS_ABBR)
+            for name in names.values()
+        }
+    ours = gettext.GNUTranslations(
+        (ROOT / "locale" / code / "LC_MESSAGES" / "django.mo").open("rb")
+    )._catalog
     assert "May" in theirs
     assert sorted(name for name in theirs if name in ours) == []
 
@@ -53,22 +63,39 @@ def test_a_translation_that_lacks_a_value_or_a_tag_or_is_empty_is_named() -> Non
         po_files.Entry("No", "", ["Nein"], []),
     ]
     assert [sentence.partition(":")[0] for sentence in catalogues.mistakes(entries)] == [
-        "other values or tags than in English", "other values or tags than in English", "not translated",
-    ]  # fmt: skip
+        "other values or tags than in English",
+        "other values or tags than in English",
+        "not translated",
+    ]
 
 
 def test_messages_are_found_wherever_they_can_stand() -> None:
-    assert set(catalogues.in_python('_("a"); ngettext("b", "bs", n); pgettext_lazy("c", "d"); other("e"); _(f"{x}")')) == {
-        ("a", ""), ("b", "bs"), ("c\x04d", ""),
-    }  # fmt: skip
+    assert set(
+        catalogues.in_python(
+            '_("a"); ngettext("b", "bs", n); pgettext_lazy("c", "d"); other("e"); _(f"{x}")'
+        )
+    ) == {
+        ("a", ""),
+        ("b", "bs"),
+        ("c\x04d", ""),
+    }
     template = """{% translate "a" %}{{ x|default:_("b") }}{% blocktranslate trimmed count n=n %}
       {{ n }} <b>c</b> 5 %
     {% plural %}{{ n }} cs{% endblocktranslate %}"""
-    assert set(catalogues.in_template(template)) == {("a", ""), ("b", ""), ("%(n)s <b>c</b> 5 %%", "%(n)s cs")}
-    assert set(catalogues.in_script('t("a {n}", 1); tn("b", "bs", n); get("c"); x.t("d")')) == {("a {n}", ""), ("b", "bs")}
+    assert set(catalogues.in_template(template)) == {
+        ("a", ""),
+        ("b", ""),
+        ("%(n)s <b>c</b> 5 %%", "%(n)s cs"),
+    }
+    assert set(catalogues.in_script('t("a {n}", 1); tn("b", "bs", n); get("c"); x.t("d")')) == {
+        ("a {n}", ""),
+        ("b", "bs"),
+    }
 
 
-def test_a_catalogue_is_read_back_as_it_was_written_and_by_pythons_own_reader(tmp_path: Path) -> None:
+def test_a_catalogue_is_read_back_as_it_was_written_and_by_pythons_own_reader(
+    tmp_path: Path,
+) -> None:
     rule = catalogues.PLURALS["de"][0]
     entries = [
         po_files.Entry('a "b"\n', "", ['ä "c"\n'], ["x.py"]),
@@ -93,9 +120,15 @@ def test_a_fuzzy_translation_is_refused() -> None:
 def test_arabic_has_its_six_forms() -> None:
     """By the counts that the Unicode CLDR gives as examples of each form."""
     arabic = gettext.translation("django", ROOT / "locale", ["ar"])
-    first = [arabic.ngettext("%(number)s judgement", "%(number)s judgements", n) for n in (0, 1, 2, 3, 11, 100)]
+    first = [
+        arabic.ngettext("%(number)s judgement", "%(number)s judgements", n)
+        for n in (0, 1, 2, 3, 11, 100)
+    ]
     assert len(set(first)) == 6
-    assert [arabic.ngettext("%(number)s judgement", "%(number)s judgements", n) for n in (103, 111, 1000)] == first[3:]
+    assert [
+        arabic.ngettext("%(number)s judgement", "%(number)s judgements", n)
+        for n in (103, 111, 1000)
+    ] == first[3:]
 
 
 def test_scripts_say_nothing_that_is_not_in_the_catalogue_of_scripts() -> None:
@@ -103,7 +136,9 @@ def test_scripts_say_nothing_that_is_not_in_the_catalogue_of_scripts() -> None:
     assert {singular for singular, _ in catalogues.of_scripts().places} == set(german)
 
 
-MARKED = re.compile(r"""(?<![\w.])tn?\((?:\s*"(?:[^"\\]|\\.)*",?)+|(?:^|\s)//.*|/\*.*?\*/|^\s*"(?:[^"\\]|\\.)*".*,$""")
+MARKED = re.compile(
+    r"""(?<![\w.])tn?\((?:\s*"(?:[^"\\]|\\.)*",?)+|(?:^|\s)//.*|/\*.*?\*/|^\s*"(?:[^"\\]|\\.)*".*,$"""
+)
 SENTENCE = re.compile(r"""["`][A-Z][^"`$]*[a-z]{2} [a-z]{2}[^"`]*["`]""")
 ENGLISH = {"typeset.js", "tex.js", "highlight.js"}
 """Formulas and stop words."""
@@ -123,19 +158,28 @@ def test_no_sentence_stands_in_a_script_without_being_marked() -> None:
 def test_a_sentence_that_is_not_marked_would_be_seen() -> None:
     assert SENTENCE.search(MARKED.sub("", 'say("Nothing is left here.");'))
     assert SENTENCE.search(MARKED.sub("", "text: `You judged it ${n} times`,"))
-    assert not SENTENCE.search(MARKED.sub("", 'say(t("Nothing is left here.")); // Nothing to see "In here"'))
+    assert not SENTENCE.search(
+        MARKED.sub("", 'say(t("Nothing is left here.")); // Nothing to see "In here"')
+    )
 
 
 @pytest.mark.django_db
 class TestTheLanguageOfAPerson:
     def test_the_browser_is_asked_and_an_unknown_language_is_english(self, client: Client) -> None:
         make_user("somebody")
-        for asked, code, word in (("de-AT,de;q=0.9", "de", "Anmelden"), ("fr", "fr", "Se connecter"), ("tlh,xx;q=0.5", "en", "Sign in"), ("", "en", "Sign in")):
+        for asked, code, word in (
+            ("de-AT,de;q=0.9", "de", "Anmelden"),
+            ("fr", "fr", "Se connecter"),
+            ("tlh,xx;q=0.5", "en", "Sign in"),
+            ("", "en", "Sign in"),
+        ):
             page = client.get("/sign-in", headers={"Accept-Language": asked} if asked else {})
             assert f'<html lang="{code}"' in page.content.decode()
             assert f"<h1>{word}</h1>" in page.content.decode()
 
-    def test_arabic_is_written_from_right_to_left_and_english_fetches_nothing(self, client: Client) -> None:
+    def test_arabic_is_written_from_right_to_left_and_english_fetches_nothing(
+        self, client: Client
+    ) -> None:
         make_user("somebody")
         arabic = client.get("/sign-in", headers={"Accept-Language": "ar"}).content.decode()
         assert '<html lang="ar" dir="rtl" data-words="/static/words/ar.json"' in arabic
@@ -169,7 +213,11 @@ class TestTheLanguageOfAPerson:
         client = Client()
         client.force_login(ada.user)
         client.post("/language", {"language": "de"})
-        answer = client.post(f"/api/v1/judging/{campaign.slug}/guideline/acknowledge", {"number": 99}, content_type="application/json")
+        answer = client.post(
+            f"/api/v1/judging/{campaign.slug}/guideline/acknowledge",
+            {"number": 99},
+            content_type="application/json",
+        )
         assert answer.json()["detail"] == "Eine Version 99 der Richtlinien gibt es nicht."
 
     def test_numbers_and_dates_follow_the_language(self) -> None:
@@ -196,17 +244,30 @@ class TestTheLanguageOfAPerson:
         assert mail.outbox[0].subject == "Ihr Anmelde-Link"
         assert "30 Minuten" in mail.outbox[0].body
 
-    def test_a_reminder_is_in_the_language_of_who_gets_it_and_the_managers_words_stand(self) -> None:
+    def test_a_reminder_is_in_the_language_of_who_gets_it_and_the_managers_words_stand(
+        self,
+    ) -> None:
         campaign = make_campaign(name="Spring", target_per_annotator=1200)
-        Pool.objects.filter(pk=campaign.pool_id).update(kind="ordered")  # it grows by itself, so the target stands however few pairs there are
+        Pool.objects.filter(pk=campaign.pool_id).update(
+            kind="ordered"
+        )  # it grows by itself, so the target stands however few pairs there are
         ada = make_annotator(campaign, "ada")
         ada.user.email = "ada@example.org"
         ada.user.save()
         people.set_language(ada.user, "de")
-        messages.remind(campaign, [ada], "Please go on.", address="https://example.org/", actor=campaign.created_by)
+        messages.remind(
+            campaign,
+            [ada],
+            "Please go on.",
+            address="https://example.org/",
+            actor=campaign.created_by,
+        )
         (sent,) = mail.outbox
         assert sent.subject == "Spring: Dokumente warten auf Sie"
-        assert sent.body.startswith("Guten Tag ada,\n\nPlease go on.\n\nSie haben 0 von 1.200 beurteilt. Ihre Seite:\n\nhttps://example.org/judge/")
+        assert sent.body.startswith(
+            "Guten Tag ada,\n\nPlease go on.\n\nSie haben 0 von 1.200 beurteilt. Ihre "
+            "Seite:\n\nhttps://example.org/judge/"
+        )
 
     def test_the_accounts_of_an_installation_are_no_part_of_the_way(self) -> None:
         client = Client(headers={"Accept-Language": "de"})

@@ -1,5 +1,6 @@
-"""The program is upgraded as docs/operating.md says while people judge: the program's files are replaced and `migrate` runs beside the old processes,
-which answer on the tables of the next version until the web server is reloaded. On SQLite and PostgreSQL."""
+"""The program is upgraded as docs/operating.md says while people judge: the program's files are
+replaced and `migrate` runs beside the old processes, which answer on the tables of the next version
+until the web server is reloaded. On SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -54,18 +55,33 @@ print(json.dumps({str(key): by for key, by in Judgement.objects.values_list("key
 
 
 def program(folder: Path) -> Path:
-    """A copy of this one, which can be upgraded, with what is compiled already: a file that is replaced is compiled anew."""
+    """A copy of this one, which can be upgraded, with what is compiled already: a file that is
+    replaced is compiled anew."""
     folder.mkdir()
-    for name in ("pooling", "annotation", "analysis", "config", "assay", "templates", "static", "locale", "tests", "benchmarks"):
+    for name in (
+        "pooling",
+        "annotation",
+        "analysis",
+        "config",
+        "assay",
+        "templates",
+        "static",
+        "locale",
+        "tests",
+        "benchmarks",
+    ):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))
     shutil.copy(ROOT / "manage.py", folder)
     return folder
 
 
 def next_version(checkout: Path, operations: str, renamed: dict[str, str]) -> None:
-    """Put into the place of this program one with another migration, and with the models that it makes. renamed: in the module of judgements"""
+    """Put into the place of this program one with another migration, and with the models that it
+    makes. renamed: in the module of judgements"""
     last = sorted(path.stem for path in (checkout / "annotation/migrations").glob("0*.py"))[-1]
-    (checkout / "annotation/migrations/9999_next.py").write_text(NEXT.replace("LAST", last).replace("OPERATIONS", operations))
+    (checkout / "annotation/migrations/9999_next.py").write_text(
+        NEXT.replace("LAST", last).replace("OPERATIONS", operations)
+    )
     module = checkout / "annotation/models/judgements.py"
     text = module.read_text()
     for old, new in renamed.items():
@@ -76,25 +92,36 @@ def next_version(checkout: Path, operations: str, renamed: dict[str, str]) -> No
 
 def place_of(vendor: str, checkout: Path) -> Place:
     if vendor == "postgresql" and not POSTGRESQL:
-        absent("postgresql", "its programs are not where Debian puts them, so no cluster can be made")
+        absent(
+            "postgresql", "its programs are not where Debian puts them, so no cluster can be made"
+        )
     return Place(vendor, checkout=checkout)
 
 
 def judge_on(crew: Crew, n: int = 20) -> set[str]:
     """-> keys of what was accepted, n more than before"""
     enough = len(crew.accepted()) + n
-    wait_for(lambda: len(crew.accepted()) >= enough, PATIENCE, f"nobody judges: {crew.strange()} {crew.answers()}")
+    wait_for(
+        lambda: len(crew.accepted()) >= enough,
+        PATIENCE,
+        f"nobody judges: {crew.strange()} {crew.answers()}",
+    )
     return set(crew.accepted())
 
 
 def reload(place: Place) -> None:
     master, old = place.web_master(), set(place.web_workers())
     os.kill(master, signal.SIGHUP)
-    wait_for(lambda: len(now := set(children(master))) == len(old) and not old & now, PATIENCE, "the old processes have not ended")
+    wait_for(
+        lambda: len(now := set(children(master))) == len(old) and not old & now,
+        PATIENCE,
+        "the old processes have not ended",
+    )
 
 
 def held(place: Place, crew: Crew) -> None:
-    """Every request was answered, or refused with a time after which to try again; what was accepted is stored, once."""
+    """Every request was answered, or refused with a time after which to try again; what was
+    accepted is stored, once."""
     assert crew.strange() == []
     assert set(crew.answers()) <= {200, 503}
     outcome = Outcome("upgrade", place.vendor, normal_after=0.0)
@@ -105,7 +132,9 @@ def held(place: Place, crew: Crew) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_old_processes_go_on_judging_on_the_tables_of_the_next_version_until_the_reload(vendor: str, tmp_path: Path):
+def test_old_processes_go_on_judging_on_the_tables_of_the_next_version_until_the_reload(
+    vendor: str, tmp_path: Path
+):
     checkout = program(tmp_path / "program")
     with place_of(vendor, checkout) as place:
         crew = place.crew()
@@ -120,23 +149,37 @@ def test_old_processes_go_on_judging_on_the_tables_of_the_next_version_until_the
         held(place, crew)
         made_by = json.loads(place.installation.run(MADE_BY))
         assert {made_by[key] for key in by_old_ones} == {"old"}
-        assert "new" in {made_by[key] for key in everything - by_old_ones}, "the new processes know the column"
+        assert "new" in {made_by[key] for key in everything - by_old_ones}, (
+            "the new processes know the column"
+        )
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_who_cannot_be_answered_on_the_next_versions_tables_is_told_to_wait_and_nothing_is_lost(vendor: str, tmp_path: Path):
+def test_who_cannot_be_answered_on_the_next_versions_tables_is_told_to_wait_and_nothing_is_lost(
+    vendor: str, tmp_path: Path
+):
     checkout = program(tmp_path / "program")
     with place_of(vendor, checkout) as place:
         crew = place.crew()
         with crew:
             before = judge_on(crew)
-            next_version(checkout, RENAMED, {"note = models.TextField(blank=True)": 'note = models.TextField(blank=True, db_column="remark")'})
+            next_version(
+                checkout,
+                RENAMED,
+                {
+                    "note = models.TextField(blank=True)": 'note = models.TextField(blank=True, db_column="remark")'
+                },
+            )
             status, text = place.manage("migrate")
             assert status == 0, text
             refused = crew.answers()[503]
-            wait_for(lambda: crew.answers()[503] >= refused + 6, PATIENCE, f"nobody is refused: {crew.strange()} {crew.answers()}")
+            wait_for(
+                lambda: crew.answers()[503] >= refused + 6,
+                PATIENCE,
+                f"nobody is refused: {crew.strange()} {crew.answers()}",
+            )
             with urllib.request.urlopen(f"{place.installation.url}/healthz", timeout=60) as answer:
                 assert answer.status == 200
             reload(place)
@@ -153,7 +196,12 @@ SINCE = {"annotation": "0015", "pooling": "0004", "analysis": "0003"}
 def unknown_to_the_old(operation: migrations.operations.base.Operation) -> str:
     """The column that a row written by the version before would lack; empty where there is none."""
     field = getattr(operation, "field", None)
-    if not isinstance(operation, migrations.AddField) or field.null or field.many_to_many or field.db_default is not NOT_PROVIDED:
+    if (
+        not isinstance(operation, migrations.AddField)
+        or field.null
+        or field.many_to_many
+        or field.db_default is not NOT_PROVIDED
+    ):
         return ""
     return f"{operation.model_name}.{operation.name}"
 
@@ -174,6 +222,13 @@ def test_a_column_that_old_processes_cannot_fill_is_found(field: models.Field, s
 
 def test_each_new_column_has_a_value_of_the_databases_own_for_rows_of_old_processes():
     loader = MigrationLoader(None)
-    looked_at = [one for (app, name), one in loader.disk_migrations.items() if name >= SINCE.get(app, "9")]
+    looked_at = [
+        one for (app, name), one in loader.disk_migrations.items() if name >= SINCE.get(app, "9")
+    ]
     assert len(looked_at) >= 15
-    assert [said for one in looked_at for operation in one.operations if (said := unknown_to_the_old(operation))] == []
+    assert [
+        said
+        for one in looked_at
+        for operation in one.operations
+        if (said := unknown_to_the_old(operation))
+    ] == []

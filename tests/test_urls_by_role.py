@@ -1,8 +1,10 @@
-"""Every address x role. The table names all of them: an address that it does not know fails the test.
+"""Every address x role. The table names all of them: an address that it does not know fails the
+test.
 
-Statuses stand in the order anonymous, stranger, annotator, manager, superuser; a viewer's follow from them (`status_of`).
-The manager has made the collection and the campaign,
-the annotator judges in it, the stranger is signed in and has nothing to do with either. 302 for the anonymous leads to the sign-in."""
+Statuses stand in the order anonymous, stranger, annotator, manager, superuser; a viewer's follow
+from them (`status_of`). The manager has made the collection and the campaign, the annotator judges
+in it, the stranger is signed in and has nothing to do with either. 302 for the anonymous leads to
+the sign-in."""
 
 from __future__ import annotations
 
@@ -35,7 +37,15 @@ from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, Judgement, Lease, Membership, Message
-from annotation.services import campaigns, machines, people, questions, results_links, scheduling, tokens
+from annotation.services import (
+    campaigns,
+    machines,
+    people,
+    questions,
+    results_links,
+    scheduling,
+    tokens,
+)
 from pooling.models import Collection, Job
 from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
@@ -68,7 +78,9 @@ TABLE: dict[str, tuple[str, str]] = {
     "home": ("get", SIGNED_IN),
     "sign-in": ("get", "200 302 302 302 302"),
     "sign-in-link": ("get", OPEN),
-    **dict.fromkeys(("sign-in-institution", "sign-in-oidc", "sign-in-oidc-back"), ("get", "404 404 404 404 404")),  # not configured
+    **dict.fromkeys(
+        ("sign-in-institution", "sign-in-oidc", "sign-in-oidc-back"), ("get", "404 404 404 404 404")
+    ),  # not configured
     "sign-in-link-use": ("get", OPEN),
     "sign-out": ("post", "302 302 302 302 302"),
     "language": ("post", "302 302 302 302 302"),
@@ -101,7 +113,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-judging-message-read": ("post", API_JUDGING),
     "api-judging-near-duplicates": ("get", API_JUDGING),
     "api-judging-questions": ("get", API_JUDGING),
-    "api-judging-take-back": ("post", "401 404 409 403 404"),  # the question of this world is answered
+    "api-judging-take-back": (
+        "post",
+        "401 404 409 403 404",
+    ),  # the question of this world is answered
     "api-judging-answer-read": ("post", API_JUDGING),
     "api-questions": ("get", API_CAMPAIGN),
     "api-question-answer": ("post", API_CAMPAIGN),
@@ -293,7 +308,11 @@ def status_of(name: str, role: str) -> int:
         return 200
     if name == "judge":
         return 302  # to the results
-    return 403 if name.startswith("api-judging-") or statuses == JUDGING else int(statuses.split()[ROLES.index("annotator")])
+    return (
+        403
+        if name.startswith("api-judging-") or statuses == JUDGING
+        else int(statuses.split()[ROLES.index("annotator")])
+    )
 
 
 def every_pattern(resolver: URLResolver | None = None, before: str = "") -> dict[str, str]:
@@ -323,22 +342,32 @@ class World:
             given["slug"] = self.collection.slug if "collections/" in route else self.campaign.slug
         return reverse(name, kwargs=given | self.numbers.get(name, {}))
 
-    def ask(self, role: str, name: str, route: str, *, token: str = "", method: str = "") -> HttpResponse:
+    def ask(
+        self, role: str, name: str, route: str, *, token: str = "", method: str = ""
+    ) -> HttpResponse:
         """One request, of which nothing stays: in a session, or with a token."""
-        client = Client(raise_request_exception=True, headers={"Authorization": f"Token {token}"} if token else {})
+        client = Client(
+            raise_request_exception=True,
+            headers={"Authorization": f"Token {token}"} if token else {},
+        )
         if (person := self.people[role]) is not None and not token:
             client.force_login(person)
         method = method or TABLE[name][0]
         data = self.bodies.get(name, {})
         with undone():
-            options = {"content_type": "application/json"} if route.startswith("api/") and method != "get" else {}
+            options = (
+                {"content_type": "application/json"}
+                if route.startswith("api/") and method != "get"
+                else {}
+            )
             answer = getattr(client, method)(self.address(name, route), data, **options)
         return answer
 
 
 @dataclass(frozen=True)
 class Brought:
-    """What people and files bring into the world. say: a text as it is written, by what it says in short. call: a file of that name."""
+    """What people and files bring into the world. say: a text as it is written, by what it says in
+    short. call: a file of that name."""
 
     say: Callable[[str], str] = str
     call: Callable[[str], str] = str
@@ -350,7 +379,11 @@ class Brought:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[World, Path]]:
+def made(
+    tmp_path_factory: pytest.TempPathFactory,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+) -> Iterator[tuple[World, Path]]:
     """The world as it is before each test, and the folder of its files."""
     files = tmp_path_factory.mktemp("world")
     with for_several_tests(django_db_blocker):
@@ -380,11 +413,26 @@ def make_world(brought: Brought) -> World:
         job = bring_in(collection, kind, content, name=name, user=manager)
         assert job.state == "done", (job.message, job.report)
     runs = list(collection.runs.all())
-    assert run(pools.ask_for_pool(collection, runs=runs, depth=2, name=say("pool"), user=manager)).state == "done"
-    assert run(pool_preview.ask_for_preview(collection, runs=runs, depth=2, user=manager)).state == "done"
-    bring_in(collection, "run", brought.runs[2], name=call("waits.run"), mode="inspect", user=manager)
+    assert (
+        run(
+            pools.ask_for_pool(collection, runs=runs, depth=2, name=say("pool"), user=manager)
+        ).state
+        == "done"
+    )
+    assert (
+        run(pool_preview.ask_for_preview(collection, runs=runs, depth=2, user=manager)).state
+        == "done"
+    )
+    bring_in(
+        collection, "run", brought.runs[2], name=call("waits.run"), mode="inspect", user=manager
+    )
     campaign = campaigns.create_campaign(
-        name=say("Spring"), collection=collection, actor=manager, target_per_annotator=0, min_active_seconds=0, show_near_duplicates=True
+        name=say("Spring"),
+        collection=collection,
+        actor=manager,
+        target_per_annotator=0,
+        min_active_seconds=0,
+        show_near_duplicates=True,
     )
     campaigns.set_pool(campaign, collection.pools.get(), actor=manager)
     campaigns.save_guideline(campaign, say("Read."), actor=manager)
@@ -394,15 +442,25 @@ def make_world(brought: Brought) -> World:
     judgement = judge(ada, 2)
     lease = scheduling.claim(ada)
     assert lease is not None
-    message = Message.objects.create(membership=Membership.objects.get(pk=ada.pk), text=say("Well done."))
-    question = questions.reply(questions.ask(ada, pair_id=judgement.pair_id, key=uuid.uuid4(), text=say("Why?")), say("So."), actor=manager)
+    message = Message.objects.create(
+        membership=Membership.objects.get(pk=ada.pk), text=say("Well done.")
+    )
+    question = questions.reply(
+        questions.ask(ada, pair_id=judgement.pair_id, key=uuid.uuid4(), text=say("Why?")),
+        say("So."),
+        actor=manager,
+    )
     exclusion = exclusions.ask_what_exclusion_changes(campaign, [ada.pseudonym], user=manager)
     run(exclusion)
     report = reports.ask_for_report(
         KINDS["evaluate"],
         collection=collection,
         campaign=campaign,
-        parameters={"runs": [row.pk for row in runs], "qrels": [f"imported:{collection.qrels.get().pk}"], "options": {}},
+        parameters={
+            "runs": [row.pk for row in runs],
+            "qrels": [f"imported:{collection.qrels.get().pk}"],
+            "options": {},
+        },
         seed=0,
         user=manager,
     )
@@ -410,7 +468,13 @@ def make_world(brought: Brought) -> World:
     assert run(report.job).state == "done"
     report.refresh_from_db()
     given = Given({"measures": "RR", "trials": 50}, qrels=[f"imported:{collection.qrels.get().pk}"])
-    study = keeping.ask_for_study(study_named("comparison"), collection=collection, campaign=campaign, given=given, user=manager)
+    study = keeping.ask_for_study(
+        study_named("comparison"),
+        collection=collection,
+        campaign=campaign,
+        given=given,
+        user=manager,
+    )
     assert study.job is not None
     assert run(study.job).state == "done"
     recipe = recipes.save_recipe(campaign, ReleasePlan(name=say("public")), user=manager)
@@ -418,36 +482,78 @@ def make_world(brought: Brought) -> World:
     tables = KINDS[report.kind].tables(result_of(report) or {})
     picture = next(name for name in report.files if name.endswith(".svg"))
     identifier, token = people.sign_in_path(make_user("forgetful")).split("/")
-    results = results_links.make_results_link(campaign, name=say("steering group"), days=7, actor=manager)
-    pool, collection_job = collection.pools.get(), Job.objects.filter(collection=collection).order_by("pk").first()
+    results = results_links.make_results_link(
+        campaign, name=say("steering group"), days=7, actor=manager
+    )
+    pool, collection_job = (
+        collection.pools.get(),
+        Job.objects.filter(collection=collection).order_by("pk").first(),
+    )
     assert collection_job is not None
     extension = extending.ask_to_preview(pool, runs=runs, depth=3, user=manager)
     assert run(extension).state == "done"
     person = {"pseudonym": ada.pseudonym}
     answer = {"key": str(uuid.uuid4()), "grade": 2, "guideline_version": 1}
     machine = machines.add_from_file(
-        campaign, name=say(SECRET), model=say(SECRET), labels=[LabelOfFile(*brought.pair, 2, say(SECRET), 1, False)],
-        file_name=call(f"{SECRET}.txt"), actor=manager,
-    )  # fmt: skip
+        campaign,
+        name=say(SECRET),
+        model=say(SECRET),
+        labels=[LabelOfFile(*brought.pair, 2, say(SECRET), 1, False)],
+        file_name=call(f"{SECRET}.txt"),
+        actor=manager,
+    )
     pk = {
-        **dict.fromkeys(("campaign-machine", "campaign-machine-act", "campaign-machine-labels"), machine.pk),
+        **dict.fromkeys(
+            ("campaign-machine", "campaign-machine-act", "campaign-machine-labels"), machine.pk
+        ),
         "api-question-answer": question.pk,
-        **dict.fromkeys(("api-machine", "api-machine-run", "api-machine-freeze", "api-machine-labels"), machine.pk),
+        **dict.fromkeys(
+            ("api-machine", "api-machine-run", "api-machine-freeze", "api-machine-labels"),
+            machine.pk,
+        ),
         "upload-decide": collection.uploads.get().pk,
         "api-upload": collection.uploads.get().pk,
         "document": collection.documents.order_by("pk")[0].pk,
         "pool-preview": collection.jobs.get(kind="preview pool").pk,
         **dict.fromkeys(("report", "report-table", "report-figure", "report-result"), report.pk),
-        **dict.fromkeys(("report-files", "report-again", "report-delete", "report-top-up", "api-report", "api-report-top-up"), report.pk),
-        **dict.fromkeys(("study", "study-zip", "study-again", "study-delete", "api-study", "api-study-zip"), study.pk),
+        **dict.fromkeys(
+            (
+                "report-files",
+                "report-again",
+                "report-delete",
+                "report-top-up",
+                "api-report",
+                "api-report-top-up",
+            ),
+            report.pk,
+        ),
+        **dict.fromkeys(
+            ("study", "study-zip", "study-again", "study-delete", "api-study", "api-study-zip"),
+            study.pk,
+        ),
         **dict.fromkeys(("campaign-recipe", "api-recipe", "api-recipe-build"), recipe.pk),
         **dict.fromkeys(("campaign-release", "api-release"), recipe.releases.get().pk),
         **dict.fromkeys(("run", "api-run"), runs[0].pk),
         **dict.fromkeys(("qrels-delete", "api-qrels"), collection.qrels.get().pk),
-        **dict.fromkeys(("document-file-delete", "api-document-file"), collection.document_files.get().pk),
+        **dict.fromkeys(
+            ("document-file-delete", "api-document-file"), collection.document_files.get().pk
+        ),
         **dict.fromkeys(("pool", "pool-change", "pool-table"), pool.pk),
-        **dict.fromkeys(("api-pool", "api-pool-extend", "api-pool-batches", "api-pool-stages", "api-pool-entries", "api-pool-table"), pool.pk),
-        **dict.fromkeys(("job", "job-fragment", "job-cancel", "job-problems", "api-job", "api-job-cancel"), collection_job.pk),
+        **dict.fromkeys(
+            (
+                "api-pool",
+                "api-pool-extend",
+                "api-pool-batches",
+                "api-pool-stages",
+                "api-pool-entries",
+                "api-pool-table",
+            ),
+            pool.pk,
+        ),
+        **dict.fromkeys(
+            ("job", "job-fragment", "job-cancel", "job-problems", "api-job", "api-job-cancel"),
+            collection_job.pk,
+        ),
     }
     return World(
         collection=collection,
@@ -456,7 +562,9 @@ def make_world(brought: Brought) -> World:
             "anonymous": None,
             "stranger": make_user("stranger"),
             "annotator": ada.user,
-            "viewer": people.add_member(campaign=campaign, user=make_user("viewer"), role="viewer").user,
+            "viewer": people.add_member(
+                campaign=campaign, user=make_user("viewer"), role="viewer"
+            ).user,
             "manager": manager,
             "superuser": make_user("root", superuser=True),
         },
@@ -497,7 +605,11 @@ def make_world(brought: Brought) -> World:
         bodies={
             "campaign-state": {"action": "pause", "reason": "lunch"},
             "campaign-person-act": {"action": "message", "text": "Thank you."},
-            "campaign-people-chosen": {"action": "message", "text": "Thank you.", "annotator": ada.pseudonym},
+            "campaign-people-chosen": {
+                "action": "message",
+                "text": "Thank you.",
+                "annotator": ada.pseudonym,
+            },
             "api-judging-leases": {"want": 1, "held": []},
             "api-judging-renew": {"leases": [str(lease.token)]},
             "api-judging-release": {"leases": []},
@@ -508,7 +620,8 @@ def make_world(brought: Brought) -> World:
             "api-judging-profile": {"settings": {}},
             "api-judging-feedback": {"score": "GOOD", "text": ""},
             "api-question-answer": {"answer": "So it is."},
-            "api-pool-preview": {"depth": 2}, "api-pool-stages": {"share": 0.5},
+            "api-pool-preview": {"depth": 2},
+            "api-pool-stages": {"share": 0.5},
             "api-topics-check": {"level": "exact"},
         },
     )
@@ -525,11 +638,17 @@ def test_every_address_answers_each_role_as_the_table_says(world: World, role: s
     expected = {name: status_of(name, role) for name in patterns}
     found = {name: answer.status_code for name, answer in answers.items()}
     assert {name: status for name, status in found.items() if status != expected[name]} == {}
-    for_all = {name: kept for name, answer in answers.items() if "private" not in (kept := answer.headers["Cache-Control"]) and "no-store" not in kept}
+    for_all = {
+        name: kept
+        for name, answer in answers.items()
+        if "private" not in (kept := answer.headers["Cache-Control"]) and "no-store" not in kept
+    }
     assert for_all == {}, "a cache that several people share would keep these"
     if role == "anonymous":
         led_to = {name: answer.url for name, answer in answers.items() if answer.status_code == 302}
-        assert {name: url for name, url in led_to.items() if not url.startswith(reverse("sign-in"))} == {}
+        assert {
+            name: url for name, url in led_to.items() if not url.startswith(reverse("sign-in"))
+        } == {}
 
 
 SCOPES_THAT_OPEN = {
@@ -544,7 +663,9 @@ SCOPES_THAT_OPEN = {
 
 @pytest.mark.parametrize("role", ["annotator", "manager", "viewer"])
 @pytest.mark.parametrize("scope", ["read", "judge", "manage"])
-def test_a_token_opens_of_what_its_owner_may_do_what_its_scope_says(world: World, role: str, scope: str) -> None:
+def test_a_token_opens_of_what_its_owner_may_do_what_its_scope_says(
+    world: World, role: str, scope: str
+) -> None:
     person = world.people[role]
     assert person is not None
     token = tokens.create_api_token(user=person, name="script", scopes=[scope])
@@ -553,18 +674,28 @@ def test_a_token_opens_of_what_its_owner_may_do_what_its_scope_says(world: World
         if not route.startswith("api/v1/"):
             continue
         method = TABLE[name][0]
-        opened = scope in SCOPES_THAT_OPEN["judging" if route.startswith("api/v1/judging/") else "other", method]
+        opened = (
+            scope
+            in SCOPES_THAT_OPEN[
+                "judging" if route.startswith("api/v1/judging/") else "other", method
+            ]
+        )
         expected = status_of(name, role) if opened else 403
         answer = world.ask(role, name, route, token=token)
         if answer.status_code != expected:
             wrong[name] = answer.status_code
         elif not opened:
-            assert (answer["Content-Type"], answer.json()["code"]) == ("application/problem+json", "out_of_scope")
+            assert (answer["Content-Type"], answer.json()["code"]) == (
+                "application/problem+json",
+                "out_of_scope",
+            )
     assert wrong == {}
 
 
 @pytest.mark.parametrize("scope", ["read", "judge"])
-def test_a_token_without_manage_changes_nothing_by_whatever_method(world: World, scope: str) -> None:
+def test_a_token_without_manage_changes_nothing_by_whatever_method(
+    world: World, scope: str
+) -> None:
     """Also by the methods that the table does not name, as manager and superuser."""
     for role in ("manager", "superuser"):
         person = world.people[role]
@@ -572,12 +703,18 @@ def test_a_token_without_manage_changes_nothing_by_whatever_method(world: World,
         token = tokens.create_api_token(user=person, name="script", scopes=[scope])
         for name, route in every_pattern().items():
             if route.startswith("api/v1/") and not route.startswith("api/v1/judging/"):
-                statuses = {method: world.ask(role, name, route, token=token, method=method).status_code for method in ("post", "put", "patch", "delete")}
+                statuses = {
+                    method: world.ask(role, name, route, token=token, method=method).status_code
+                    for method in ("post", "put", "patch", "delete")
+                }
                 assert set(statuses.values()) == {403}, (name, statuses)
 
 
-def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(world: World, settings: Any) -> None:
-    """Every page and every answer of the API, by its content and by what is read for it; a manager's have them."""
+def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(
+    world: World, settings: Any
+) -> None:
+    """Every page and every answer of the API, by its content and by what is read for it; a
+    manager's have them."""
     routes = every_pattern()
     for role in ("annotator", "stranger", "viewer"):
         for name in TABLE:
@@ -592,7 +729,16 @@ def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(world: World,
         assert reads_of_machines(statements), name
 
 
-OWN_AFFAIRS = {"sign-in", "sign-in-link", "sign-in-link-use", "sign-out", "join", "join-code", "account", "language"}
+OWN_AFFAIRS = {
+    "sign-in",
+    "sign-in-link",
+    "sign-in-link-use",
+    "sign-out",
+    "join",
+    "join-code",
+    "account",
+    "language",
+}
 """What everybody who is signed in may change: the own account, and where the person is a member."""
 
 
@@ -603,7 +749,9 @@ def test_a_viewer_changes_nothing_by_whatever_method_and_address(world: World) -
         for method in ("post", "put", "patch", "delete"):
             with statements_sent() as statements:
                 answer = world.ask("viewer", name, routes[name], method=method)
-            refused = (403, 404, 405) if writes(statements) else (400, 403, 404, 405)  # an empty body that is not looked at further
+            refused = (
+                (403, 404, 405) if writes(statements) else (400, 403, 404, 405)
+            )  # an empty body that is not looked at further
             if answer.status_code not in refused:
                 wrong[name, method] = answer.status_code
     assert wrong == {}
@@ -613,18 +761,31 @@ def test_a_viewer_changes_nothing_by_whatever_method_and_address(world: World) -
 def statements_sent() -> Iterator[list[str]]:
     """In a list of our own: Django's keeps 9,000, and shows nothing new once it is full."""
     statements: list[str] = []
-    with connection.execute_wrapper(lambda run, sql, *more: (statements.append(sql), run(sql, *more))[1]):
+    with connection.execute_wrapper(
+        lambda run, sql, *more: (statements.append(sql), run(sql, *more))[1]
+    ):
         yield statements
 
 
 def writes(statements: list[str]) -> list[str]:
     """Those that change a row, but for what a sign-in or the use of a token writes."""
     changing = [sql for sql in statements if sql.startswith(("INSERT", "UPDATE", "DELETE"))]
-    return [sql for sql in changing if not any(name in sql for name in ("django_session", "annotation_opensession", "last_login", "last_used_at"))]
+    return [
+        sql
+        for sql in changing
+        if not any(
+            name in sql
+            for name in ("django_session", "annotation_opensession", "last_login", "last_used_at")
+        )
+    ]
 
 
 def reads_of_machines(statements: list[str]) -> list[str]:
-    return [sql for sql in statements if "annotation_machinelabel" in sql or "annotation_machinejudge" in sql]
+    return [
+        sql
+        for sql in statements
+        if "annotation_machinelabel" in sql or "annotation_machinejudge" in sql
+    ]
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -632,31 +793,53 @@ def test_the_administration_is_for_superusers(world: World, role: str) -> None:
     client = Client()
     if (person := world.people[role]) is not None:
         client.force_login(person)
-    addresses = [reverse(f"admin:{name}") for name in ("index", "auth_user_changelist", "auth_group_add")]
+    addresses = [
+        reverse(f"admin:{name}") for name in ("index", "auth_user_changelist", "auth_group_add")
+    ]
     addresses.append(reverse("admin:auth_user_change", args=[world.people["manager"].pk]))
-    assert {client.get(address).status_code for address in addresses} == ({200} if role == "superuser" else {302})
+    assert {client.get(address).status_code for address in addresses} == (
+        {200} if role == "superuser" else {302}
+    )
 
 
 def test_a_manager_of_another_campaign_is_a_stranger_to_this_one(world: World) -> None:
     other = make_user("neighbour", may_create=True)
-    campaigns.create_campaign(name="Autumn", collection=create_collection(name="Other", user=other), actor=other)
+    campaigns.create_campaign(
+        name="Autumn", collection=create_collection(name="Other", user=other), actor=other
+    )
     world.people["neighbour"] = other
     routes = every_pattern()
-    ours = [name for name, (_, statuses) in TABLE.items() if name in routes and statuses.split()[1] == "404"]
+    ours = [
+        name
+        for name, (_, statuses) in TABLE.items()
+        if name in routes and statuses.split()[1] == "404"
+    ]
     assert len(ours) > 60
-    assert {name: status for name in ours if (status := world.ask("neighbour", name, routes[name]).status_code) != 404} == {}
+    assert {
+        name: status
+        for name in ours
+        if (status := world.ask("neighbour", name, routes[name]).status_code) != 404
+    } == {}
 
 
 MEAN_THE_SAME_EVERYWHERE = {
-    *("campaign-step", "campaign-guideline", "campaign-export-file", "api-export-file", "campaign-results-part"),
+    *(
+        "campaign-step",
+        "campaign-guideline",
+        "campaign-export-file",
+        "api-export-file",
+        "campaign-results-part",
+    ),
     *("campaign-study-new", "collection-study-new", "campaign-report-new", "collection-report-new"),
 }
-"""Addresses whose second part names no row of its own: a step, a version, a kind of file or report."""
+"""Addresses whose second part names no row of its own: a step, a version, a kind of file or
+report."""
 
 
 def test_another_managers_things_are_not_found_under_ones_own_address(world: World) -> None:
-    """Every address that names a campaign or collection and a thing in it, with the first one's own and the second another's, by every
-    method: as manager and annotator of the own, as superuser, and with their tokens."""
+    """Every address that names a campaign or collection and a thing in it, with the first one's own
+    and the second another's, by every method: as manager and annotator of the own, as superuser,
+    and with their tokens."""
     manager = make_user("neighbour", may_create=True)
     own = make_campaign(manager=manager, name="Autumn", show_near_duplicates=True)
     eve = make_annotator(own, "eve", pseudonym="Z999")
@@ -670,29 +853,49 @@ def test_another_managers_things_are_not_found_under_ones_own_address(world: Wor
         address = reverse(name, kwargs={"slug": slug} | world.numbers[name])
         for person in (eve.user,) if "judging/" in route else (manager, world.people["superuser"]):
             assert person is not None
-            session, scripted = Client(), Client(headers={"Authorization": f"Token {tokens.create_api_token(user=person, name='script')}"})
+            session, scripted = (
+                Client(),
+                Client(
+                    headers={
+                        "Authorization": f"Token {tokens.create_api_token(user=person, name='script')}"
+                    }
+                ),
+            )
             session.force_login(person)
             asked = [(session, method) for method in ("get", "post", "put", "patch", "delete")]
             asked += [(scripted, TABLE[name][0])] * route.startswith("api/")
             for client, method in asked:
-                options = {"content_type": "application/json"} if route.startswith("api/") and method != "get" else {}
+                options = (
+                    {"content_type": "application/json"}
+                    if route.startswith("api/") and method != "get"
+                    else {}
+                )
                 with undone(), statements_sent() as statements:
                     answer = getattr(client, method)(address, world.bodies.get(name, {}), **options)
                 n_asked += 1
                 if name == "api-judging-take-back" and method == "post":
-                    assert (answer.status_code, answer.json()["items"]) == (200, []), "what is not one's own is as if taken back already"
+                    assert (answer.status_code, answer.json()["items"]) == (200, []), (
+                        "what is not one's own is as if taken back already"
+                    )
                     continue
                 expected = (404,) if method == TABLE[name][0] else (404, 405)
                 if answer.status_code not in expected or writes(statements):
-                    wrong[name, method, person.username, client is scripted] = answer.status_code, writes(statements)
+                    wrong[name, method, person.username, client is scripted] = (
+                        answer.status_code,
+                        writes(statements),
+                    )
     assert wrong == {}
     assert n_asked > 300
 
 
 def test_a_lease_of_another_is_neither_judged_renewed_given_back_nor_skipped(world: World) -> None:
-    """By an annotator of another campaign under the own address, and by one of the same campaign."""
+    """By an annotator of another campaign under the own address, and by one of the same
+    campaign."""
     others = make_campaign(name="Autumn", min_active_seconds=0)
-    annotators = {others.slug: make_annotator(others, "eve"), world.campaign.slug: make_annotator(world.campaign, "eric")}
+    annotators = {
+        others.slug: make_annotator(others, "eve"),
+        world.campaign.slug: make_annotator(world.campaign, "eric"),
+    }
     token = world.bodies["api-judging-renew"]["leases"][0]
     lease, n_judged = Lease.objects.values().get(token=token), Judgement.objects.count()
     for slug, member in annotators.items():
@@ -709,11 +912,21 @@ def test_a_lease_of_another_is_neither_judged_renewed_given_back_nor_skipped(wor
                 ("leases", {"want": 1, "held": [token]}),
             )
         }
-        assert (answers["judgements"].status_code, answers["judgements"].json()["code"]) == (404, "lease_unknown")
-        assert (answers["skip"].status_code, answers["skip"].json()["code"]) == (404, "lease_unknown")
+        assert (answers["judgements"].status_code, answers["judgements"].json()["code"]) == (
+            404,
+            "lease_unknown",
+        )
+        assert (answers["skip"].status_code, answers["skip"].json()["code"]) == (
+            404,
+            "lease_unknown",
+        )
         assert not [path for path, answer in answers.items() if answer.status_code >= 500]
         for path in ("leases/renew", "leases"):
-            given = [pair for name in ("pairs", "leases", "renewed") for pair in answers[path].json().get(name, [])]
+            given = [
+                pair
+                for name in ("pairs", "leases", "renewed")
+                for pair in answers[path].json().get(name, [])
+            ]
             assert token not in json.dumps(given), path
     assert (Lease.objects.values().get(token=token), Judgement.objects.count()) == (lease, n_judged)
 
@@ -724,5 +937,15 @@ def test_a_link_to_results_opens_no_report_of_another_campaign(world: World) -> 
     link = results_links.make_results_link(own, name="friends", days=7, actor=manager)
     report = world.numbers["results-link-report"]["pk"]
     assert Client().get(reverse("results-link", kwargs={"token": link})).status_code == 200
-    assert Client().get(reverse("results-link-report", kwargs={"token": link, "pk": report})).status_code == 404
-    assert Client().get(reverse("results-link-report", kwargs=world.numbers["results-link-report"])).status_code == 200
+    assert (
+        Client()
+        .get(reverse("results-link-report", kwargs={"token": link, "pk": report}))
+        .status_code
+        == 404
+    )
+    assert (
+        Client()
+        .get(reverse("results-link-report", kwargs=world.numbers["results-link-report"]))
+        .status_code
+        == 200
+    )

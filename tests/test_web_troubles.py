@@ -1,4 +1,5 @@
-"""Processes of the web server that cannot begin or stand still are replaced, the others go on, and what is said of it stands in the log as all else."""
+"""Processes of the web server that cannot begin or stand still are replaced, the others go on, and
+what is said of it stands in the log as all else."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ SECRET, SESSION = "q1w2e3r4t5z6u7i8o9p0a1s2d3f4", "abcdefghijklmnopqrstuvwxyz012
 class Troubled:
     """gunicorn as `up` starts it, one process, with the troubles of tests.troubled_web."""
 
-    def __init__(self, folder: Path, *, timeout: int = 0, style: str = "json", troubles: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, *, timeout: int = 0, style: str = "json", troubles: tuple[str, ...] = ()
+    ) -> None:
         self.folder, self.port, self.log_file = folder, free_port(), folder / "log"
         for name in troubles:
             (folder / name).touch()
@@ -39,10 +42,21 @@ class Troubled:
         command[command.index("config.wsgi:application")] = "tests.troubled_web:application"
         command[command.index("config.web.Worker")] = "tests.troubled_web.Worker"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
-        env = {**kept, "TROUBLE": str(folder), "PYTHONPATH": str(ROOT), "ASSAY_DATA_DIR": str(folder), "ASSAY_LOG_FORMAT": style}
+        env = {
+            **kept,
+            "TROUBLE": str(folder),
+            "PYTHONPATH": str(ROOT),
+            "ASSAY_DATA_DIR": str(folder),
+            "ASSAY_LOG_FORMAT": style,
+        }
         with self.log_file.open("wb") as out:
             self.process = subprocess.Popen(
-                [*command, "--workers", "1", "--timeout", str(timeout)], cwd=ROOT, env=env, stdout=out, stderr=out, start_new_session=True
+                [*command, "--workers", "1", "--timeout", str(timeout)],
+                cwd=ROOT,
+                env=env,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
             )
 
     def __enter__(self) -> Troubled:
@@ -119,7 +133,9 @@ def test_a_stop_after_such_a_reload_waits_for_nobody(tmp_path):
         server.wait(lambda: server.told("exited with code 1"))
         server.process.terminate()
         assert server.process.wait(timeout=PATIENCE) == 0
-        assert server.told("SIGKILL") == [], "it ended by itself, within the time that the master gives"
+        assert server.told("SIGKILL") == [], (
+            "it ended by itself, within the time that the master gives"
+        )
 
 
 def test_ages_of_those_that_could_not_load_the_program_count_as_if_they_had_not_been_begun():
@@ -164,20 +180,37 @@ def test_a_process_that_has_lost_a_thread_makes_place_for_another(tmp_path):
 def test_lines_of_gunicorn_are_json_and_hold_no_secret(tmp_path):
     with Troubled(tmp_path) as server:
         server.wait(server.answer)
-        assert server.say(f"GET /join/{SECRET}?key={SECRET}\x01 HTTP/9\r\n\r\n".encode()).split()[1] == b"400"
-        assert server.say(f"GET / HTTP/1.1\r\nHost: a\r\nCookie : sessionid={SESSION}\r\n\r\n".encode()).split()[1] == b"400"
-        assert server.say(f"GET /join/{SECRET}/?key=private HTTP/1.1\r\nHost: a\r\n\r\n".encode()).split()[1] == b"500"
+        assert (
+            server.say(f"GET /join/{SECRET}?key={SECRET}\x01 HTTP/9\r\n\r\n".encode()).split()[1]
+            == b"400"
+        )
+        assert (
+            server.say(
+                f"GET / HTTP/1.1\r\nHost: a\r\nCookie : sessionid={SESSION}\r\n\r\n".encode()
+            ).split()[1]
+            == b"400"
+        )
+        assert (
+            server.say(
+                f"GET /join/{SECRET}/?key=private HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+            ).split()[1]
+            == b"500"
+        )
         killed = server.answer()
         os.kill(killed, signal.SIGKILL)
         server.wait(lambda: server.answer() not in (0, killed))
-        refused = [line["message"].rpartition(" ")[2] for line in server.told("cannot be read was refused")]
+        refused = [
+            line["message"].rpartition(" ")[2] for line in server.told("cannot be read was refused")
+        ]
         assert refused == ["InvalidRequestLine", "InvalidHeaderName"]
         [failed] = server.told("Error handling request")
         assert failed["message"] == "Error handling request GET /join/…/"
         assert failed["trace"].splitlines()[-1] == "RuntimeError: a mistake of ours"
         assert len(server.told("was sent SIGKILL")) == 1
         assert {line["logger"] for line in server.lines()} == {"gunicorn.error"}
-        assert [word for word in (SECRET, SESSION, "private") if word in server.log_file.read_text()] == []
+        assert [
+            word for word in (SECRET, SESSION, "private") if word in server.log_file.read_text()
+        ] == []
 
 
 def test_as_lines_they_look_like_all_others(tmp_path):
@@ -186,24 +219,42 @@ def test_as_lines_they_look_like_all_others(tmp_path):
         killed = server.answer()
         os.kill(killed, signal.SIGKILL)
         server.wait(lambda: server.answer() not in (0, killed))
-        assert f" ERROR gunicorn.error: Worker (pid:{killed}) was sent SIGKILL! Perhaps out of memory?" in server.log_file.read_text()
+        assert (
+            f" ERROR gunicorn.error: Worker (pid:{killed}) was sent SIGKILL! Perhaps out of memory?"
+            in server.log_file.read_text()
+        )
 
 
 def test_the_document_names_what_the_master_keeps_at_a_reload():
     """As gunicorn's master loads it: the worker's class, and nothing of the application."""
     code = "import gunicorn.app.wsgiapp, config.web\nfrom config import kept_modules\nprint(*kept_modules.loaded())"
-    kept = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=240).stdout.split()
+    kept = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=240,
+    ).stdout.split()
     text = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
-    named = re.findall(r"`([a-z_/]+\.py)`", text[text.index("The master keeps") : text.index("Where one of these has changed")])
+    named = re.findall(
+        r"`([a-z_/]+\.py)`",
+        text[text.index("The master keeps") : text.index("Where one of these has changed")],
+    )
     assert kept == named
 
 
-def test_what_has_changed_since_the_master_was_started_is_told_at_a_reload(tmp_path, monkeypatch, caplog):
+def test_what_has_changed_since_the_master_was_started_is_told_at_a_reload(
+    tmp_path, monkeypatch, caplog
+):
     (tmp_path / "config").mkdir()
     for name in ("same", "other", "gone"):
         (tmp_path / f"config/{name}.py").write_text("")
     monkeypatch.setattr(kept_modules, "ROOT", tmp_path)
-    then = {f"config/{name}.py": kept_modules._digest(f"config/{name}.py") for name in ("same", "other", "gone")}
+    then = {
+        f"config/{name}.py": kept_modules._digest(f"config/{name}.py")
+        for name in ("same", "other", "gone")
+    }
     monkeypatch.setattr(kept_modules, "loaded", lambda: then)
     kept_modules.tell(logging.getLogger("kept"))
     assert caplog.messages == []

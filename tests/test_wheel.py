@@ -1,6 +1,8 @@
-"""The wheel holds everything, and what it installs works in an environment of its own, far from the repository.
+"""The wheel holds everything, and what it installs works in an environment of its own, far from the
+repository.
 
-The environment sees the packages of the one that runs the tests, so that nothing is fetched; `assay` itself comes from the wheel."""
+The environment sees the packages of the one that runs the tests, so that nothing is fetched;
+`assay` itself comes from the wheel."""
 
 from __future__ import annotations
 
@@ -48,10 +50,24 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def called(environment: Path, cwd: Path, code: str, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "ASSAY_", "PYTHON"))}
+def called(
+    environment: Path, cwd: Path, code: str, *words: str, **env: str
+) -> subprocess.CompletedProcess[str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("DJANGO_", "ASSAY_", "PYTHON"))
+    }
     command = [str(environment / "bin" / "python"), "-c", code, *words]
-    return subprocess.run(command, cwd=cwd, env={**kept, **env}, capture_output=True, text=True, check=False, timeout=250)
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env={**kept, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=250,
+    )
 
 
 COMMAND = """
@@ -68,18 +84,40 @@ def test_every_file_of_the_program_is_in_the_wheel_below_one_package(wheel: Path
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {name.partition("/")[0] for name in names} == {"assay", "assay-0.1.0.dist-info"}
-    tracked = subprocess.run(["git", "ls-files", *wheel_backend.INSIDE], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
-    assert [name for name in tracked if name and (ROOT / name).exists() and f"assay/{name}" not in names] == []
+    tracked = subprocess.run(
+        ["git", "ls-files", *wheel_backend.INSIDE],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.split("\n")
+    assert [
+        name for name in tracked if name and (ROOT / name).exists() and f"assay/{name}" not in names
+    ] == []
     assert {
-        *("assay/templates/base.html", "assay/static/js/judge/judging.js", "assay/pooling/migrations/0001_initial.py"),
-        *("assay/annotation/demo/topics.py", "assay/docs/commands.md", "assay/manage.py", "assay/command.py"),
+        *(
+            "assay/templates/base.html",
+            "assay/static/js/judge/judging.js",
+            "assay/pooling/migrations/0001_initial.py",
+        ),
+        *(
+            "assay/annotation/demo/topics.py",
+            "assay/docs/commands.md",
+            "assay/manage.py",
+            "assay/command.py",
+        ),
     } <= names
     assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
 
 
 def test_the_record_of_the_wheel_tells_each_file_by_size_and_digest(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        told = {row[0]: row[1:] for row in csv.reader(io.StringIO(archive.read("assay-0.1.0.dist-info/RECORD").decode()))}
+        told = {
+            row[0]: row[1:]
+            for row in csv.reader(
+                io.StringIO(archive.read("assay-0.1.0.dist-info/RECORD").decode())
+            )
+        }
         assert set(told) == set(archive.namelist())
         for name in archive.namelist():
             data = archive.read(name)
@@ -94,20 +132,33 @@ def test_the_same_sources_make_the_same_bytes(wheel: Path, tmp_path: Path) -> No
 def test_what_the_wheel_needs_is_what_requirements_in_names(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         lines = archive.read("assay-0.1.0.dist-info/METADATA").decode().splitlines()
-    needed = [line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist") and "; extra ==" not in line]
-    assert lines.index("Provides-Extra: s3") + 1 == lines.index('Requires-Dist: django-storages[s3]>=1.14.6,<2; extra == "s3"')
+    needed = [
+        line.removeprefix("Requires-Dist: ")
+        for line in lines
+        if line.startswith("Requires-Dist") and "; extra ==" not in line
+    ]
+    assert lines.index("Provides-Extra: s3") + 1 == lines.index(
+        'Requires-Dist: django-storages[s3]>=1.14.6,<2; extra == "s3"'
+    )
     assert 'Requires-Dist: mozilla-django-oidc>=5.0.2,<6; extra == "oidc"' in lines
     assert [line for line in lines if line.startswith("Requires-Dist") and ",<" not in line] == []
     assert any(line.startswith("numpy>=2") for line in needed)
     assert {"Author: The Assay maintainers", "Classifier: Framework :: Django :: 5.2"} <= set(lines)
     assert "Django>=5.2,<5.3" in needed
-    assert len(needed) == sum(not line.startswith("#") for line in (ROOT / "requirements.in").read_text(encoding="utf-8").splitlines() if line)
+    assert len(needed) == sum(
+        not line.startswith("#")
+        for line in (ROOT / "requirements.in").read_text(encoding="utf-8").splitlines()
+        if line
+    )
 
 
 def test_evaluating_works_far_from_the_repository(environment: Path, tmp_path: Path) -> None:
-    """By hand: topic 1 has relevant a (2) and c (1) at ranks 1 and 2: AP 1; topic 2 has a at 1: 1; topic 3 has none: 0."""
+    """By hand: topic 1 has relevant a (2) and c (1) at ranks 1 and 2: AP 1; topic 2 has a at 1: 1;
+    topic 3 has none: 0."""
     qrels, good = files(tmp_path, qrels=QRELS, good=GOOD)
-    done = called(environment, tmp_path, COMMAND, "evaluate", qrels, good, "--measures", "AP", "--json")
+    done = called(
+        environment, tmp_path, COMMAND, "evaluate", qrels, good, "--measures", "AP", "--json"
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["qrels"]["qrels"]["good"]["AP"] == pytest.approx(2 / 3)
     told = called(environment, tmp_path, COMMAND, "--version").stdout
@@ -115,10 +166,16 @@ def test_evaluating_works_far_from_the_repository(environment: Path, tmp_path: P
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.txt", "qrels.txt"]
 
 
-def test_a_module_of_ones_own_called_analysis_does_not_come_between(environment: Path, tmp_path: Path) -> None:
+def test_a_module_of_ones_own_called_analysis_does_not_come_between(
+    environment: Path, tmp_path: Path
+) -> None:
     for name in ("analysis", "config"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('mine')\n", encoding="utf-8")
-    done = called(environment, tmp_path, "import assay; from analysis.core.measures import parse_measures; print(parse_measures('AP')[0])")
+    done = called(
+        environment,
+        tmp_path,
+        "import assay; from analysis.core.measures import parse_measures; print(parse_measures('AP')[0])",
+    )
     assert done.stdout == "AP\n", done.stderr
     (tmp_path / "analysis.py").write_text("", encoding="utf-8")
     late = called(environment, tmp_path, "import analysis, assay")
@@ -129,7 +186,9 @@ def test_a_module_of_ones_own_called_analysis_does_not_come_between(environment:
 def test_up_serves_pages_and_static_files_from_the_wheel(environment: Path, tmp_path: Path) -> None:
     empty = tmp_path / "elsewhere"
     empty.mkdir()
-    with Installation(tmp_path / "data", cwd=empty, program=[str(environment / "bin" / "python"), "-c", COMMAND]) as assay:
+    with Installation(
+        tmp_path / "data", cwd=empty, program=[str(environment / "bin" / "python"), "-c", COMMAND]
+    ) as assay:
         page = urllib.request.urlopen(assay.url + "/sign-in", timeout=20).read().decode()
         style = page.partition('rel="stylesheet" href="')[2].partition('"')[0]
         assert style.startswith("/static/css/")
@@ -137,7 +196,9 @@ def test_up_serves_pages_and_static_files_from_the_wheel(environment: Path, tmp_
     assert list(empty.iterdir()) == []
 
 
-def test_data_of_an_installed_program_lie_in_the_folder_of_the_person(environment: Path, tmp_path: Path) -> None:
+def test_data_of_an_installed_program_lie_in_the_folder_of_the_person(
+    environment: Path, tmp_path: Path
+) -> None:
     code = "import assay; from config import settings; print(settings.DATA_DIR); print(settings.COMMAND)"
     done = called(environment, tmp_path, code, XDG_DATA_HOME=str(tmp_path / "share"))
     assert done.stdout.splitlines() == [str(tmp_path / "share" / "assay"), "assay"], done.stderr
@@ -146,13 +207,34 @@ def test_data_of_an_installed_program_lie_in_the_folder_of_the_person(environmen
 @pytest.mark.skipif(not UV.exists(), reason="uv is not in this environment")
 def test_uv_builds_and_installs_it_without_a_network(tmp_path: Path) -> None:
     def uv(*words: str) -> None:
-        done = subprocess.run([str(UV), "--offline", "--no-cache", *words], cwd=ROOT, capture_output=True, text=True, check=False, timeout=200)
+        done = subprocess.run(
+            [str(UV), "--offline", "--no-cache", *words],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=200,
+        )
         assert done.returncode == 0, done.stderr
 
     uv("build", "--out-dir", str(tmp_path / "dist"))
     venv.create(tmp_path / "env", with_pip=False, symlinks=True)
     (made,) = (tmp_path / "dist").glob("*.whl")
-    uv("pip", "install", "--no-deps", "--python", str(tmp_path / "env" / "bin" / "python"), str(made))
+    uv(
+        "pip",
+        "install",
+        "--no-deps",
+        "--python",
+        str(tmp_path / "env" / "bin" / "python"),
+        str(made),
+    )
     others = {**os.environ, "PYTHONPATH": sysconfig.get_path("purelib")}
-    done = subprocess.run([tmp_path / "env" / "bin" / "assay", "help", "evaluate"], cwd=tmp_path, env=others, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [tmp_path / "env" / "bin" / "assay", "help", "evaluate"],
+        cwd=tmp_path,
+        env=others,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.startswith("usage: assay evaluate ")

@@ -1,7 +1,8 @@
-"""The wheel installed as a person installs it, with the newest packages that its bounds allow, on the oldest and the newest Python at hand.
+"""The wheel installed as a person installs it, with the newest packages that its bounds allow, on
+the oldest and the newest Python at hand.
 
-The lock file plays no part. Packages come from the index that uv is configured for, or from its cache.
-"""
+The lock file plays no part. Packages come from the index that uv is configured for, or from its
+cache."""
 
 from __future__ import annotations
 
@@ -20,26 +21,59 @@ from config import wheel_backend
 from tests.analysis.commands.ranked_files import GOOD, QRELS, files
 from tests.conftest import absent
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel without lock"), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("wheel without lock"),
+    pytest.mark.timeout(900),
+]
 
 OLDEST = (3, 11)
 UV = Path(sys.executable).parent / "uv"
 UNREACHABLE = re.compile(
-    "dns error|failed to lookup address|error sending request|Could not connect|Connection refused|operation timed out|network was disabled", re.IGNORECASE
+    (
+        "dns error|failed to lookup address|error sending request|Could not connect|Connection "
+        "refused|operation timed out|network was disabled"
+    ),
+    re.IGNORECASE,
 )
 """What uv says if there is no network: no fault of the wheel."""
 
 
 def interpreters() -> dict[tuple[int, int], str]:
     """(major, minor) -> a Python of it that runs: of this process, of PATH, of uv and of pyenv."""
-    folders = [*map(Path, os.environ.get("PATH", "").split(os.pathsep)), *Path.home().glob(".pyenv/versions/*/bin")]
-    paths = [sys.executable, *(str(path) for folder in folders for path in sorted(folder.glob("python3.*")) if re.fullmatch(r"python3\.\d+", path.name))]
+    folders = [
+        *map(Path, os.environ.get("PATH", "").split(os.pathsep)),
+        *Path.home().glob(".pyenv/versions/*/bin"),
+    ]
+    paths = [
+        sys.executable,
+        *(
+            str(path)
+            for folder in folders
+            for path in sorted(folder.glob("python3.*"))
+            if re.fullmatch(r"python3\.\d+", path.name)
+        ),
+    ]
     if UV.exists():
-        listed = subprocess.run([str(UV), "python", "list", "--only-installed", "--output-format", "json"], capture_output=True, text=True, check=False)
-        paths += [one["path"] for one in json.loads(listed.stdout or "[]") if one.get("implementation") == "cpython"]
+        listed = subprocess.run(
+            [str(UV), "python", "list", "--only-installed", "--output-format", "json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        paths += [
+            one["path"]
+            for one in json.loads(listed.stdout or "[]")
+            if one.get("implementation") == "cpython"
+        ]
     told: dict[tuple[int, int], str] = {}
     for path in dict.fromkeys(paths):
-        asked = subprocess.run([path, "-c", "import sys, venv; print(*sys.version_info[:2])"], capture_output=True, text=True, check=False)
+        asked = subprocess.run(
+            [path, "-c", "import sys, venv; print(*sys.version_info[:2])"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if asked.returncode == 0:
             major, minor = map(int, asked.stdout.split())
             told.setdefault((major, minor), path)
@@ -47,10 +81,15 @@ def interpreters() -> dict[tuple[int, int], str]:
 
 
 @pytest.fixture(scope="module", params=["oldest", "newest"])
-def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def environment(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """A virtual environment with the wheel and what it needs, nothing of this repository."""
     if not UV.exists():
-        absent("pythons", "uv is not in this environment, so no wheel is installed without the lock file")
+        absent(
+            "pythons",
+            "uv is not in this environment, so no wheel is installed without the lock file",
+        )
     known = interpreters()
     version = OLDEST if request.param == "oldest" else max(known)
     if version not in known or (request.param == "newest" and version <= OLDEST):
@@ -58,11 +97,28 @@ def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
         absent("pythons", f"there is no {request.param} Python to install the wheel on, only {has}")
     folder = tmp_path_factory.mktemp("without-lock")
     wheel = folder / wheel_backend.build_wheel(str(folder))
-    for words in (["venv", "--python", known[version], str(folder / "env")], ["pip", "install", "--python", str(folder / "env"), str(wheel)]):
+    for words in (
+        ["venv", "--python", known[version], str(folder / "env")],
+        ["pip", "install", "--python", str(folder / "env"), str(wheel)],
+    ):
         certified = {**os.environ, "UV_SYSTEM_CERTS": "1"}  # as config/install.py installs
-        done = subprocess.run([str(UV), *words], cwd=folder, env=certified, capture_output=True, text=True, check=False, timeout=600)
+        done = subprocess.run(
+            [str(UV), *words],
+            cwd=folder,
+            env=certified,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
         if done.returncode and UNREACHABLE.search(done.stderr):
-            absent("index", f"the index of packages cannot be reached, so no wheel is installed without the lock file: {done.stderr[-300:]}")
+            absent(
+                "index",
+                (
+                    f"the index of packages cannot be reached, so no wheel is installed without the "
+                    f"lock file: {done.stderr[-300:]}"
+                ),
+            )
         assert done.returncode == 0, done.stderr
     yield folder / "env"
     shutil.rmtree(folder / "env")  # half a gigabyte
@@ -70,23 +126,44 @@ def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 
 def called(environment: Path, cwd: Path, *words: str) -> str:
     """Standard output of a program of the environment, far from the repository."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "ASSAY_", "PYTHON"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("DJANGO_", "ASSAY_", "PYTHON"))
+    }
     command = [str(environment / "bin" / words[0]), *words[1:]]
-    done = subprocess.run(command, cwd=cwd, env={**kept, "ASSAY_DATA_DIR": str(cwd / "data")}, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**kept, "ASSAY_DATA_DIR": str(cwd / "data")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_it_evaluates_and_is_imported(environment: Path, tmp_path: Path) -> None:
-    """By hand: topic 1 has relevant a (2) and c (1) at ranks 1 and 2: AP 1; topic 2 has a at 1: 1; topic 3 has none: 0."""
+    """By hand: topic 1 has relevant a (2) and c (1) at ranks 1 and 2: AP 1; topic 2 has a at 1: 1;
+    topic 3 has none: 0."""
     qrels, good = files(tmp_path, qrels=QRELS, good=GOOD)
-    told = json.loads(called(environment, tmp_path, "assay", "evaluate", qrels, good, "--measures", "AP", "--json"))
+    told = json.loads(
+        called(
+            environment, tmp_path, "assay", "evaluate", qrels, good, "--measures", "AP", "--json"
+        )
+    )
     assert told["qrels"]["qrels"]["good"]["AP"] == pytest.approx(2 / 3)
     code = "import sys, assay; print(assay.evaluate(*sys.argv[1:], 'AP').means.item())"
-    assert float(called(environment, tmp_path, "python", "-c", code, qrels, good)) == pytest.approx(2 / 3)
+    assert float(called(environment, tmp_path, "python", "-c", code, qrels, good)) == pytest.approx(
+        2 / 3
+    )
 
 
 def test_it_makes_the_database_of_an_empty_installation(environment: Path, tmp_path: Path) -> None:
-    assert "Applying annotation.0001_initial... OK" in called(environment, tmp_path, "assay", "migrate")
+    assert "Applying annotation.0001_initial... OK" in called(
+        environment, tmp_path, "assay", "migrate"
+    )
     assert "[ ]" not in called(environment, tmp_path, "assay", "showmigrations")
     assert "no issues" in called(environment, tmp_path, "assay", "check")

@@ -1,4 +1,5 @@
-"""Where a run of the tests spent its time: printed after each run of more than a minute, so that the list is never an old one."""
+"""Where a run of the tests spent its time: printed after each run of more than a minute, so that
+the list is never an old one."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ MOST_FOLDERS = 12
 
 
 def seconds_by_folder(reports: Iterable[Any]) -> list[tuple[str, float]]:
-    """(folder, seconds of its tests in all processes together, set-up included), the slowest first; files of tests/ itself are one folder each."""
+    """(folder, seconds of its tests in all processes together, set-up included), the slowest first;
+    files of tests/ itself are one folder each."""
     seconds: Counter[str] = Counter()
     for report in reports:
         if hasattr(report, "duration") and hasattr(report, "nodeid"):

@@ -1,6 +1,7 @@
-"""The web server's worker with troubles that a test makes by files in the folder TROUBLE: `threads` (those of the next process die as they begin),
-`load` (the program cannot be loaded), `still` (the main loop stands still), `thread` (an error ends one of those that
-answer). And a web application of which some addresses fail."""
+"""The web server's worker with troubles that a test makes by files in the folder TROUBLE: `threads`
+(those of the next process die as they begin), `load` (the program cannot be loaded), `still` (the
+main loop stands still), `thread` (an error ends one of those that answer). And a web application of
+which some addresses fail."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from typing import Any
 
 from config import environment, logs, web
 
-dictConfig(logs.described("WARNING", style=environment.choice("LOG_FORMAT", "line", "json"), access=False))  # as Django does it
+dictConfig(
+    logs.described("WARNING", style=environment.choice("LOG_FORMAT", "line", "json"), access=False)
+)  # as Django does it
 FOLDER = Path(os.environ["TROUBLE"])
 web.THREADS_SECONDS = 3.0
 

@@ -1,4 +1,5 @@
-"""Several pictures as one: panels beside each other, in the narrow form one below another, each under its name."""
+"""Several pictures as one: panels beside each other, in the narrow form one below another, each
+under its name."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ EMPTY = 320.0
 
 @dataclass(frozen=True)
 class Panel:
-    """name: with its letter. root: the `<figure>`. picture: of the form that is drawn, None where the figure says why it has none."""
+    """name: with its letter. root: the `<figure>`. picture: of the form that is drawn, None where
+    the figure says why it has none."""
 
     name: str
     root: ElementTree.Element
@@ -30,7 +32,11 @@ class Panel:
     def words(self, width: float) -> tuple[list[str], list[str]]:
         """The lines of its name, and of what it says in place of a picture."""
         reason, most = self.root.find("p"), int((width - 16) / CHARACTER)
-        said = "" if self.picture is not None else ("" if reason is None else reason.text or "") or "undefined"
+        said = (
+            ""
+            if self.picture is not None
+            else ("" if reason is None else reason.text or "") or "undefined"
+        )
         return lines_of(self.name, most), lines_of(said, most) if said else []
 
     def height(self, width: float) -> tuple[float, float]:
@@ -45,18 +51,50 @@ class Panel:
         parts = [in_lines(name, x=x + 8, first=y + 16, anchor="start", class_="value")]
         if self.picture is None:
             return [*parts, in_lines(said, x=x + 8, first=y + head + LINE, anchor="start")]
-        return parts + [_moved(one, x, y + head) for one in self.picture if one.tag not in (f"{{{SVG}}}title", f"{{{SVG}}}desc")]
+        return parts + [
+            _moved(one, x, y + head)
+            for one in self.picture
+            if one.tag not in (f"{{{SVG}}}title", f"{{{SVG}}}desc")
+        ]
 
 
 def panels(named: Sequence[tuple[str, str]], *, caption: str, columns: int = 2) -> str:
-    """named: (name, `<figure>` of this package). Those without a picture say why in their panel. The legend is the first picture's."""
+    """named: (name, `<figure>` of this package). Those without a picture say why in their panel.
+    The legend is the first picture's."""
     ElementTree.register_namespace("", SVG)
     roots = [(name, ElementTree.fromstring(one)) for name, one in named]
-    words = [f"{name}: {said}" for name, root in roots if (said := root.findtext(f".//{{{SVG}}}desc"))]
-    usual, narrow = ([Panel(f"({chr(97 + k)}) {name}", root, _form(root, k_form)) for k, (name, root) in enumerate(roots)] for k_form in (0, 1))
-    picture = _placed(usual, columns, max((one.width for one in usual), default=0.0) or EMPTY, caption, words) + _placed(narrow, 1, NARROW, caption, words)
-    key = next((ElementTree.tostring(k, encoding="unicode") for _, root in roots if (k := root.find("./ul")) is not None), "")
-    header = ["panel", *next((_cells(root, ".//thead/tr/th") for _, root in roots if root.find(".//thead") is not None), [])]
+    words = [
+        f"{name}: {said}" for name, root in roots if (said := root.findtext(f".//{{{SVG}}}desc"))
+    ]
+    usual, narrow = (
+        [
+            Panel(f"({chr(97 + k)}) {name}", root, _form(root, k_form))
+            for k, (name, root) in enumerate(roots)
+        ]
+        for k_form in (0, 1)
+    )
+    picture = _placed(
+        usual, columns, max((one.width for one in usual), default=0.0) or EMPTY, caption, words
+    ) + _placed(narrow, 1, NARROW, caption, words)
+    key = next(
+        (
+            ElementTree.tostring(k, encoding="unicode")
+            for _, root in roots
+            if (k := root.find("./ul")) is not None
+        ),
+        "",
+    )
+    header = [
+        "panel",
+        *next(
+            (
+                _cells(root, ".//thead/tr/th")
+                for _, root in roots
+                if root.find(".//thead") is not None
+            ),
+            [],
+        ),
+    ]
     rows = [[name, *numbers][: len(header)] for name, root in roots for numbers in _numbers(root)]
     return figure(picture, caption=caption, header=header, rows=rows, key=key)
 
@@ -67,7 +105,9 @@ def _form(root: ElementTree.Element, number: int) -> ElementTree.Element | None:
     return forms[number] if forms else None
 
 
-def _placed(each: Sequence[Panel], columns: int, wide: float, caption: str, words: Sequence[str]) -> str:
+def _placed(
+    each: Sequence[Panel], columns: int, wide: float, caption: str, words: Sequence[str]
+) -> str:
     """The panels in rows of so many, those of a row equally high."""
     parts, y = [], 0.0
     for first in range(0, len(each), columns):
@@ -75,7 +115,9 @@ def _placed(each: Sequence[Panel], columns: int, wide: float, caption: str, word
         for number, panel in enumerate(row):
             parts += panel.drawn(number * wide, y, wide)
         y += max(sum(panel.height(wide)) for panel in row)
-    return drawing(wide * min(columns, len(each)), y, *parts, title=caption, description="; ".join(words))
+    return drawing(
+        wide * min(columns, len(each)), y, *parts, title=caption, description="; ".join(words)
+    )
 
 
 def _size(picture: ElementTree.Element) -> tuple[float, float]:
@@ -91,7 +133,9 @@ def _moved(one: ElementTree.Element, dx: float, dy: float) -> str:
                     part.attrib[name] = f"{float(part.attrib[name]) + by:.2f}"
         if "points" in part.attrib:
             pairs = (pair.split(",") for pair in part.attrib["points"].split())
-            part.attrib["points"] = " ".join(f"{float(x) + dx:.1f},{float(y) + dy:.1f}" for x, y in pairs)
+            part.attrib["points"] = " ".join(
+                f"{float(x) + dx:.1f},{float(y) + dy:.1f}" for x, y in pairs
+            )
     return re.sub(rf' xmlns="{SVG}"', "", ElementTree.tostring(one, encoding="unicode"))
 
 

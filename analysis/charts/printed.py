@@ -2,10 +2,10 @@
 
     printed(figure) -> {"pdf": bytes, "svg": bytes, "png": bytes}
 
-figure: what `analysis.charts` gives. Its elements (few kinds, no style attributes) are drawn with the colours of the light page, its
-title above, so that a file alone says what it shows, its legend below. The same figure gives the same bytes with the same matplotlib,
-which is loaded here and nowhere above: pages do without it.
-"""
+figure: what `analysis.charts` gives. Its elements (few kinds, no style attributes) are drawn with
+the colours of the light page, its title above, so that a file alone says what it shows, its legend
+below. The same figure gives the same bytes with the same matplotlib, which is loaded here and
+nowhere above: pages do without it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,17 @@ if TYPE_CHECKING:
 
 INK, SOFT, LINE, STRONG, PAPER = "#182130", "#465166", "#dce1e8", "#818c9f", "#ffffff"
 SERIES = ("#0067a5", "#c05400", "#00785a", "#a84d86", "#8a6d00", "#3d4d66")
-STEPS = ("#e9eef5", "#cfdff1", "#adcbe8", "#85b3dc", "#5b98cc", "#387cb8", "#1f61a0", "#124882", "#0b3161")
+STEPS = (
+    "#e9eef5",
+    "#cfdff1",
+    "#adcbe8",
+    "#85b3dc",
+    "#5b98cc",
+    "#387cb8",
+    "#1f61a0",
+    "#124882",
+    "#0b3161",
+)
 DASHES = ((), (6, 3), (2, 3), (9, 3, 2, 3), (12, 4), (1, 4))
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 """Of stacked bars: paper may be printed without colours."""
@@ -48,7 +58,13 @@ NOTHING: dict[str, dict[str, Any]] = {
     "png": {"Software": "Assay"},
 }
 """Metadata without the moment, so that the same picture is the same file."""
-SETTINGS: dict[str, Any] = {"svg.hashsalt": "assay", "svg.fonttype": "none", "pdf.fonttype": 42, "hatch.linewidth": 0.4, "font.size": FONT}
+SETTINGS: dict[str, Any] = {
+    "svg.hashsalt": "assay",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "hatch.linewidth": 0.4,
+    "font.size": FONT,
+}
 
 LAYOUT = ("GDEF", "GPOS", "GSUB")
 """Tables of a font by which words are laid out."""
@@ -84,7 +100,8 @@ class LegendKey(NamedTuple):
 
 
 def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
-    """titled: with the figure's caption above; a paper says it in words of its own. Raises Nothing for a figure without a picture."""
+    """titled: with the figure's caption above; a paper says it in words of its own. Raises Nothing
+    for a figure without a picture."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -98,14 +115,24 @@ def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
     lines = textwrap.wrap(title, int((width - 16) / (CHARACTER * BOLD))) if titled else []
     head = TITLE_LINE * len(lines) + (6 if lines else 0)
     with matplotlib.rc_context(SETTINGS):  # type: ignore[arg-type]  # its keys are literals
-        paper = Figure(figsize=(width / PIXELS_PER_INCH, (head + whole) / PIXELS_PER_INCH), facecolor=PAPER)
+        paper = Figure(
+            figsize=(width / PIXELS_PER_INCH, (head + whole) / PIXELS_PER_INCH), facecolor=PAPER
+        )
         FigureCanvasAgg(paper)
         axes = paper.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(0, width)
         axes.set_ylim(whole, -head)
         axes.set_axis_off()
         for number, line in enumerate(lines):
-            axes.text(8, TITLE_LINE * (number + 0.8) - head, line, color=INK, fontsize=FONT, weight="bold", parse_math=False)
+            axes.text(
+                8,
+                TITLE_LINE * (number + 0.8) - head,
+                line,
+                color=INK,
+                fontsize=FONT,
+                weight="bold",
+                parse_math=False,
+            )
         for one in _elements(picture):
             _draw(axes, one, 0.0, 0.0)
         top = height + 8
@@ -124,15 +151,16 @@ def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
 
 @cache
 def _embed_letters_alone() -> None:
-    """Words stand in a PDF as numbers of letters with their places: the tables by which they were laid out are read by nobody there, and to
-    make them smaller was half the time of a picture."""
+    """Words stand in a PDF as numbers of letters with their places: the tables by which they were
+    laid out are read by nobody there, and to make them smaller was half the time of a picture."""
     from fontTools.subset import Options
 
     Options._drop_tables_default = [*Options._drop_tables_default, *LAYOUT]
 
 
 def _within(paper: Figure, axes: Axes) -> None:
-    """In the order of the description, later over earlier; words that reach over an edge are moved in."""
+    """In the order of the description, later over earlier; words that reach over an edge are moved
+    in."""
     renderer = paper.canvas.get_renderer()  # type: ignore[attr-defined]  # of the Agg canvas
     edge = paper.bbox.width
     scale = PIXELS_PER_INCH / paper.dpi
@@ -148,7 +176,11 @@ def _within(paper: Figure, axes: Axes) -> None:
 
 def title_of(figure: str) -> str:
     """The caption of a `<figure>`."""
-    return " ".join("".join(one.itertext()) for one in ElementTree.fromstring(figure).iter() if one.tag.rpartition("}")[2] == "figcaption").strip()
+    return " ".join(
+        "".join(one.itertext())
+        for one in ElementTree.fromstring(figure).iter()
+        if one.tag.rpartition("}")[2] == "figcaption"
+    ).strip()
 
 
 def parts_of(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
@@ -158,19 +190,28 @@ def parts_of(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
         one.tag = one.tag.rpartition("}")[2]
     for text in root.iter("text"):
         for span in text.iter("tspan"):
-            span.attrib |= {name: text.attrib[name] for name in ("class", "text-anchor") if name in text.attrib}
+            span.attrib |= {
+                name: text.attrib[name] for name in ("class", "text-anchor") if name in text.attrib
+            }
     picture = root.find(".//div[@class='picture']/svg")
     if picture is None:
         said = root.find("p")
         raise Nothing("" if said is None else said.text or "")
     keys = []
     for item in root.findall("./ul[@class='legend']/li"):
-        keys.append(LegendKey((item.text or "").strip(), item.findall("svg"), " ".join("".join(one.tail or "" for one in item).split())))
+        keys.append(
+            LegendKey(
+                (item.text or "").strip(),
+                item.findall("svg"),
+                " ".join("".join(one.tail or "" for one in item).split()),
+            )
+        )
     return picture, keys
 
 
 class LegendRow(NamedTuple):
-    """keys: (x, entry). height: of its longest entry, which stands alone where it has several lines."""
+    """keys: (x, entry). height: of its longest entry, which stands alone where it has several
+    lines."""
 
     keys: list[tuple[float, LegendKey]]
     height: float
@@ -193,7 +234,10 @@ def _entry(axes: Axes, key: LegendKey, x: float, y: float, lines: list[str]) -> 
     for place, swatch in enumerate(key.swatches):
         for one in _elements(swatch):
             _draw(axes, one, x + key.start + 16 * place, y)
-    for words, dx, dy in ((key.before, 0.0, 0.0), *((line, key.words_start, WORDS_LINE * n) for n, line in enumerate(lines))):
+    for words, dx, dy in (
+        (key.before, 0.0, 0.0),
+        *((line, key.words_start, WORDS_LINE * n) for n, line in enumerate(lines)),
+    ):
         axes.text(x + dx, y + 12 + dy, words, color=SOFT, fontsize=FONT, parse_math=False)
 
 
@@ -218,12 +262,16 @@ def look_of(classes: str) -> PrintedStyle:
         if letter == "s" and number > 0:
             look = look._replace(fill=SERIES[(number - 1) % 6], hatch=HATCHES[(number - 1) % 6])
         elif letter == "l" and number > 0:
-            look = look._replace(stroke=SERIES[(number - 1) % 6], width=2.0, dashes=DASHES[(number - 1) % 6])
+            look = look._replace(
+                stroke=SERIES[(number - 1) % 6], width=2.0, dashes=DASHES[(number - 1) % 6]
+            )
         elif letter == "g" and number >= 0:
             look = look._replace(fill=STEPS[number % len(STEPS)])
         elif name.startswith(("agree", "disagree")):
             steps = AGREE if name.startswith("agree") else DISAGREE
-            look = look._replace(fill=steps[int(name[-1]) % 4], hatch="" if steps is AGREE else "////")
+            look = look._replace(
+                fill=steps[int(name[-1]) % 4], hatch="" if steps is AGREE else "////"
+            )
         elif name in LOOKS:
             look = look._replace(**LOOKS[name])
     return look if "bar" in classes.split() else look._replace(hatch="")
@@ -265,7 +313,15 @@ def _shape(axes: Axes, one: ElementTree.Element, look: PrintedStyle, dx: float, 
     if look.dashes:
         stroke["linestyle"] = (0, tuple(step / look.width for step in look.dashes))
     if one.tag == "line":
-        axes.add_line(Line2D([at("x1"), at("x2")], [at("y1"), at("y2")], color=look.stroke, solid_capstyle="butt", **stroke))
+        axes.add_line(
+            Line2D(
+                [at("x1"), at("x2")],
+                [at("y1"), at("y2")],
+                color=look.stroke,
+                solid_capstyle="butt",
+                **stroke,
+            )
+        )
         return
     if one.tag == "polyline":
         xs, ys = zip(*_points(one), strict=True)
@@ -275,7 +331,11 @@ def _shape(axes: Axes, one: ElementTree.Element, look: PrintedStyle, dx: float, 
     if look.hatch:
         fill |= {"hatch": look.hatch, "edgecolor": PAPER}
     if one.tag == "rect":
-        axes.add_patch(Rectangle((at("x"), at("y")), float(one.get("width", 0)), float(one.get("height", 0)), **fill))
+        axes.add_patch(
+            Rectangle(
+                (at("x"), at("y")), float(one.get("width", 0)), float(one.get("height", 0)), **fill
+            )
+        )
     elif one.tag == "circle":
         axes.add_patch(Circle((at("cx"), at("cy")), float(one.get("r", 0)), **fill))
     elif one.tag == "polygon":
@@ -286,7 +346,9 @@ DRAWN = {"line", "polyline", "rect", "circle", "polygon", "text", "tspan"}
 
 
 def _points(one: ElementTree.Element) -> list[tuple[float, float]]:
-    return [(float(x), float(y)) for x, y in (pair.split(",") for pair in one.get("points", "").split())]
+    return [
+        (float(x), float(y)) for x, y in (pair.split(",") for pair in one.get("points", "").split())
+    ]
 
 
 def _write(axes: Axes, one: ElementTree.Element) -> None:
@@ -297,24 +359,36 @@ def _write(axes: Axes, one: ElementTree.Element) -> None:
     across: Any = {"start": "left", "middle": "center", "end": "right"}[anchor]
     colour = look_of(one.get("class", "label")).fill
     axes.text(
-        float(one.get("x", 0)), float(one.get("y", 0)), words, color=INK if colour == "none" else colour, fontsize=FONT,
-        horizontalalignment=across, verticalalignment="baseline", parse_math=False,
-    )  # fmt: skip
+        float(one.get("x", 0)),
+        float(one.get("y", 0)),
+        words,
+        color=INK if colour == "none" else colour,
+        fontsize=FONT,
+        horizontalalignment=across,
+        verticalalignment="baseline",
+        parse_math=False,
+    )
 
 
 def css() -> str:
     """The same looks for a page that stands alone, as rules of a style sheet."""
-    names = [f"{letter}{k}" for letter in "sl" for k in range(1, 7)] + [f"g{k}" for k in range(len(STEPS))]
+    names = [f"{letter}{k}" for letter in "sl" for k in range(1, 7)] + [
+        f"g{k}" for k in range(len(STEPS))
+    ]
     names += [f"{word}{k}" for word in ("agree", "disagree") for k in range(4)]
     rules = [f"svg .{name} {{ {_rule(look_of(name))} }}" for name in names]
     for name, said in LOOKS.items():  # only what they say: they stand beside a series' class
         words = {"fill": "fill", "stroke": "stroke", "width": "stroke-width", "opacity": "opacity"}
         parts = [f"{words[key]}: {value};" for key, value in said.items() if key in words]
-        parts += [f"stroke-dasharray: {' '.join(map(str, said['dashes']))};"] if "dashes" in said else []
+        parts += (
+            [f"stroke-dasharray: {' '.join(map(str, said['dashes']))};"] if "dashes" in said else []
+        )
         rules.append(f"svg .{name} {{ {' '.join(parts)} }}")
     return "\n".join(rules)
 
 
 def _rule(look: PrintedStyle) -> str:
     dashes = f" stroke-dasharray: {' '.join(map(str, look.dashes))};" if look.dashes else ""
-    return f"fill: {look.fill}; stroke: {look.stroke};" + (f" stroke-width: {look.width:g};{dashes}" if look.stroke != "none" else "")
+    return f"fill: {look.fill}; stroke: {look.stroke};" + (
+        f" stroke-width: {look.width:g};{dashes}" if look.stroke != "none" else ""
+    )

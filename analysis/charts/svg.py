@@ -18,10 +18,12 @@ CHARACTER = 7.2
 LINE = 14.0
 """Height of a line of text in a picture, in its pixels."""
 WIDTH, NARROW = 560.0, 280.0
-"""Of a picture, whose words are 11 pixels high in one of two columns of a window of 1,280, and of the form of it that a narrow window shows: there,
-560 pixels would be scrolled or their words be too small to read."""
+"""Of a picture, whose words are 11 pixels high in one of two columns of a window of 1,280, and of
+the form of it that a narrow window shows: there, 560 pixels would be scrolled or their words be too
+small to read."""
 BESIDE = 11
-"""Characters of a row's name that still stands beside its row in the narrow form; longer ones stand above it."""
+"""Characters of a row's name that still stands beside its row in the narrow form; longer ones stand
+above it."""
 PART = re.compile(r"[^\s_./:-]+[\s_./:-]*|[\s_./:-]+")
 COUNTED = re.compile(rf"\d+|\b(?:{'|'.join(calendar.month_abbr[1:])})\b")
 NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -35,8 +37,15 @@ _numbers = count(1)
 
 
 def element(name: str, *children: str, text: str = "", **attributes: object) -> str:
-    """`<name …>`; a trailing underscore of an attribute is dropped, other underscores become hyphens; None is left out."""
-    given = "".join([f'{_attribute(key)}"{_quoted(value)}"' for key, value in attributes.items() if value is not None])
+    """`<name …>`; a trailing underscore of an attribute is dropped, other underscores become
+    hyphens; None is left out."""
+    given = "".join(
+        [
+            f'{_attribute(key)}"{_quoted(value)}"'
+            for key, value in attributes.items()
+            if value is not None
+        ]
+    )
     inside = escape(text) + "".join(children)
     return f"<{name}{given}>{inside}</{name}>" if inside else f"<{name}{given}/>"
 
@@ -73,7 +82,11 @@ class Linear:
 
     def __call__(self, value: float) -> float:
         span = self.high - self.low
-        return self.start + (value - self.low) / span * (self.end - self.start) if span else (self.start + self.end) / 2
+        return (
+            self.start + (value - self.low) / span * (self.end - self.start)
+            if span
+            else (self.start + self.end) / 2
+        )
 
 
 def are_whole(values: Iterable[float]) -> bool:
@@ -82,7 +95,8 @@ def are_whole(values: Iterable[float]) -> bool:
 
 
 def ticks(low: float, high: float, wanted: int = 5, *, whole: bool = False) -> list[float]:
-    """Round numbers (1, 2 or 5 times a power of ten apart) that cover low..high from the inside. whole: whole numbers only."""
+    """Round numbers (1, 2 or 5 times a power of ten apart) that cover low..high from the inside.
+    whole: whole numbers only."""
     if not high > low:
         return [low]
     rough = (high - low) / max(wanted, 1)
@@ -96,14 +110,24 @@ def ticks(low: float, high: float, wanted: int = 5, *, whole: bool = False) -> l
 
 
 def tick_labels(values: Sequence[float], form: Callable[[float], str]) -> list[str]:
-    """Labels of an axis. Each states its tick's value: numbers get the decimals that the step needs, and of equal dates or percentages
-    only the first is kept (the others are empty)."""
+    """Labels of an axis. Each states its tick's value: numbers get the decimals that the step
+    needs, and of equal dates or percentages only the first is kept (the others are empty)."""
     labels = [with_minus(form(value)) for value in values]
     written = [_parsed(label) for label in labels]
-    if all(math.isclose(one, value, rel_tol=1e-9, abs_tol=1e-12) for one, value in zip(written, values, strict=True)):
+    if all(
+        math.isclose(one, value, rel_tol=1e-9, abs_tol=1e-12)
+        for one, value in zip(written, values, strict=True)
+    ):
         return labels
     if not any(map(math.isnan, written)):
-        decimals = next((d for d in range(1, 12) if all(math.isclose(round(v, d), v, rel_tol=1e-9, abs_tol=1e-12) for v in values)), 12)
+        decimals = next(
+            (
+                d
+                for d in range(1, 12)
+                if all(math.isclose(round(v, d), v, rel_tol=1e-9, abs_tol=1e-12) for v in values)
+            ),
+            12,
+        )
         return [with_minus(f"{value:,.{decimals}f}") for value in values]
     return [label if label not in labels[:k] else "" for k, label in enumerate(labels)]
 
@@ -117,7 +141,8 @@ def _parsed(label: str) -> float:
 
 
 def lines_of(name: str, most: int) -> list[str]:
-    """The name in lines of `most` usual characters, fewer where they are wide, broken after a space or sign where there is one, and whole."""
+    """The name in lines of `most` usual characters, fewer where they are wide, broken after a space
+    or sign where there is one, and whole."""
     lines = [""]
     for part in PART.findall(name):
         if lines[-1] and not _fits(lines[-1] + part.rstrip(), most):
@@ -134,29 +159,39 @@ def _fits(words: str, most: int) -> bool:
 
 
 def room_for(names: Iterable[str], most: int, widest: float) -> float:
-    """The space at the left that the names of rows need, in lines of at most `most` characters: short names leave it to the picture."""
+    """The space at the left that the names of rows need, in lines of at most `most` characters:
+    short names leave it to the picture."""
     longest = max((width_of(line) for name in names for line in lines_of(name, most)), default=0.0)
     return min(widest, 14 + max(longest, CHARACTER * 4))
 
 
 def width_of(words: str) -> float:
-    """Of a label, in the picture's pixels; capitals take more than small letters, and nDCG@10 is hardly anything else."""
-    return CHARACTER * len(words) + 2 * sum(letter.isupper() for letter in words) + 4 * sum(words.count(sign) for sign in "@%MWmw")
+    """Of a label, in the picture's pixels; capitals take more than small letters, and nDCG@10 is
+    hardly anything else."""
+    return (
+        CHARACTER * len(words)
+        + 2 * sum(letter.isupper() for letter in words)
+        + 4 * sum(words.count(sign) for sign in "@%MWmw")
+    )
 
 
 def head_lines(names: Sequence[str], room: float, most: int) -> list[list[str]] | None:
-    """Names of columns or bars in at most so many lines, each within `room` and no word broken; None where that cannot be."""
+    """Names of columns or bars in at most so many lines, each within `room` and no word broken;
+    None where that cannot be."""
     if all(width_of(name) <= room for name in names):
         return [[name] for name in names]
     letters = int(room / CHARACTER)
-    if most < 2 or not all(_fits(part.rstrip(), letters) for name in names for part in PART.findall(name)):
+    if most < 2 or not all(
+        _fits(part.rstrip(), letters) for name in names for part in PART.findall(name)
+    ):
         return None
     lines = [lines_of(name, letters) for name in names]
     return lines if max(map(len, lines)) <= most else None
 
 
 def count_on(names: Sequence[str]) -> bool:
-    """Whether short names differ by numbers or months alone, as ranks and hours do: between two of them the others are clear."""
+    """Whether short names differ by numbers or months alone, as ranks and hours do: between two of
+    them the others are clear."""
     return max(map(len, names)) <= SHORT and len({COUNTED.sub("", name) for name in names}) == 1
 
 
@@ -168,7 +203,8 @@ def centre_inside(x: float, words: str, width: float) -> float:
 
 @dataclass(frozen=True)
 class RowNames:
-    """Where the names of rows stand. left: where the rows begin. most: characters of a line of a name. above: over the row instead of beside it."""
+    """Where the names of rows stand. left: where the rows begin. most: characters of a line of a
+    name. above: over the row instead of beside it."""
 
     left: float
     most: int
@@ -180,17 +216,24 @@ class RowNames:
 
     def height(self, name: str, least: float) -> float:
         """Of a row with its name; least: of what is drawn in it."""
-        return self.head(name) + least if self.above else max(least, LINE * len(lines_of(name, self.most)) + 6)
+        return (
+            self.head(name) + least
+            if self.above
+            else max(least, LINE * len(lines_of(name, self.most)) + 6)
+        )
 
     def drawn(self, name: str, *, top: float, height: float, gap: float = 10.0) -> str:
         """The name of the row that begins at `top`. gap: to what stands beside it."""
         if self.above:
-            return in_lines(lines_of(name, self.most), x=2.0, first=top + LINE - 2, anchor="start", tip=name)
+            return in_lines(
+                lines_of(name, self.most), x=2.0, first=top + LINE - 2, anchor="start", tip=name
+            )
         return row_name(name, x=self.left - gap, y=top + height / 2, most=self.most)
 
 
 def names_of_rows(names: Sequence[str], *, width: float, most: int, widest: float) -> RowNames:
-    """most, widest: of a name's line beside its row in the usual form, in characters and in pixels."""
+    """most, widest: of a name's line beside its row in the usual form, in characters and in
+    pixels."""
     if width > NARROW:
         return RowNames(room_for(names, most, widest), most)
     if all(len(lines_of(name, BESIDE)) < 2 for name in names):
@@ -199,12 +242,14 @@ def names_of_rows(names: Sequence[str], *, width: float, most: int, widest: floa
 
 
 def in_both_widths(draw: Callable[[float], str], usual: float = WIDTH) -> str:
-    """draw: width -> `<svg>`. The usual form first, which is the one for print, then the narrow one: the style sheet shows one of them."""
+    """draw: width -> `<svg>`. The usual form first, which is the one for print, then the narrow
+    one: the style sheet shows one of them."""
     return draw(usual) + draw(NARROW)
 
 
 def key_below(names: Sequence[str], *, y: float, width: float) -> tuple[str, float]:
-    """Lines "1: name" from y downwards, for labels that are numbers because they had no room, and the height of all. Two columns in the usual form."""
+    """Lines "1: name" from y downwards, for labels that are numbers because they had no room, and
+    the height of all. Two columns in the usual form."""
     across = 2 if width > NARROW and len(names) > 3 else 1
     parts, most, down = [], int((width / across - 4) / CHARACTER), -(-len(names) // across)
     ends = [y]
@@ -212,16 +257,29 @@ def key_below(names: Sequence[str], *, y: float, width: float) -> tuple[str, flo
         column, first = divmod(number_of - 1, down)
         at = y if first == 0 else ends[-1]
         lines = lines_of(f"{number_of}: {name}", most)
-        parts.append(in_lines(lines, x=2.0 + column * width / across, first=at + LINE - 2, anchor="start"))
+        parts.append(
+            in_lines(lines, x=2.0 + column * width / across, first=at + LINE - 2, anchor="start")
+        )
         ends.append(at + LINE * len(lines) + 2)
     return "".join(parts), max(ends) - y
 
 
-def in_lines(lines: Sequence[str], *, x: float, first: float, anchor: str, tip: str = "", class_: str = "label") -> str:
-    """first: y of the first line. tip: its tooltip, which tells a name's row from other words, too."""
+def in_lines(
+    lines: Sequence[str],
+    *,
+    x: float,
+    first: float,
+    anchor: str,
+    tip: str = "",
+    class_: str = "label",
+) -> str:
+    """first: y of the first line. tip: its tooltip, which tells a name's row from other words,
+    too."""
     title = element("title", text=tip) if tip else ""
     if len(lines) == 1:
-        return element("text", title, text=lines[0], x=x, y=first, text_anchor=anchor, class_=class_)
+        return element(
+            "text", title, text=lines[0], x=x, y=first, text_anchor=anchor, class_=class_
+        )
     spans = [element("tspan", text=line, x=x, y=first + LINE * i) for i, line in enumerate(lines)]
     return element("text", title, *spans, text_anchor=anchor, class_=class_)
 
@@ -232,16 +290,24 @@ def row_name(name: str, *, x: float, y: float, most: int) -> str:
     return in_lines(lines, x=x, first=y + 4 - LINE * (len(lines) - 1) / 2, anchor="end", tip=name)
 
 
-def room_of_axis(scale: Linear, form: Callable[[float], str], *, least: float = 56.0, whole: bool = False) -> float:
+def room_of_axis(
+    scale: Linear, form: Callable[[float], str], *, least: float = 56.0, whole: bool = False
+) -> float:
     """The space at the left that the values of an upright axis need."""
     values = ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole)
     return max(least, 10 + CHARACTER * max(map(len, tick_labels(values, form))))
 
 
 def reference_name(name: str, *, x: float, last: float, width: float, most: int = 30) -> str:
-    """The name of an upright reference line at x, on the side that has more room, in lines that end at y = `last`. most: characters of a line."""
+    """The name of an upright reference line at x, on the side that has more room, in lines that end
+    at y = `last`. most: characters of a line."""
     left, lines = x > width / 2, reference_lines(name, x=x, width=width, most=most)
-    return in_lines(lines, x=x + (-4 if left else 4), first=last - LINE * (len(lines) - 1), anchor="end" if left else "start")
+    return in_lines(
+        lines,
+        x=x + (-4 if left else 4),
+        first=last - LINE * (len(lines) - 1),
+        anchor="end" if left else "start",
+    )
 
 
 def reference_lines(name: str, *, x: float, width: float, most: int = 30) -> list[str]:
@@ -261,7 +327,8 @@ def more_lines(label: str, width: float) -> float:
 
 
 def lines_above(label: str, right: float) -> float:
-    """The height that the label of an upright axis takes beyond one line. right: where the grid ends."""
+    """The height that the label of an upright axis takes beyond one line. right: where the grid
+    ends."""
     return more_lines(label, _room_above(right))
 
 
@@ -284,11 +351,17 @@ def axis_left(
     for tick, words in zip(at, tick_labels(at, form), strict=True):
         y = scale(tick)
         parts.append(element("line", x1=left, x2=right, y1=y, y2=y, class_="grid"))
-        parts.append(element("text", text=words, x=left - 6, y=y + 4, text_anchor="end", class_="label"))
+        parts.append(
+            element("text", text=words, x=left - 6, y=y + 4, text_anchor="end", class_="label")
+        )
     if label:
         said = label_lines(label, _room_above(right))
         first = min(scale.start, scale.end) - 10 - LINE * (len(said) - 1)
-        parts.append(in_lines(said, x=min(left, 80.0) if right > NARROW else 2.0, first=first, anchor="start"))
+        parts.append(
+            in_lines(
+                said, x=min(left, 80.0) if right > NARROW else 2.0, first=first, anchor="start"
+            )
+        )
     return "".join(parts)
 
 
@@ -303,10 +376,17 @@ def axis_bottom(
     width: float = WIDTH,
     whole: bool = False,
 ) -> str:
-    """A line with its values below; of labels that would meet, the later one is left out. width: of the picture."""
-    parts = [element("line", x1=scale.start - 8, x2=scale.end + 8, y1=bottom, y2=bottom, class_="axis")]
+    """A line with its values below; of labels that would meet, the later one is left out. width: of
+    the picture."""
+    parts = [
+        element("line", x1=scale.start - 8, x2=scale.end + 8, y1=bottom, y2=bottom, class_="axis")
+    ]
     free = -math.inf
-    at = ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole) if at is None else at
+    at = (
+        ticks(min(scale.low, scale.high), max(scale.low, scale.high), whole=whole)
+        if at is None
+        else at
+    )
     for tick, words in zip(at, tick_labels(at, form), strict=True):
         x = scale(tick)
         parts.append(element("line", x1=x, x2=x, y1=bottom, y2=bottom + 4, class_="axis"))
@@ -314,7 +394,11 @@ def axis_bottom(
         if not words or centre - half < free:
             continue
         free = centre + half + 4
-        parts.append(element("text", text=words, x=centre, y=bottom + 20, text_anchor="middle", class_="label"))
+        parts.append(
+            element(
+                "text", text=words, x=centre, y=bottom + 20, text_anchor="middle", class_="label"
+            )
+        )
     if label:
         said = label_lines(label, width)
         middle = centre_inside((scale.start + scale.end) / 2, max(said, key=width_of), width)
@@ -325,7 +409,9 @@ def axis_bottom(
 def drawing(width: float, height: float, *parts: str, title: str, description: str) -> str:
     """An SVG that screen readers announce by title and description."""
     key = f"p{next(_numbers)}"
-    head = element("title", text=title, id=f"{key}t") + element("desc", text=description, id=f"{key}d")
+    head = element("title", text=title, id=f"{key}t") + element(
+        "desc", text=description, id=f"{key}d"
+    )
     return element(
         "svg",
         head,
@@ -344,11 +430,29 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, caption: str
 
     def cell(value: Cell) -> str:
         numeric = isinstance(value, (int, float)) or value is None
-        return element("td", text=number(value, 3) if numeric else str(value), class_="number" if numeric else None)  # type: ignore[arg-type]
+        return element(
+            "td",
+            text=number(value, 3) if numeric else str(value),
+            class_="number" if numeric else None,
+        )  # type: ignore[arg-type]
 
-    head = element("thead", element("tr", *(element("th", text=name, scope="col") for name in header)))
-    body = element("tbody", *(element("tr", element("th", text=str(row[0]), scope="row"), *map(cell, row[1:])) for row in rows))
-    return element("table", element("caption", text=caption, class_="visually-hidden"), head, body, class_="table compact")
+    head = element(
+        "thead", element("tr", *(element("th", text=name, scope="col") for name in header))
+    )
+    body = element(
+        "tbody",
+        *(
+            element("tr", element("th", text=str(row[0]), scope="row"), *map(cell, row[1:]))
+            for row in rows
+        ),
+    )
+    return element(
+        "table",
+        element("caption", text=caption, class_="visually-hidden"),
+        head,
+        body,
+        class_="table compact",
+    )
 
 
 def legend(names: Sequence[str], prefix: str = "s", classes: Sequence[str] = ()) -> str:
@@ -356,19 +460,38 @@ def legend(names: Sequence[str], prefix: str = "s", classes: Sequence[str] = ())
     items = []
     for i, name in enumerate(names, start=1):
         shape = (
-            element("rect", x=1, y=3, width=14, height=10, class_=classes[i - 1] if classes else f"{prefix}{i}")
+            element(
+                "rect",
+                x=1,
+                y=3,
+                width=14,
+                height=10,
+                class_=classes[i - 1] if classes else f"{prefix}{i}",
+            )
             if prefix != "l"
             else element("line", x1=0, x2=16, y1=8, y2=8, class_=f"l{i}")
         )
-        items.append(element("li", element("svg", shape, viewBox="0 0 16 16", aria_hidden="true"), " " + escape(name)))
+        items.append(
+            element(
+                "li",
+                element("svg", shape, viewBox="0 0 16 16", aria_hidden="true"),
+                " " + escape(name),
+            )
+        )
     return element("ul", *items, class_="legend", role="list")
 
 
 def steps_legend(low: str, high: str, *, steps: int, empty: bool) -> str:
-    """What the colours of a heat map mean: from `low` to `high`. empty: a hatched cell is explained, too."""
+    """What the colours of a heat map mean: from `low` to `high`. empty: a hatched cell is
+    explained, too."""
 
     def swatch(of: str) -> str:
-        return element("svg", element("rect", x=1, y=3, width=14, height=10, class_=of), viewBox="0 0 16 16", aria_hidden="true")
+        return element(
+            "svg",
+            element("rect", x=1, y=3, width=14, height=10, class_=of),
+            viewBox="0 0 16 16",
+            aria_hidden="true",
+        )
 
     scale = "".join(swatch(f"g{step}") for step in range(steps))
     items = [element("li", escape(f"{low} "), scale, escape(f" {high}"))]
@@ -377,17 +500,39 @@ def steps_legend(low: str, high: str, *, steps: int, empty: bool) -> str:
     return element("ul", *items, class_="legend", role="list")
 
 
-def figure(picture: str, *, caption: str, header: Sequence[str], rows: Sequence[Sequence[Cell]], key: str = "") -> str:
+def figure(
+    picture: str,
+    *,
+    caption: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    key: str = "",
+) -> str:
     """A picture with its caption, legend and the table behind it."""
     data = element(
         "details",
         element("summary", text="The numbers"),
         element(
-            "div", table(header, rows, caption=caption), class_="table-wrap", tabindex="0", role="region", aria_label=f"Numbers: {caption}"
+            "div",
+            table(header, rows, caption=caption),
+            class_="table-wrap",
+            tabindex="0",
+            role="region",
+            aria_label=f"Numbers: {caption}",
         ),
     )
-    frame = element("div", picture, class_="picture", tabindex="0", role="group", aria_label=f"Picture: {caption}")
-    return NO_XML.sub("\ufffd", element("figure", element("figcaption", text=caption), frame, key, data, class_="figure"))
+    frame = element(
+        "div",
+        picture,
+        class_="picture",
+        tabindex="0",
+        role="group",
+        aria_label=f"Picture: {caption}",
+    )
+    return NO_XML.sub(
+        "\ufffd",
+        element("figure", element("figcaption", text=caption), frame, key, data, class_="figure"),
+    )
 
 
 def undefined(reason: str, *, caption: str) -> str:

@@ -15,27 +15,43 @@ FILES_WRITTEN = ("output", "export", "export_qrels")
 
 
 class ByTopicGroup(FileCommand):
-    """only_these: the topics to which qrels are cut when they are read; None: all. topics_read: those of the first qrels, uncut."""
+    """only_these: the topics to which qrels are cut when they are read; None: all. topics_read:
+    those of the first qrels, uncut."""
 
     only_these: frozenset[str] | None = None
     topics_read: list[str] | None = None
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--topic-groups", metavar="FILE", help="topic and group, tab-separated: the same within each group of topics, too")
+        parser.add_argument(
+            "--topic-groups",
+            metavar="FILE",
+            help="topic and group, tab-separated: the same within each group of topics, too",
+        )
 
     def answered(self, options: dict[str, Any]) -> dict[str, Any]:
         path = options["topic_groups"]
         if path is None:
             return super().answered(options)
         if options.get("sampled"):
-            raise BadInput("--topic-groups is for judged qrels; the probabilities of a sampled pool are those of all its topics")
-        if "-" in [value for given in options.values() for value in (given if isinstance(given, list) else [given]) if isinstance(value, str)]:
-            raise BadInput("--topic-groups reads the files once for each group: standard input (-) can be read only once")
+            raise BadInput(
+                "--topic-groups is for judged qrels; the probabilities of a sampled pool are those of all its topics"
+            )
+        if "-" in [
+            value
+            for given in options.values()
+            for value in (given if isinstance(given, list) else [given])
+            if isinstance(value, str)
+        ]:
+            raise BadInput(
+                "--topic-groups reads the files once for each group: standard input (-) can be read only once"
+            )
         result = super().answered(options)
         if self.topics_read is None:
             raise BadInput("--topic-groups needs qrels, whose topics it divides")
-        from analysis.commandline.topic_groups import groups_of_topics  # with a reader of tables, which only this option needs
+        from analysis.commandline.topic_groups import (
+            groups_of_topics,
+        )  # with a reader of tables, which only this option needs
 
         groups = groups_of_topics(self, path, self.topics_read)
         if not groups:
@@ -47,7 +63,11 @@ class ByTopicGroup(FileCommand):
         self.warn = lambda message: None  # type: ignore[method-assign]  # said of the whole
         try:
             for name, members in groups.items():
-                self.only_these = frozenset(topic for topic, belongs in zip(self.topics_read, members.tolist(), strict=True) if belongs)
+                self.only_these = frozenset(
+                    topic
+                    for topic, belongs in zip(self.topics_read, members.tolist(), strict=True)
+                    if belongs
+                )
                 try:
                     parts[name] = super().answered(within)
                 except BadInput as error:
@@ -55,7 +75,9 @@ class ByTopicGroup(FileCommand):
         finally:
             self.only_these = None
             self.warn = warn  # type: ignore[method-assign]
-        return {**result, "by_group": parts} | ({"undefined": {**result.get("undefined", {}), **undefined}} if undefined else {})
+        return {**result, "by_group": parts} | (
+            {"undefined": {**result.get("undefined", {}), **undefined}} if undefined else {}
+        )
 
     def shown(self, result: dict[str, Any], options: dict[str, Any]) -> str:
         parts = result.get("by_group")

@@ -1,4 +1,5 @@
-"""What the commands that write files of a campaign share: which campaign, and which judgements make its labels."""
+"""What the commands that write files of a campaign share: which campaign, and which judgements make
+its labels."""
 
 from __future__ import annotations
 
@@ -22,17 +23,45 @@ from pooling.whole_files import whole_bytes
 
 
 def add_campaign_options(parser: ArgumentParser) -> None:
-    """--campaign, --method, --threshold, --min-judgements, --min-seconds, --no-gold, --exclude, --judges."""
+    """--campaign, --method, --threshold, --min-judgements, --min-seconds, --no-gold, --exclude,
+    --judges."""
     parser.add_argument("--campaign", required=True, metavar="SLUG")
-    parser.add_argument("--method", choices=list(METHODS), default="majority", help="default majority, with the lowest-grade rule")
-    parser.add_argument("--threshold", type=positive, metavar="GRADE", help="lowest relevant grade (default the campaign's)")
-    parser.add_argument("--min-judgements", type=positive, default=2, metavar="N", help="a pair has a label from so many on (default 2)")
     parser.add_argument(
-        "--min-seconds", type=duration, default=0.0, metavar="S", help="leave out faster judgements, beyond the campaign's limit"
+        "--method",
+        choices=list(METHODS),
+        default="majority",
+        help="default majority, with the lowest-grade rule",
     )
-    parser.add_argument("--no-gold", action="store_true", help="leave out the judgements of gold pairs")
-    parser.add_argument("--exclude", nargs="*", default=[], metavar="PSEUDONYM", help="leave out these annotators")
-    back = "count these annotators' judgements although the campaign excludes them (without a name: all that it excludes)"
+    parser.add_argument(
+        "--threshold",
+        type=positive,
+        metavar="GRADE",
+        help="lowest relevant grade (default the campaign's)",
+    )
+    parser.add_argument(
+        "--min-judgements",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="a pair has a label from so many on (default 2)",
+    )
+    parser.add_argument(
+        "--min-seconds",
+        type=duration,
+        default=0.0,
+        metavar="S",
+        help="leave out faster judgements, beyond the campaign's limit",
+    )
+    parser.add_argument(
+        "--no-gold", action="store_true", help="leave out the judgements of gold pairs"
+    )
+    parser.add_argument(
+        "--exclude", nargs="*", default=[], metavar="PSEUDONYM", help="leave out these annotators"
+    )
+    back = (
+        "count these annotators' judgements although the campaign excludes them (without a name: "
+        "all that it excludes)"
+    )
     parser.add_argument("--take-back", nargs="*", metavar="PSEUDONYM", help=back)
     add_judges(parser)
 
@@ -40,7 +69,14 @@ def add_campaign_options(parser: ArgumentParser) -> None:
 def choices_of(campaign: Campaign, options: Mapping[str, Any]) -> Choices:
     """The options as choices; BadInput where the campaign has no such grade or annotator."""
     back = [EVERYBODY] if options["take_back"] == [] else options["take_back"]
-    choices = Choices.of({**options, "take_back": back, "with_gold": not options["no_gold"], "judges": judges_of(options)})
+    choices = Choices.of(
+        {
+            **options,
+            "take_back": back,
+            "with_gold": not options["no_gold"],
+            "judges": judges_of(options),
+        }
+    )
     if wrong := exports.check(campaign, choices):
         raise BadInput(" ".join(wrong))
     return choices
@@ -58,12 +94,15 @@ def bytes_output(path: str) -> Iterator[BinaryIO]:
 
 
 class ExportCommand(DatabaseCommand):
-    """Writes one export to --output, or to standard output where neither --output nor --json is given."""
+    """Writes one export to --output, or to standard output where neither --output nor --json is
+    given."""
 
     makes_data_file = True
     takes_seed = False
 
-    def prepared_export(self, name: str, campaign: Campaign, wanted: exports.ExportWanted) -> BinaryIO:
+    def prepared_export(
+        self, name: str, campaign: Campaign, wanted: exports.ExportWanted
+    ) -> BinaryIO:
         """The whole file. Raises BadInput where it cannot be made."""
         try:
             return exports.prepared(exports.EXPORTS[name], campaign, wanted)

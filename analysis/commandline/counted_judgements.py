@@ -1,4 +1,5 @@
-"""The judgements that count, as commands get them from a file (`judged_files`) or from a campaign (`stored_campaigns`)."""
+"""The judgements that count, as commands get them from a file (`judged_files`) or from a campaign
+(`stored_campaigns`)."""
 
 from __future__ import annotations
 
@@ -24,5 +25,7 @@ class CountedJudgements(NamedTuple):
 
 def threshold_within(threshold: int, n_grades: int) -> int:
     if threshold >= n_grades:
-        raise BadInput(f"--threshold {threshold} is above every grade of a scale of {n_grades}, expected 1 to {n_grades - 1}")
+        raise BadInput(
+            f"--threshold {threshold} is above every grade of a scale of {n_grades}, expected 1 to {n_grades - 1}"
+        )
     return threshold

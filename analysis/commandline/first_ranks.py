@@ -1,4 +1,5 @@
-"""How the commands after Lin et al. read runs: the rank of the first relevant document of every topic."""
+"""How the commands after Lin et al. read runs: the rank of the first relevant document of every
+topic."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ MANY = "several relevant documents: the framework is defined for one, so the fir
 
 @dataclass(frozen=True, eq=False)
 class FirstRanks:
-    """ranks: int64 (n_runs, n_topics), 0 unanswered; mrr: (n_runs); n_several: topics with more than one relevant document."""
+    """ranks: int64 (n_runs, n_topics), 0 unanswered; mrr: (n_runs); n_several: topics with more
+    than one relevant document."""
 
     tags: list[str]
     ranks: Ranks
@@ -33,33 +35,66 @@ class FirstRanks:
 
 
 def add_verdict_options(parser: ArgumentParser, corrections: Sequence[str]) -> None:
-    """--cutoff, --alpha, --decide, --correction, and how measures and runs are read except --scores."""
+    """--cutoff, --alpha, --decide, --correction, and how measures and runs are read except
+    --scores."""
     parser.add_argument(
-        "--cutoff", type=positive, default=100, metavar="K", help="a topic is answered by a relevant document up to this rank"
+        "--cutoff",
+        type=positive,
+        default=100,
+        metavar="K",
+        help="a topic is answered by a relevant document up to this rank",
     )
     parser.add_argument(
-        "--alpha", type=fraction, default=ALPHA, metavar="P", help=f"significant means a p-value below this (default {ALPHA})"
+        "--alpha",
+        type=fraction,
+        default=ALPHA,
+        metavar="P",
+        help=f"significant means a p-value below this (default {ALPHA})",
     )
     parser.add_argument(
-        "--decide", choices=list(TESTS), default="wsr", help="the test for topics that both runs answer: signed-rank (default) or t"
+        "--decide",
+        choices=list(TESTS),
+        default="wsr",
+        help="the test for topics that both runs answer: signed-rank (default) or t",
     )
-    parser.add_argument("--correction", choices=corrections, default="none", help="of the p-values that verdicts use (default none)")
-    parser.add_argument("--family", type=positive, metavar="N", help="with a correction: how many comparisons are made in all")
+    parser.add_argument(
+        "--correction",
+        choices=corrections,
+        default="none",
+        help="of the p-values that verdicts use (default none)",
+    )
+    parser.add_argument(
+        "--family",
+        type=positive,
+        metavar="N",
+        help="with a correction: how many comparisons are made in all",
+    )
 
 
-def first_ranks(command: FileCommand, qrels: str, runs: Sequence[str], options: Mapping[str, Any]) -> FirstRanks:
-    """Reads the files and finds, per topic and run, the rank of the first relevant document within --cutoff."""
+def first_ranks(
+    command: FileCommand, qrels: str, runs: Sequence[str], options: Mapping[str, Any]
+) -> FirstRanks:
+    """Reads the files and finds, per topic and run, the rank of the first relevant document within
+    --cutoff."""
     judged = one_qrels(command, qrels)
     n_several = topics_with_several(judged, options["level"])
     if n_several:
-        command.warn(f"{qrels}: {part_of(n_several, len(judged.topics), 'topic', 'has', 'have')} {MANY}")
+        command.warn(
+            f"{qrels}: {part_of(n_several, len(judged.topics), 'topic', 'has', 'have')} {MANY}"
+        )
     measures = [Measure("RR", options["cutoff"])]
-    table = score_table(evaluate_files(command, runs, {"": judged}, {**options, "measures": measures})[""])
+    table = score_table(
+        evaluate_files(command, runs, {"": judged}, {**options, "measures": measures})[""]
+    )
     if not table.topics:
         raise BadInput("no topic of the qrels is in all runs")
     return FirstRanks(table.tags, ranks_from_rr(table.scores), table.scores.mean(axis=1), n_several)
 
 
 def topics_with_several(qrels: QrelsColumns, level: int) -> int:
-    relevant = np.add.reduceat(np.append(qrels.grades >= level, False), qrels.offsets[:-1]) if len(qrels.topics) else np.empty(0)
+    relevant = (
+        np.add.reduceat(np.append(qrels.grades >= level, False), qrels.offsets[:-1])
+        if len(qrels.topics)
+        else np.empty(0)
+    )
     return int((relevant > 1).sum())

@@ -1,4 +1,5 @@
-"""Submissions up to a day, and teams that are one institution (Craswell et al. count by institution)."""
+"""Submissions up to a day, and teams that are one institution (Craswell et al. count by
+institution)."""
 
 from __future__ import annotations
 
@@ -9,26 +10,42 @@ from pooling.formats.errors import FormatError
 from pooling.formats.leaderboards import BoardRow
 
 
-def taken(rows: Sequence[BoardRow], *, institutions: Mapping[str, str], until: str) -> list[BoardRow]:
-    """Rows of up to this day (ISO 8601, or with slashes; empty: all), with the institution in the place of a group that is its."""
+def taken(
+    rows: Sequence[BoardRow], *, institutions: Mapping[str, str], until: str
+) -> list[BoardRow]:
+    """Rows of up to this day (ISO 8601, or with slashes; empty: all), with the institution in the
+    place of a group that is its."""
     last = until.replace("/", "-")
     named = [row._replace(group=institutions.get(row.group, row.group)) for row in rows]
     return [row for row in named if not last or row.date[:10] <= last]
 
 
 def read_institutions(path: str) -> dict[str, str]:
-    """Group -> institution, of a file with these two columns and a header. FormatError for a group with two institutions."""
+    """Group -> institution, of a file with these two columns and a header. FormatError for a group
+    with two institutions."""
     table = DelimitedTable(path)
     mistakes = FileMistakes(table.name)
     of_group: dict[str, str] = {}
     for line, cells in table:
         if len(cells) < 2 or not cells[0].strip() or not cells[1].strip():
-            mistakes.add(line, f"{len(cells)} column{'' if len(cells) == 1 else 's'}, or an empty one", "a group and its institution", "\t".join(cells))
+            mistakes.add(
+                line,
+                f"{len(cells)} column{'' if len(cells) == 1 else 's'}, or an empty one",
+                "a group and its institution",
+                "\t".join(cells),
+            )
             continue
         group, institution = cells[0].strip(), cells[1].strip()
         if of_group.setdefault(group, institution) != institution:
-            mistakes.add(line, f"{group} belongs to {of_group[group]} and {institution}", "each group of one institution", "\t".join(cells))
+            mistakes.add(
+                line,
+                f"{group} belongs to {of_group[group]} and {institution}",
+                "each group of one institution",
+                "\t".join(cells),
+            )
     mistakes.raise_any()
     if not of_group:
-        raise FormatError.single(table.name, None, "no rows below the header", "a group and its institution a row")
+        raise FormatError.single(
+            table.name, None, "no rows below the header", "a group and its institution a row"
+        )
     return of_group

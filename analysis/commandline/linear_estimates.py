@@ -1,7 +1,9 @@
-"""Estimates that are sums over pairs (HT-P@k, HT-DCG@k): their interval for these very topics, and with the help of a regression on ranks.
+"""Estimates that are sums over pairs (HT-P@k, HT-DCG@k): their interval for these very topics, and
+with the help of a regression on ranks.
 
-    these_topics(sample, packed, measures, level)               {tag: {measure: {"value", "interval", "these_topics", "undefined"}}}
-    with_rank_model(sample, packed, measures, level, seed)      the same
+these_topics(sample, packed, measures, level)               {tag: {measure: {"value", "interval",
+"these_topics", "undefined"}}}
+with_rank_model(sample, packed, measures, level, seed)      the same
 """
 
 from __future__ import annotations
@@ -12,7 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.correction import CorrectedEstimate, Targets, corrected, cross_fitted, rank_features, ranking_by_runs, weights_of_run
+from analysis.core.correction import (
+    CorrectedEstimate,
+    Targets,
+    corrected,
+    cross_fitted,
+    rank_features,
+    ranking_by_runs,
+    weights_of_run,
+)
 from analysis.core.estimates import OUTSIDE, Sample, within_range
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
@@ -24,8 +34,11 @@ def linear(measures: Sequence[Measure]) -> list[Measure]:
     return [measure for measure in measures if measure.family in LINEAR]
 
 
-def these_topics(sample: Sample, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> dict[str, Any]:
-    """From the variance of judging alone: what the whole pool judged would say of these topics lies in it. NaN where there is none."""
+def these_topics(
+    sample: Sample, packed: Sequence[Packed], measures: Sequence[Measure], level: int
+) -> dict[str, Any]:
+    """From the variance of judging alone: what the whole pool judged would say of these topics lies
+    in it. NaN where there is none."""
     by_run: dict[str, Any] = {one.tag: {} for one in packed}
     for measure, targets in targets_of(sample, packed, measures, level):
         for tag, row in _rows(packed, measure, corrected(targets, 0.0)):
@@ -33,33 +46,58 @@ def these_topics(sample: Sample, packed: Sequence[Packed], measures: Sequence[Me
     return by_run
 
 
-def with_rank_model(sample: Sample, packed: Sequence[Packed], measures: Sequence[Measure], level: int, seed: int) -> dict[str, Any]:
-    """Cross-fitted regression of the label on ln best rank, votes, votes² and mean 60/(60 + rank) (SAMPLING 3.4). As certain as a larger sample."""
+def with_rank_model(
+    sample: Sample, packed: Sequence[Packed], measures: Sequence[Measure], level: int, seed: int
+) -> dict[str, Any]:
+    """Cross-fitted regression of the label on ln best rank, votes, votes² and mean 60/(60 + rank)
+    (SAMPLING 3.4). As certain as a larger sample."""
     by_run: dict[str, Any] = {one.tag: {} for one in packed}
     features = rank_features(ranking_by_runs(packed, len(sample.grades)))
     for measure, targets in targets_of(sample, packed, measures, level):
-        for tag, row in _rows(packed, measure, cross_fitted(targets, features, np.random.default_rng(seed))):
+        for tag, row in _rows(
+            packed, measure, cross_fitted(targets, features, np.random.default_rng(seed))
+        ):
             by_run[tag][str(measure)] = row
     return by_run
 
 
-def targets_of(sample: Sample, packed: Sequence[Packed], measures: Sequence[Measure], level: int) -> Iterator[tuple[Measure, Targets]]:
+def targets_of(
+    sample: Sample, packed: Sequence[Packed], measures: Sequence[Measure], level: int
+) -> Iterator[tuple[Measure, Targets]]:
     """Of each measure that is a sum over pairs, a target a run."""
     for measure in linear(measures):
         graded, lowest = measure.family == "HT-DCG", measure.level or level
-        labels = np.where(sample.grades >= 0, sample.grades if graded else sample.grades >= lowest, np.nan).astype(np.float64)
-        weights = np.column_stack([weights_of_run(one, sample, cutoff=measure.cutoff or 10, discounted=graded) for one in packed])
+        labels = np.where(
+            sample.grades >= 0, sample.grades if graded else sample.grades >= lowest, np.nan
+        ).astype(np.float64)
+        weights = np.column_stack(
+            [
+                weights_of_run(one, sample, cutoff=measure.cutoff or 10, discounted=graded)
+                for one in packed
+            ]
+        )
         yield measure, Targets(sample, weights, labels, np.zeros(len(labels)))
 
 
-def _rows(packed: Sequence[Packed], measure: Measure, estimate: CorrectedEstimate) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(
+    packed: Sequence[Packed], measure: Measure, estimate: CorrectedEstimate
+) -> Iterator[tuple[str, dict[str, Any]]]:
     for k, one in enumerate(packed):
         yield one.tag, {"value": float(estimate.values[k])} | ranges_of(measure, estimate, k)
 
 
-def ranges_of(measure: Measure, estimate: CorrectedEstimate, k: int, *, difference: bool = False) -> dict[str, Any]:
-    """interval (new topics) and these_topics of a target, within the range of the measure; undefined: why one of them is missing."""
-    new = within_range(measure, float(estimate.new_low[k]), float(estimate.new_high[k]), difference=difference)
-    these = within_range(measure, float(estimate.low[k]), float(estimate.high[k]), difference=difference)
+def ranges_of(
+    measure: Measure, estimate: CorrectedEstimate, k: int, *, difference: bool = False
+) -> dict[str, Any]:
+    """interval (new topics) and these_topics of a target, within the range of the measure;
+    undefined: why one of them is missing."""
+    new = within_range(
+        measure, float(estimate.new_low[k]), float(estimate.new_high[k]), difference=difference
+    )
+    these = within_range(
+        measure, float(estimate.low[k]), float(estimate.high[k]), difference=difference
+    )
     reason = estimate.why[k] or (OUTSIDE if math.isnan(new[0]) or math.isnan(these[0]) else None)
-    return {"interval": list(new), "these_topics": list(these)} | ({"undefined": reason} if reason else {})
+    return {"interval": list(new), "these_topics": list(these)} | (
+        {"undefined": reason} if reason else {}
+    )

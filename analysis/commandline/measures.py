@@ -1,20 +1,25 @@
-"""What the commands that compute measures share: their options, and how runs and qrels are read and named.
+"""What the commands that compute measures share: their options, and how runs and qrels are read and
+named.
 
     class Command(FileCommand):
         def arguments(self, parser):
             parser.add_argument("qrels", metavar="QRELS")
             parser.add_argument("runs", nargs="+", metavar="RUN")
-            add_measure_options(parser)                           # --measures --level --topics --only-with-relevant --scores --lenient
+            add_measure_options(parser)                           # --measures --level --topics
+            --only-with-relevant --scores --lenient
 
         def compute(self, *, qrels, runs, **options):
-            judged = one_qrels(self, qrels)                       # or named_qrels(self, ["judged=q.txt", ...]) -> {name: Qrels}
-            for run in each_run(self, runs, options):             # tags are distinct: the second of a name is tag#2, with a warning
+            judged = one_qrels(self, qrels)                       # or named_qrels(self,
+            ["judged=q.txt", ...]) -> {name: Qrels}
+            for run in each_run(self, runs, options):             # tags are distinct: the second of
+            a name is tag#2, with a warning
                 ...
-            evaluations = evaluate_files(self, runs, {"q": judged}, options)   # {"q": [Evaluation, one a run]}
+            evaluations = evaluate_files(self, runs, {"q": judged}, options)   # {"q": [Evaluation,
+            one a run]}
 
-`each_run` reads one file at a time, so that a command that reduces a run at once needs no more memory than one run. Measures
-arrive in `options["measures"]` as a list of `analysis.core.measures.Measure`.
-"""
+`each_run` reads one file at a time, so that a command that reduces a run at once needs no more
+memory than one run. Measures arrive in `options["measures"]` as a list of
+`analysis.core.measures.Measure`."""
 
 from __future__ import annotations
 
@@ -29,8 +34,22 @@ from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.only_topics import qrels_of
 from analysis.core.chunks import in_processes
 from analysis.core.evaluation import Evaluation, Evaluator
-from analysis.core.measures import Measure, UnknownMeasure, parse_measures, refuse_estimates, refuse_indivisible
-from pooling.commandline import BadInput, FileCommand, ProgressLine, bare_name, distinct_tags, named_file, positive
+from analysis.core.measures import (
+    Measure,
+    UnknownMeasure,
+    parse_measures,
+    refuse_estimates,
+    refuse_indivisible,
+)
+from pooling.commandline import (
+    BadInput,
+    FileCommand,
+    ProgressLine,
+    bare_name,
+    distinct_tags,
+    named_file,
+    positive,
+)
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.precision import in_single_precision
 from pooling.formats.prel import Prel
@@ -44,14 +63,17 @@ class Stored:
 
     runs: Mapping[str, Callable[[], RunColumns]] = dataclasses.field(default_factory=dict)
     qrels: Mapping[str, Callable[[], QrelsColumns]] = dataclasses.field(default_factory=dict)
-    judgements: Mapping[str, Callable[[], JudgementColumns]] = dataclasses.field(default_factory=dict)
+    judgements: Mapping[str, Callable[[], JudgementColumns]] = dataclasses.field(
+        default_factory=dict
+    )
     prels: Mapping[str, Callable[[], Prel]] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
 class PieceworkPlan:
-    """Work in independent pieces, called `label` while it lasts: function(shared, piece) of each, in any process, where function
-    is one of a module's top level; finish(results, in the order of the pieces) is the command's answer."""
+    """Work in independent pieces, called `label` while it lasts: function(shared, piece) of each,
+    in any process, where function is one of a module's top level; finish(results, in the order of
+    the pieces) is the command's answer."""
 
     label: str
     function: Callable[[Any, Any], Any]
@@ -61,7 +83,8 @@ class PieceworkPlan:
 
 
 class PiecewiseCommand(FileCommand):
-    """A command whose work is a PieceworkPlan. It spreads the pieces over processes; a report of the web pages over workers."""
+    """A command whose work is a PieceworkPlan. It spreads the pieces over processes; a report of
+    the web pages over workers."""
 
     takes_processes = True
 
@@ -72,7 +95,9 @@ class PiecewiseCommand(FileCommand):
         plan = self.plan(**options)
         results = []
         with ProgressLine(plan.label, len(plan.pieces)) as progress:
-            for result in in_processes(plan.function, plan.pieces, processes=processes, shared=plan.shared):
+            for result in in_processes(
+                plan.function, plan.pieces, processes=processes, shared=plan.shared
+            ):
                 results.append(result)
                 progress.step()
         return plan.finish(results)
@@ -104,7 +129,9 @@ def measures_or_estimates(text: str) -> list[Measure]:
     return _measures(text)
 
 
-def _measures(text: str, check: Callable[[list[Measure]], object] = lambda measures: None) -> list[Measure]:
+def _measures(
+    text: str, check: Callable[[list[Measure]], object] = lambda measures: None
+) -> list[Measure]:
     try:
         measures = parse_measures(text)
         check(measures)
@@ -114,17 +141,32 @@ def _measures(text: str, check: Callable[[list[Measure]], object] = lambda measu
 
 
 def add_measure_options(
-    parser: ArgumentParser, measures: str = DEFAULT_MEASURES, *, reading: Callable[[str], list[Measure]] = measure_list
+    parser: ArgumentParser,
+    measures: str = DEFAULT_MEASURES,
+    *,
+    reading: Callable[[str], list[Measure]] = measure_list,
 ) -> None:
     """--measures, --level, --topics, --scores, --lenient."""
-    parser.add_argument("--measures", type=reading, default=DefaultNames(measures), metavar='"..."', help=f'between blanks (default "{measures}")')
+    parser.add_argument(
+        "--measures",
+        type=reading,
+        default=DefaultNames(measures),
+        metavar='"..."',
+        help=f'between blanks (default "{measures}")',
+    )
     add_level_options(parser)
     add_run_options(parser)
 
 
 def add_level(parser: ArgumentParser) -> None:
     """--level: for commands that score no run by topics of their own choice."""
-    parser.add_argument("--level", type=positive, default=1, metavar="N", help="lowest relevant grade, except for nDCG (default 1)")
+    parser.add_argument(
+        "--level",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="lowest relevant grade, except for nDCG (default 1)",
+    )
 
 
 def add_level_options(parser: ArgumentParser) -> None:
@@ -134,9 +176,16 @@ def add_level_options(parser: ArgumentParser) -> None:
         "--topics",
         choices=["complete", "intersection"],
         default="complete",
-        help="complete: all topics of the qrels, 0 where a run has none (default); intersection: those that the run has too",
+        help=(
+            "complete: all topics of the qrels, 0 where a run has none (default); intersection: "
+            "those that the run has too"
+        ),
     )
-    parser.add_argument("--only-with-relevant", action="store_true", help="leave out topics without relevant documents")
+    parser.add_argument(
+        "--only-with-relevant",
+        action="store_true",
+        help="leave out topics without relevant documents",
+    )
 
 
 def add_run_options(parser: ArgumentParser) -> None:
@@ -145,13 +194,23 @@ def add_run_options(parser: ArgumentParser) -> None:
         "--scores",
         choices=["float64", "float32"],
         default="float64",
-        help="precision in which scores are compared: float64 as trec_eval 10 (default), float32 as trec_eval 9 and pytrec_eval",
+        help=(
+            "precision in which scores are compared: float64 as trec_eval 10 (default), float32 "
+            "as trec_eval 9 and pytrec_eval"
+        ),
     )
-    parser.add_argument("--lenient", action="store_true", help="accept extra columns, and runs of three columns (topic, document, rank)")
+    parser.add_argument(
+        "--lenient",
+        action="store_true",
+        help="accept extra columns, and runs of three columns (topic, document, rank)",
+    )
 
 
-def each_run(command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]) -> Iterator[RunColumns]:
-    """The runs of these files one by one, their tags made distinct; warnings and progress go to standard error.
+def each_run(
+    command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]
+) -> Iterator[RunColumns]:
+    """The runs of these files one by one, their tags made distinct; warnings and progress go to
+    standard error.
 
     Raises FormatError for a file that cannot be read.
     """
@@ -180,15 +239,22 @@ def _run(command: FileCommand, path: str, options: Mapping[str, Any]) -> RunColu
     return read_run(path, lenient=options["lenient"], scores=options["scores"])
 
 
-def all_runs(command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]) -> list[RunColumns]:
+def all_runs(
+    command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]
+) -> list[RunColumns]:
     """As each_run, all in memory at once."""
     return list(each_run(command, paths, options))
 
 
 def one_qrels(
-    command: FileCommand, path: str, name: str | None = None, *, read: Callable[..., QrelsColumns] = read_qrels
+    command: FileCommand,
+    path: str,
+    name: str | None = None,
+    *,
+    read: Callable[..., QrelsColumns] = read_qrels,
 ) -> QrelsColumns:
-    """The qrels of this file, called `name` or as the file without its extensions; warnings go to standard error."""
+    """The qrels of this file, called `name` or as the file without its extensions; warnings go to
+    standard error."""
     stored = getattr(command, "stored", None)
     if stored is not None and path in stored.qrels:
         qrels = dataclasses.replace(stored.qrels[path](), name=name or bare_name(path))
@@ -203,7 +269,8 @@ def one_qrels(
 
 
 def within_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
-    """Cut to the group of topics that a command of `ByTopicGroup` computes within; BadInput where they have none of it."""
+    """Cut to the group of topics that a command of `ByTopicGroup` computes within; BadInput where
+    they have none of it."""
     if not isinstance(command, ByTopicGroup):
         return qrels
     if command.topics_read is None:
@@ -216,8 +283,9 @@ def within_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
 
 
 def topics_that_count(qrels: QrelsColumns, options: Mapping[str, Any]) -> QrelsColumns:
-    """With --only-with-relevant: without the topics that have no relevant document, as `evaluate_files` leaves them out. For commands that pack the
-    qrels before anything is evaluated. BadInput where no topic is left."""
+    """With --only-with-relevant: without the topics that have no relevant document, as
+    `evaluate_files` leaves them out. For commands that pack the qrels before anything is evaluated.
+    BadInput where no topic is left."""
     if not options["only_with_relevant"]:
         return qrels
     topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
@@ -228,13 +296,18 @@ def topics_that_count(qrels: QrelsColumns, options: Mapping[str, Any]) -> QrelsC
 
 
 def refuse_sample(command: FileCommand, path: str, qrels: QrelsColumns) -> None:
-    """BadInput for labels of a sampled pool where a number would count what was not drawn as not relevant."""
+    """BadInput for labels of a sampled pool where a number would count what was not drawn as not
+    relevant."""
     if OF_A_SAMPLE in qrels.warnings and not getattr(command, "counts_labels_only", False):
-        raise BadInput(f"{path}: {OF_A_SAMPLE}; `evaluate PRELS RUN... --sampled` estimates from the five columns that are exported beside them")
+        raise BadInput(
+            f"{path}: {OF_A_SAMPLE}; `evaluate PRELS RUN... --sampled` estimates from the five "
+            f"columns that are exported beside them"
+        )
 
 
 def named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, QrelsColumns]:
-    """Qrels of `NAME=FILE` or `FILE` arguments by name, in the order given. Raises BadInput for two of one name."""
+    """Qrels of `NAME=FILE` or `FILE` arguments by name, in the order given. Raises BadInput for two
+    of one name."""
     named: dict[str, QrelsColumns] = {}
     for text in files:
         name, path = named_file(text)
@@ -245,12 +318,20 @@ def named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, QrelsCo
 
 
 def evaluate_files(
-    command: FileCommand, paths: Iterable[str], qrels: Mapping[str, QrelsColumns], options: Mapping[str, Any]
+    command: FileCommand,
+    paths: Iterable[str],
+    qrels: Mapping[str, QrelsColumns],
+    options: Mapping[str, Any],
 ) -> dict[str, list[Evaluation]]:
-    """Every run under every qrels. -> {name of the qrels: [one Evaluation a run, in the order of the files]}"""
+    """Every run under every qrels. -> {name of the qrels: [one Evaluation a run, in the order of
+    the files]}"""
     evaluators = {
         name: Evaluator(
-            judged, options["measures"], level=options["level"], topics=options["topics"], only_with_relevant=options["only_with_relevant"]
+            judged,
+            options["measures"],
+            level=options["level"],
+            topics=options["topics"],
+            only_with_relevant=options["only_with_relevant"],
         )
         for name, judged in qrels.items()
     }
@@ -264,9 +345,17 @@ def evaluate_files(
 
 
 def tell_of_strangers(command: FileCommand, evaluations: Mapping[str, list[Evaluation]]) -> None:
-    """A warning of each run that shares no topic with the qrels, which would be 0 throughout; BadInput where no run shares one with any of them."""
-    strangers = [(one.tag, name) for name, of_qrels in evaluations.items() for one in of_qrels if not one.has_topic.any()]
+    """A warning of each run that shares no topic with the qrels, which would be 0 throughout;
+    BadInput where no run shares one with any of them."""
+    strangers = [
+        (one.tag, name)
+        for name, of_qrels in evaluations.items()
+        for one in of_qrels
+        if not one.has_topic.any()
+    ]
     if strangers and len(strangers) == sum(map(len, evaluations.values())):
         raise BadInput("no run has a topic of the qrels; are the topics' ids spelled alike?")
     for tag, name in strangers:
-        command.warn(f"{tag} has no topic of {name or 'the qrels'}; are the topics' ids spelled alike?")
+        command.warn(
+            f"{tag} has no topic of {name or 'the qrels'}; are the topics' ids spelled alike?"
+        )

@@ -16,30 +16,47 @@ from pooling.core.counts import counted, part_of
 
 
 def add_only_topics(parser: ArgumentParser) -> None:
-    parser.add_argument("--only-topics", metavar="FILE", help="only these topics: a file of topics, or of their ids, one a line")
+    parser.add_argument(
+        "--only-topics",
+        metavar="FILE",
+        help="only these topics: a file of topics, or of their ids, one a line",
+    )
 
 
-def only_topics(command: FileCommand, options: Mapping[str, Any], topics: Iterable[str], what: str) -> frozenset[str] | None:
+def only_topics(
+    command: FileCommand, options: Mapping[str, Any], topics: Iterable[str], what: str
+) -> frozenset[str] | None:
     """The ids that the file names; None without the option. topics: those of `what`.
 
-    Those that are not there are warned about; BadInput where none is. FormatError if the file cannot be read.
-    """
+    Those that are not there are warned about; BadInput where none is. FormatError if the file
+    cannot be read."""
     path = options["only_topics"]
     if path is None:
         return None
-    from pooling.formats.topics import read_topics  # with a reader of XML, which only this option needs
+    from pooling.formats.topics import (
+        read_topics,
+    )  # with a reader of XML, which only this option needs
 
     wanted = frozenset(topic.topic for topic in read_topics(path))
     absent = sorted(wanted - set(topics))
     if len(absent) == len(wanted):
-        raise BadInput(f"{path}: none of its {counted(len(wanted), 'topic')} is among those of {what}, expected ids as they stand there, such as {absent[0]!r}")
+        raise BadInput(
+            f"{path}: none of its {counted(len(wanted), 'topic')} is among those of {what}, "
+            f"expected ids as they stand there, such as {absent[0]!r}"
+        )
     if absent:
-        command.warn(f"{path}: {part_of(len(absent), len(wanted), 'topic', 'is', 'are')} not among those of {what}: {', '.join(absent[:5])}")
+        command.warn(
+            f"{path}: {part_of(len(absent), len(wanted), 'topic', 'is', 'are')} not among those "
+            f"of {what}: {', '.join(absent[:5])}"
+        )
     return wanted
 
 
-def rows_of(topics: Sequence[str], topic: NDArray[np.int32], wanted: frozenset[str] | None) -> NDArray[np.bool_]:
-    """(n) which rows are of a topic that is wanted (None: of any). topics: ids; topic: (n) index into them."""
+def rows_of(
+    topics: Sequence[str], topic: NDArray[np.int32], wanted: frozenset[str] | None
+) -> NDArray[np.bool_]:
+    """(n) which rows are of a topic that is wanted (None: of any). topics: ids; topic: (n) index
+    into them."""
     if wanted is None:
         return np.ones(len(topic), dtype=bool)
     return np.array([name in wanted for name in topics], dtype=bool)[topic]
@@ -50,8 +67,20 @@ def judgements_of(judgements: JudgementColumns, wanted: frozenset[str] | None) -
     if wanted is None:
         return judgements
     kept = rows_of(judgements.topics, judgements.topic, wanted)
-    columns = ("topic", "document", "annotator", "grade", "seconds", "judged_at", "excluded", "gold", "lines")
-    return dataclasses.replace(judgements, **{name: getattr(judgements, name)[kept] for name in columns})
+    columns = (
+        "topic",
+        "document",
+        "annotator",
+        "grade",
+        "seconds",
+        "judged_at",
+        "excluded",
+        "gold",
+        "lines",
+    )
+    return dataclasses.replace(
+        judgements, **{name: getattr(judgements, name)[kept] for name in columns}
+    )
 
 
 def qrels_of(qrels: QrelsColumns, wanted: frozenset[str] | None) -> QrelsColumns:
@@ -60,7 +89,10 @@ def qrels_of(qrels: QrelsColumns, wanted: frozenset[str] | None) -> QrelsColumns
         return qrels
     chosen = [number for number, topic in enumerate(qrels.topics) if topic in wanted]
     lengths = np.diff(qrels.offsets)[chosen]
-    rows = np.concatenate([np.arange(qrels.offsets[n], qrels.offsets[n + 1]) for n in chosen] or [np.empty(0, np.int64)])
+    rows = np.concatenate(
+        [np.arange(qrels.offsets[n], qrels.offsets[n + 1]) for n in chosen]
+        or [np.empty(0, np.int64)]
+    )
     return dataclasses.replace(
         qrels,
         topics=[qrels.topics[number] for number in chosen],

@@ -1,4 +1,5 @@
-"""A depth-k pool of run files with the grades that qrels give its pairs: what ordered pools, stopping and simulations begin from."""
+"""A depth-k pool of run files with the grades that qrels give its pairs: what ordered pools,
+stopping and simulations begin from."""
 
 from __future__ import annotations
 
@@ -18,12 +19,25 @@ from pooling.core.depth import PooledPairs, depth_pool, top_of_run
 UNJUDGED = -1
 
 
-def pool_of_runs(command: FileCommand, paths: Sequence[str], qrels: QrelsColumns, *, depth: int, seed: int, options: Mapping[str, Any]) -> PooledPairs:
-    """The pool of the runs' first `depth` documents for the topics of the qrels. BadInput where it is empty."""
-    tops = [top_of_run(run, depth, topics=qrels.topics) for run in each_run(command, paths, options)]
+def pool_of_runs(
+    command: FileCommand,
+    paths: Sequence[str],
+    qrels: QrelsColumns,
+    *,
+    depth: int,
+    seed: int,
+    options: Mapping[str, Any],
+) -> PooledPairs:
+    """The pool of the runs' first `depth` documents for the topics of the qrels. BadInput where it
+    is empty."""
+    tops = [
+        top_of_run(run, depth, topics=qrels.topics) for run in each_run(command, paths, options)
+    ]
     pool = depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
     if not len(pool):
-        raise BadInput("no run has a document for a topic of the qrels; are the topics' ids spelled alike?")
+        raise BadInput(
+            "no run has a document for a topic of the qrels; are the topics' ids spelled alike?"
+        )
     return pool
 
 
@@ -34,8 +48,13 @@ def grades_of_pool(pool: PooledPairs, qrels: QrelsColumns) -> NDArray[np.int64]:
     return np.where(grades < 0, UNJUDGED, grades).astype(np.int64)
 
 
-def judged_part(pool: PooledPairs, grades: NDArray[np.int64]) -> tuple[PooledPairs, NDArray[np.int64]]:
-    """The pool without pairs that have no grade, and the grades of the others; topics without a pair go, too."""
+def judged_part(
+    pool: PooledPairs, grades: NDArray[np.int64]
+) -> tuple[PooledPairs, NDArray[np.int64]]:
+    """The pool without pairs that have no grade, and the grades of the others; topics without a
+    pair go, too."""
     kept = grades >= 0
     used, topic = np.unique(pool.topic[kept], return_inverse=True)
-    return replace(pool.at(kept), topics=[pool.topics[t] for t in used.tolist()], topic=topic.astype(np.int32)), grades[kept]
+    return replace(
+        pool.at(kept), topics=[pool.topics[t] for t in used.tolist()], topic=topic.astype(np.int32)
+    ), grades[kept]

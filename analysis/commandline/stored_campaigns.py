@@ -1,4 +1,5 @@
-"""What commands on files take from a campaign in the database instead: imported by them only once --campaign is given."""
+"""What commands on files take from a campaign in the database instead: imported by them only once
+--campaign is given."""
 
 from __future__ import annotations
 
@@ -18,7 +19,15 @@ from analysis.core.overlap import Contradiction
 from analysis.core.packing import TopicDocumentPairs
 from analysis.judgements.campaign_sample import NotEstimable, sample_of
 from analysis.judgements.labels import Choices, Reference, campaign_qrels, labels
-from analysis.judgements.rows import EXCLUDED, EXTRA, NO_GRADE, TOO_FAST, pool_ranks, read_rows, table_of
+from analysis.judgements.rows import (
+    EXCLUDED,
+    EXTRA,
+    NO_GRADE,
+    TOO_FAST,
+    pool_ranks,
+    read_rows,
+    table_of,
+)
 from analysis.publishing.contents import raw_judgements
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
@@ -72,14 +81,24 @@ def judgements_text(campaign: Campaign) -> str:
 
 
 def labels_of(campaign: Campaign, options: dict[str, Any]) -> Callable[[], QrelsColumns]:
-    """As the file that `export_qrels` writes. BadInput for machines mixed with people; the loader raises it where no pair has a label."""
+    """As the file that `export_qrels` writes. BadInput for machines mixed with people; the loader
+    raises it where no pair has a label."""
     judges = judges_of(options)
 
     def load() -> QrelsColumns:
         out = io.StringIO()
-        write_qrels(campaign_qrels(campaign, str(Reference(options["grades"], Choices(method=options["method"], judges=judges))), campaign.slug), out)
+        write_qrels(
+            campaign_qrels(
+                campaign,
+                str(Reference(options["grades"], Choices(method=options["method"], judges=judges))),
+                campaign.slug,
+            ),
+            out,
+        )
         if not out.getvalue():
-            raise BadInput(f"no pair of the campaign {campaign.slug} has a label yet, so there are no qrels")
+            raise BadInput(
+                f"no pair of the campaign {campaign.slug} has a label yet, so there are no qrels"
+            )
         return read_qrels(io.BytesIO(out.getvalue().encode()), name=campaign.slug)
 
     return load
@@ -93,7 +112,8 @@ def judgements_behind(options: Mapping[str, Any]) -> LabelTable:
 
 
 def prel_of(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], Prel]:
-    """As the file that the export of a sampled pool writes. The loader raises BadInput where nothing can be estimated yet."""
+    """As the file that the export of a sampled pool writes. The loader raises BadInput where
+    nothing can be estimated yet."""
     choices = Choices(method=options["method"], judges=judges_of(options))
 
     def load() -> Prel:
@@ -107,15 +127,19 @@ def prel_of(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], Prel
 
 
 def why_not_naive(slug: str) -> str:
-    """Why a number that counts unjudged pairs as not relevant is refused for a campaign on a sampled pool."""
+    """Why a number that counts unjudged pairs as not relevant is refused for a campaign on a
+    sampled pool."""
     return (
         f"the pool of {slug} is sampled, and this would count every pair that was not drawn as not relevant; "
         f"`evaluate --campaign {slug}` estimates HT-nDCG@k, HT-P@k and xinfAP with their ranges"
     )
 
 
-def judged_of_campaign(command: FileCommand, slug: str, options: Mapping[str, Any]) -> CountedJudgements:
-    """The campaign has decided what is too fast or excluded; --min-seconds and --no-gold narrow it further."""
+def judged_of_campaign(
+    command: FileCommand, slug: str, options: Mapping[str, Any]
+) -> CountedJudgements:
+    """The campaign has decided what is too fast or excluded; --min-seconds and --no-gold narrow it
+    further."""
     campaign = campaign_named(slug)
     n_grades = campaign.grades.size
     if options["scale"] not in (None, n_grades):
@@ -123,7 +147,9 @@ def judged_of_campaign(command: FileCommand, slug: str, options: Mapping[str, An
     threshold = threshold_within(options["threshold"] or campaign.threshold, n_grades)
     rows = read_rows(campaign, judges=judges_of(options))
     only = only_topics(command, options, rows.topics, f"the judgements of {slug}")
-    rows = rows.where((rows.grade != NO_GRADE) & (rows.standing != EXTRA) & rows_of(rows.topics, rows.topic, only))
+    rows = rows.where(
+        (rows.grade != NO_GRADE) & (rows.standing != EXTRA) & rows_of(rows.topics, rows.topic, only)
+    )
     slow_enough = ~(rows.active < (options["min_seconds"] or 0))
     wanted = (rows.gold == NO_GRADE) | (not options["no_gold"])
     table = table_of(rows, n_grades=n_grades, only=slow_enough & wanted)
@@ -146,14 +172,35 @@ def top_of_campaign(slug: str, top: int) -> TopicDocumentPairs | None:
     topics = sorted({topic for topic, _ in pairs})
     place = {topic: i for i, topic in enumerate(topics)}
     documents = np.array([document.encode() for _, document in pairs], dtype="S" if pairs else "S1")
-    return TopicDocumentPairs(topics, np.array([place[topic] for topic, _ in pairs], np.int64), documents)
+    return TopicDocumentPairs(
+        topics, np.array([place[topic] for topic, _ in pairs], np.int64), documents
+    )
 
 
 def with_texts(slug: str, contradicting: list[Contradiction]) -> list[dict[str, Any]]:
-    """Each with its query, and title and text of its document; these are None where the document is not stored."""
+    """Each with its query, and title and text of its document; these are None where the document is
+    not stored."""
     campaign = campaign_named(slug)
     wanted = {(pair.topic, pair.document) for pair in contradicting}
-    columns = ("entry__topic__topic_id", "entry__docno", "entry__topic__text", "entry__document__title", "entry__document__text")
-    rows = kept_pairs(campaign).filter(entry__topic__topic_id__in={topic for topic, _ in wanted}).values_list(*columns)
-    texts = {(topic, document): rest for topic, document, *rest in rows.iterator() if (topic, document) in wanted}
-    return [pair._asdict() | dict(zip(("query", "title", "text"), texts[pair.topic, pair.document], strict=True)) for pair in contradicting]
+    columns = (
+        "entry__topic__topic_id",
+        "entry__docno",
+        "entry__topic__text",
+        "entry__document__title",
+        "entry__document__text",
+    )
+    rows = (
+        kept_pairs(campaign)
+        .filter(entry__topic__topic_id__in={topic for topic, _ in wanted})
+        .values_list(*columns)
+    )
+    texts = {
+        (topic, document): rest
+        for topic, document, *rest in rows.iterator()
+        if (topic, document) in wanted
+    }
+    return [
+        pair._asdict()
+        | dict(zip(("query", "title", "text"), texts[pair.topic, pair.document], strict=True))
+        for pair in contradicting
+    ]

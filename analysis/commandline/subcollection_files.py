@@ -1,6 +1,7 @@
 """The sub-collections that `stability` draws, as files.
 
-FOLDER/documents-0.25.tsv.gz      a thing a row, and a digit a pair: 0 in neither sub-collection, 1 in the first, 2 in the second, 3 in both
+FOLDER/documents-0.25.tsv.gz      a thing a row, and a digit a pair: 0 in neither sub-collection, 1
+in the first, 2 in the second, 3 in both
 FOLDER/qrels-0.25/3-2.txt         the qrels of the second sub-collection of the third pair
 """
 
@@ -31,9 +32,16 @@ def new_folder(name: str) -> Path:
 
 
 def export(
-    folder: Path, collection: PackedCollection, protocol: Protocol, work: Sequence[StabilityChunk], documents: NDArray[np.bytes_] | None, *, n_qrels: int
+    folder: Path,
+    collection: PackedCollection,
+    protocol: Protocol,
+    work: Sequence[StabilityChunk],
+    documents: NDArray[np.bytes_] | None,
+    *,
+    n_qrels: int,
 ) -> list[str]:
-    """-> the files written, by their paths in the folder. The same bytes for the same seed, whatever the processes."""
+    """-> the files written, by their paths in the folder. The same bytes for the same seed,
+    whatever the processes."""
     written: list[str] = []
     folder.mkdir(parents=True, exist_ok=True)
     for chunk in work:
@@ -48,8 +56,17 @@ def export(
             for side, bit in ((1, IN_FIRST), (2, IN_SECOND)):
                 name = f"qrels-{level}/{pair + 1}-{side}.txt"
                 (folder / name).parent.mkdir(exist_ok=True)
-                kept = rows_of(collection, protocol, {element: of[pair] & bit > 0 for element, of in drawn.items()}, documents)
-                (folder / name).write_text("".join(f"{topic} 0 {document} {grade}\n" for topic, document, grade in kept), encoding="utf-8", newline="\n")
+                kept = rows_of(
+                    collection,
+                    protocol,
+                    {element: of[pair] & bit > 0 for element, of in drawn.items()},
+                    documents,
+                )
+                (folder / name).write_text(
+                    "".join(f"{topic} 0 {document} {grade}\n" for topic, document, grade in kept),
+                    encoding="utf-8",
+                    newline="\n",
+                )
                 written.append(name)
     return written
 
@@ -62,13 +79,21 @@ def assessments(collection: PackedCollection) -> list[tuple[str, str, int]]:
     """(topic, document, grade) of each row."""
     topic = np.repeat(np.arange(len(collection.topics)), np.diff(collection.offsets)).tolist()
     names = [document.decode() for document in collection.documents[collection.assessed].tolist()]
-    return [(collection.topics[t], name, grade) for t, name, grade in zip(topic, names, collection.grades.tolist(), strict=True)]
+    return [
+        (collection.topics[t], name, grade)
+        for t, name, grade in zip(topic, names, collection.grades.tolist(), strict=True)
+    ]
 
 
-def things_of(collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None) -> list[str]:
+def things_of(
+    collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None
+) -> list[str]:
     """What is drawn from, in the order of the memberships."""
     if protocol.element == "documents":
-        return [document.decode() for document in (collection.documents if documents is None else documents).tolist()]
+        return [
+            document.decode()
+            for document in (collection.documents if documents is None else documents).tolist()
+        ]
     if protocol.element == "topics":
         return collection.topics
     rows = assessments(collection)
@@ -87,7 +112,10 @@ def packed(header: str, things: Iterable[str], memberships: NDArray[np.uint8]) -
 
 
 def rows_of(
-    collection: PackedCollection, protocol: Protocol, has: dict[str, NDArray[np.bool_]], documents: NDArray[np.bytes_] | None
+    collection: PackedCollection,
+    protocol: Protocol,
+    has: dict[str, NDArray[np.bool_]],
+    documents: NDArray[np.bytes_] | None,
 ) -> list[tuple[str, str, int]]:
     """The qrels of one sub-collection. has: by element, bool (N)."""
     kept = np.ones(len(collection.grades), bool)

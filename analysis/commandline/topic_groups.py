@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.counts import counted
-from pooling.formats.delimited import TOPIC_NAMES, DelimitedTable, FileMistakes, column_names, find_column
+from pooling.formats.delimited import (
+    TOPIC_NAMES,
+    DelimitedTable,
+    FileMistakes,
+    column_names,
+    find_column,
+)
 
 GROUP_NAMES = ("group", "topic_group", "band", "class")
 
@@ -20,12 +26,15 @@ class Warns(Protocol):
     def warn(self, message: str) -> None: ...
 
 
-def groups_of_topics(command: Warns, path: str, topics: Sequence[str], *, column: str | None = None) -> dict[str, NDArray[np.bool_]]:
-    """Group -> bool (n_topics), in the order of the file. A header is recognised by its names; without one the first two columns count.
-    column: the one that holds the groups, by its name in the header; such a file has a header, and its column of topics a known name.
+def groups_of_topics(
+    command: Warns, path: str, topics: Sequence[str], *, column: str | None = None
+) -> dict[str, NDArray[np.bool_]]:
+    """Group -> bool (n_topics), in the order of the file. A header is recognised by its names;
+    without one the first two columns count. column: the one that holds the groups, by its name in
+    the header; such a file has a header, and its column of topics a known name.
 
-    Topics that the file lacks belong to no group, with a warning. FormatError for a topic in two groups or a row of one column.
-    """
+    Topics that the file lacks belong to no group, with a warning. FormatError for a topic in two
+    groups or a row of one column."""
     table = DelimitedTable(path)
     mistakes = FileMistakes(table.name)
     names = column_names(table.first.cells)
@@ -35,7 +44,12 @@ def groups_of_topics(command: Warns, path: str, topics: Sequence[str], *, column
         group = find_column(names, column_names([column]))
         if topic is None or group is None:
             problem = f"no column {column}" if group is None else "no column of topics"
-            mistakes.add(table.first.line, problem, f"a header with topic and {column}", "\t".join(table.first.cells))
+            mistakes.add(
+                table.first.line,
+                problem,
+                f"a header with topic and {column}",
+                "\t".join(table.first.cells),
+            )
             mistakes.raise_any()
     if topic is None or group is None:
         rows, topic, group = [table.first, *rows], 0, 1
@@ -43,11 +57,21 @@ def groups_of_topics(command: Warns, path: str, topics: Sequence[str], *, column
     of_topic: dict[str, str] = {}
     for line, cells in rows:
         if len(cells) <= max(topic, group) or not cells[topic].strip() or not cells[group].strip():
-            mistakes.add(line, f"{len(cells)} column{'' if len(cells) == 1 else 's'}, or an empty one", "a topic and its group", "\t".join(cells))
+            mistakes.add(
+                line,
+                f"{len(cells)} column{'' if len(cells) == 1 else 's'}, or an empty one",
+                "a topic and its group",
+                "\t".join(cells),
+            )
             continue
         name, value = cells[topic].strip(), cells[group].strip()
         if of_topic.setdefault(name, value) != value:
-            mistakes.add(line, f"topic {name} is in the groups {of_topic[name]} and {value}", "each topic in one group", "\t".join(cells))
+            mistakes.add(
+                line,
+                f"topic {name} is in the groups {of_topic[name]} and {value}",
+                "each topic in one group",
+                "\t".join(cells),
+            )
     mistakes.raise_any()
     members: dict[str, NDArray[np.bool_]] = {}
     for name, value in of_topic.items():

@@ -1,13 +1,14 @@
 """Many sub-collections evaluated at once.
 
-Documents and assessments of every topic and run are packed once as index arrays in trec_eval's order. A batch of
-sub-collections is then a matrix of flags whose columns are the sub-collections, and running counts down the rankings give
-every measure for all of them. A column's numbers do not depend on the columns beside it.
+Documents and assessments of every topic and run are packed once as index arrays in trec_eval's
+order. A batch of sub-collections is then a matrix of flags whose columns are the sub-collections,
+and running counts down the rankings give every measure for all of them. A column's numbers do not
+depend on the columns beside it.
 
-    pack(qrels, runs) -> Collection
-    evaluate(collection, measures, kept=..., assessed=...) -> scores of measures x runs x topics x sub-collections
-    whole_scores(collection, measures) -> scores of measures x runs x topics
-    mean_scores(collection, scores) -> means of measures x runs x sub-collections
+    pack(qrels, runs) -> Collection evaluate(collection, measures, kept=..., assessed=...) -> scores
+    of measures x runs x topics x sub-collections whole_scores(collection, measures) -> scores of
+    measures x runs x topics mean_scores(collection, scores) -> means of measures x runs x
+    sub-collections
 """
 
 from __future__ import annotations
@@ -25,19 +26,20 @@ from pooling.core.columns import QrelsColumns, RunColumns
 Scores = NDArray[np.float64]
 
 CELLS = 1 << 20
-"""How many cells (ranks x runs x sub-collections) are worked on at a time: what caches hold, and never much memory."""
+"""How many cells (ranks x runs x sub-collections) are worked on at a time: what caches hold, and
+never much memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class PackedCollection:
     """Qrels and runs, packed.
 
-    tags: names of the runs, in the order given. topics: the topics of the qrels, sorted by their bytes.
-    documents: S (n_documents), sorted: all documents of runs and qrels.
-    grades: int32 (n_assessments), rows sorted by topic and document; topic i owns rows offsets[i]:offsets[i + 1].
-    assessed: int64 (n_assessments), the number of each row's document.
-    has: bool (n_runs, n_topics), the run has the topic. n_ignored: for each run the number of its topics that the qrels lack.
-    """
+    tags: names of the runs, in the order given. topics: the topics of the qrels, sorted by their
+    bytes. documents: S (n_documents), sorted: all documents of runs and qrels. grades: int32
+    (n_assessments), rows sorted by topic and document; topic i owns rows offsets[i]:offsets[i + 1].
+    assessed: int64 (n_assessments), the number of each row's document. has: bool (n_runs,
+    n_topics), the run has the topic. n_ignored: for each run the number of its topics that the
+    qrels lack."""
 
     tags: list[str]
     topics: list[str]
@@ -54,9 +56,16 @@ class PackedCollection:
         return slice(int(self.offsets[topic]), int(self.offsets[topic + 1]))
 
 
-def pack(qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | None = None) -> PackedCollection:
-    """The collection of these qrels and runs. Nothing in it but the order of runs depends on the order of rows or files."""
-    documents = np.unique(np.concatenate([np.unique(ids) for ids in [qrels.documents, *(run.documents for run in runs)]]))
+def pack(
+    qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | None = None
+) -> PackedCollection:
+    """The collection of these qrels and runs. Nothing in it but the order of runs depends on the
+    order of rows or files."""
+    documents = np.unique(
+        np.concatenate(
+            [np.unique(ids) for ids in [qrels.documents, *(run.documents for run in runs)]]
+        )
+    )
     places = [{topic: i for i, topic in enumerate(run.topics)} for run in runs]
     numbers = [np.searchsorted(documents, run.documents) for run in runs]
     numbers_of_qrels = np.searchsorted(documents, qrels.documents)
@@ -71,7 +80,11 @@ def pack(qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | 
             has[r, n] = place is not None
             rankings.append(numbers[r][:0] if place is None else numbers[r][run.rows(place)])
         rows = qrels.rows(i)
-        packed.append(PackedTopic.of(qrels.grades[rows], numbers_of_qrels[rows], rankings, len(documents), highest))
+        packed.append(
+            PackedTopic.of(
+                qrels.grades[rows], numbers_of_qrels[rows], rankings, len(documents), highest
+            )
+        )
     known = set(qrels.topics)
     return PackedCollection(
         tags=[run.tag for run in runs] if tags is None else list(tags),
@@ -87,26 +100,41 @@ def pack(qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | 
 
 
 def evaluate(
-    collection: PackedCollection, measures: Sequence[Measure], *, kept: Flags | None = None, assessed: Flags | None = None, level: int = 1
+    collection: PackedCollection,
+    measures: Sequence[Measure],
+    *,
+    kept: Flags | None = None,
+    assessed: Flags | None = None,
+    level: int = 1,
 ) -> Scores:
-    """Scores of every run on every topic of every sub-collection. -> float64 (n_measures, n_runs, n_topics, n_samples)
+    """Scores of every run on every topic of every sub-collection. -> float64 (n_measures, n_runs,
+    n_topics, n_samples)
 
-    kept: uint8 0/1 (n_documents, n_samples): the documents of each sub-collection; the others leave qrels and runs, and the
-    ranks close up. None: all. assessed: uint8 0/1 (n_assessments, n_samples): the rows of the qrels that stay; the others
-    become unjudged. None: all. With neither there is one sample, the whole collection.
+    kept: uint8 0/1 (n_documents, n_samples): the documents of each sub-collection; the others leave
+    qrels and runs, and the ranks close up. None: all. assessed: uint8 0/1 (n_assessments,
+    n_samples): the rows of the qrels that stay; the others become unjudged. None: all. With neither
+    there is one sample, the whole collection.
 
-    A topic without relevant documents, and a run without the topic, score 0, as trec_eval -c has it. level: the lowest
-    relevant grade where a measure brings none of its own.
-    """
+    A topic without relevant documents, and a run without the topic, score 0, as trec_eval -c has
+    it. level: the lowest relevant grade where a measure brings none of its own."""
     given = kept if kept is not None else assessed
     n_samples = 1 if given is None else given.shape[1]
     scores = np.empty((len(measures), len(collection.tags), len(collection.topics), n_samples))
-    places = max(topic.places(0)[0].size if kept is None else topic.retrieved.size for topic in collection.packed)
-    block = max(CELLS // places // 2 * 2, 2)  # even, so that the two sub-collections of a pair stay together
+    places = max(
+        topic.places(0)[0].size if kept is None else topic.retrieved.size
+        for topic in collection.packed
+    )
+    block = max(
+        CELLS // places // 2 * 2, 2
+    )  # even, so that the two sub-collections of a pair stay together
     for start in range(0, n_samples, block):
         columns = slice(start, min(start + block, n_samples))
         width = columns.stop - columns.start
-        kept_here = None if kept is None else np.concatenate([kept[:, columns], np.zeros((1, width), np.uint8)])
+        kept_here = (
+            None
+            if kept is None
+            else np.concatenate([kept[:, columns], np.zeros((1, width), np.uint8)])
+        )
         for number, topic in enumerate(collection.packed):
             assessed_here = None if assessed is None else assessed[collection.rows(number), columns]
             sampled = Sampled(topic, kept_here, assessed_here, width)
@@ -116,7 +144,9 @@ def evaluate(
     return scores
 
 
-def whole_scores(collection: PackedCollection, measures: Sequence[Measure], *, level: int = 1) -> Scores:
+def whole_scores(
+    collection: PackedCollection, measures: Sequence[Measure], *, level: int = 1
+) -> Scores:
     """Scores on the whole collection, computed once. -> float64 (n_measures, n_runs, n_topics)"""
     key = (tuple(measures), level)
     if key not in collection._whole:
@@ -124,12 +154,16 @@ def whole_scores(collection: PackedCollection, measures: Sequence[Measure], *, l
     return collection._whole[key]
 
 
-def mean_scores(collection: PackedCollection, scores: Scores, *, topics: str = "complete") -> Scores:
+def mean_scores(
+    collection: PackedCollection, scores: Scores, *, topics: str = "complete"
+) -> Scores:
     """Means over topics. -> float64 (n_measures, n_runs, n_samples)
 
-    topics: "complete", every topic of the qrels, or "intersection", for each run the topics that it has; NaN where a run has none.
-    """
+    topics: "complete", every topic of the qrels, or "intersection", for each run the topics that it
+    has; NaN where a run has none."""
     if topics == "complete":
         return scores.sum(axis=2) / scores.shape[2]
     with np.errstate(invalid="ignore"):
-        return (scores * collection.has[None, :, :, None]).sum(axis=2) / collection.has.sum(axis=1)[None, :, None]
+        return (scores * collection.has[None, :, :, None]).sum(axis=2) / collection.has.sum(axis=1)[
+            None, :, None
+        ]

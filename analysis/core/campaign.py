@@ -45,15 +45,17 @@ class RankCoverage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CampaignStatistics:
-    """Counted judgements only. Undefined means are NaN; None where the input (times, pool, collection size) was not given.
+    """Counted judgements only. Undefined means are NaN; None where the input (times, pool,
+    collection size) was not given.
 
-    per_12h: (start, n) of each half day from the first judgement to the last, empty ones among them; starts are seconds since
+    per_12h: (start, n) of each half day from the first judgement to the last, empty ones among
+    them; starts are seconds since
         1970, at 0 and 12 o'clock UTC.
-    daily_seconds: (start of the day in UTC, mean seconds by grade) of each day with a known time; NaN for grades not given then.
-    complete_depth: the deepest rank to which every pair of the pool has a label; 0 if not even rank 1 is complete.
-    topic_seconds: of each topic with a judgement; NaN where no time is known.
-    relevant_share: of the labels on two grades (each judgement binarised first, METHODS 4).
-    """
+    daily_seconds: (start of the day in UTC, mean seconds by grade) of each day with a known time;
+    NaN for grades not given then. complete_depth: the deepest rank to which every pair of the pool
+    has a label; 0 if not even rank 1 is complete. topic_seconds: of each topic with a judgement;
+    NaN where no time is known. relevant_share: of the labels on two grades (each judgement
+    binarised first, METHODS 4)."""
 
     topics: int
     documents: int | None
@@ -85,16 +87,17 @@ def campaign_statistics(
 ) -> CampaignStatistics:
     """Table 1 of a campaign.
 
-    documents: in the collection. pool: (topic id, document id, best rank) of each pair to be judged. A pair is labelled from
-    `min_judgements` counted judgements on.
-    """
+    documents: in the collection. pool: (topic id, document id, best rank) of each pair to be
+    judged. A pair is labelled from `min_judgements` counted judgements on."""
     labels = majority(table.binary(threshold), min_judgements=min_judgements)
     n, n_pairs = len(table), table.n_pairs
     labelled = labels.labelled
     relevant_share = labels.relevant_share()
     warnings = scale_warnings(table)
     if relevant_share > HIGH_SHARE:
-        warnings.append(f"{100 * relevant_share:.1f} % of the labels are relevant: more than the usual third to half")
+        warnings.append(
+            f"{100 * relevant_share:.1f} % of the labels are relevant: more than the usual third to half"
+        )
     coverage = None
     if pool is not None:
         coverage, outside = _coverage(table, labelled, list(pool))
@@ -107,7 +110,9 @@ def campaign_statistics(
         labelled_pairs=int(labelled.sum()),
         judgements=n,
         per_pair=_ratio(n, n_pairs),
-        per_labelled_pair=_ratio(int(table.judgements_per_pair[labelled].sum()), int(labelled.sum())),
+        per_labelled_pair=_ratio(
+            int(table.judgements_per_pair[labelled].sum()), int(labelled.sum())
+        ),
         grades=grade_statistics(table),
         annotators=table.n_annotators,
         per_annotator=_ratio(n, table.n_annotators),
@@ -133,23 +138,33 @@ def grade_statistics(table: LabelTable) -> dict[int, GradeStatistics]:
         given = table.grade == grade
         seconds = table.seconds[given]
         seconds = seconds[~np.isnan(seconds)]
-        mean, median = (float(seconds.mean()), float(np.median(seconds))) if len(seconds) else (float("nan"), float("nan"))
-        result[grade] = GradeStatistics(int(given.sum()), _ratio(int(given.sum()), len(table)), mean, median)
+        mean, median = (
+            (float(seconds.mean()), float(np.median(seconds)))
+            if len(seconds)
+            else (float("nan"), float("nan"))
+        )
+        result[grade] = GradeStatistics(
+            int(given.sum()), _ratio(int(given.sum()), len(table)), mean, median
+        )
     return result
 
 
 def judgements_per_half_day(judged_at: NDArray[np.float64]) -> list[tuple[float, int]] | None:
-    """(start, n) from the first half day with a judgement to the last; None if no judgement has a date."""
+    """(start, n) from the first half day with a judgement to the last; None if no judgement has a
+    date."""
     dated = judged_at[~np.isnan(judged_at)]
     if not len(dated):
         return None
     half_days = np.floor(dated / HALF_DAY).astype(np.int64)
     first = int(half_days.min())
-    return [((first + i) * HALF_DAY, n) for i, n in enumerate(np.bincount(half_days - first).tolist())]
+    return [
+        ((first + i) * HALF_DAY, n) for i, n in enumerate(np.bincount(half_days - first).tolist())
+    ]
 
 
 def daily_seconds(table: LabelTable) -> list[tuple[float, dict[int, float]]] | None:
-    """(start of the day, mean seconds by grade) of each day with a judgement whose time is known; None if there is no such day.
+    """(start of the day, mean seconds by grade) of each day with a judgement whose time is known;
+    None if there is no such day.
 
     A drop shows judging at random (TripJudge 2.3).
     """
@@ -159,9 +174,14 @@ def daily_seconds(table: LabelTable) -> list[tuple[float, dict[int, float]]] | N
     days, day = np.unique(np.floor(table.judged_at[known] / DAY), return_inverse=True)
     cell = day * table.n_grades + table.grade[known]
     n = np.bincount(cell, minlength=len(days) * table.n_grades).reshape(len(days), -1)
-    total = np.bincount(cell, weights=table.seconds[known], minlength=len(days) * table.n_grades).reshape(len(days), -1)
+    total = np.bincount(
+        cell, weights=table.seconds[known], minlength=len(days) * table.n_grades
+    ).reshape(len(days), -1)
     means = np.where(n > 0, total / np.maximum(n, 1), np.nan)
-    return [(start * DAY, dict(enumerate(row))) for start, row in zip(days.tolist(), means.tolist(), strict=True)]
+    return [
+        (start * DAY, dict(enumerate(row)))
+        for start, row in zip(days.tolist(), means.tolist(), strict=True)
+    ]
 
 
 def topic_seconds(table: LabelTable) -> dict[str, TopicSeconds]:
@@ -171,11 +191,14 @@ def topic_seconds(table: LabelTable) -> dict[str, TopicSeconds]:
 
 
 def slowest_topics(table: LabelTable, most: int) -> tuple[int, list[tuple[str, TopicSeconds]]]:
-    """-> (topics with a judgement whose time is known; of these at most `most`, the slowest first, then in the order of the table)"""
+    """-> (topics with a judgement whose time is known; of these at most `most`, the slowest first,
+    then in the order of the table)"""
     n, mean = _seconds_of_topics(table)
     timed = np.flatnonzero(n)
     slowest = timed[np.argsort(-mean[timed], kind="stable")][:most]
-    return len(timed), [(table.topics[i], TopicSeconds(int(n[i]), float(mean[i]))) for i in slowest.tolist()]
+    return len(timed), [
+        (table.topics[i], TopicSeconds(int(n[i]), float(mean[i]))) for i in slowest.tolist()
+    ]
 
 
 def _seconds_of_topics(table: LabelTable) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -187,7 +210,9 @@ def _seconds_of_topics(table: LabelTable) -> tuple[NDArray[np.int64], NDArray[np
     return n, np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
-def _coverage(table: LabelTable, labelled: NDArray[np.bool_], pool: list[tuple[str, str, int]]) -> tuple[dict[int, RankCoverage], int]:
+def _coverage(
+    table: LabelTable, labelled: NDArray[np.bool_], pool: list[tuple[str, str, int]]
+) -> tuple[dict[int, RankCoverage], int]:
     """By best rank, ascending; and the number of judged pairs outside the pool."""
     position = {table.pair_ids(pair): pair for pair in range(table.n_pairs)}
     pairs: dict[int, list[int]] = {}

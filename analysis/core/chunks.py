@@ -1,4 +1,5 @@
-"""Independent pieces of work, spread over processes. The result never depends on how many there are."""
+"""Independent pieces of work, spread over processes. The result never depends on how many there
+are."""
 
 from __future__ import annotations
 
@@ -14,13 +15,17 @@ _context: tuple[Callable[[Any, Any], Any], Any] | None = None
 
 
 def in_processes(
-    function: Callable[[Any, Piece], Result], pieces: Iterable[Piece], *, processes: int = 1, shared: Any = None
+    function: Callable[[Any, Piece], Result],
+    pieces: Iterable[Piece],
+    *,
+    processes: int = 1,
+    shared: Any = None,
 ) -> Iterator[Result]:
-    """function(shared, piece) of every piece, in the order of the pieces, each as soon as it and those before it are done.
+    """function(shared, piece) of every piece, in the order of the pieces, each as soon as it and
+    those before it are done.
 
-    function is one of a module's top level. shared goes to each worker once. When the caller stops early or is interrupted,
-    the workers are ended.
-    """
+    function is one of a module's top level. shared goes to each worker once. When the caller stops
+    early or is interrupted, the workers are ended."""
     pieces = list(pieces)
     if processes == 1 or len(pieces) < 2:
         for piece in pieces:

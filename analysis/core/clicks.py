@@ -1,4 +1,5 @@
-"""Labels from clicks: the Raw and DCTR qrels of TripClick (Rekabsaz et al. 2021), from the counts of a click log."""
+"""Labels from clicks: the Raw and DCTR qrels of TripClick (Rekabsaz et al. 2021), from the counts
+of a click log."""
 
 from __future__ import annotations
 
@@ -17,22 +18,36 @@ THRESHOLDS = (0.04, 0.30)
 
 
 def raw_labels(counts: ClickCounts, *, name: str = "raw") -> QrelsColumns:
-    """Clicked at least once: 1. Shown above a click and never clicked: 0. Others have no label (TripClick's Raw)."""
+    """Clicked at least once: 1. Shown above a click and never clicked: 0. Others have no label
+    (TripClick's Raw)."""
     clicked = counts.clicks > 0
     return _qrels(name, counts, clicked.astype(np.int64), clicked | (counts.skipped > 0))
 
 
-def dctr_labels(counts: ClickCounts, *, thresholds: Sequence[float] = THRESHOLDS, name: str = "dctr") -> QrelsColumns:
-    """Document click-through rate (Craswell et al. 2008), clicks / impressions, in ranges: never clicked 0, clicked 1, and one grade
-    more for each threshold that the rate exceeds. Every pair shown has a label. thresholds: ascending; else ValueError."""
+def dctr_labels(
+    counts: ClickCounts, *, thresholds: Sequence[float] = THRESHOLDS, name: str = "dctr"
+) -> QrelsColumns:
+    """Document click-through rate (Craswell et al. 2008), clicks / impressions, in ranges: never
+    clicked 0, clicked 1, and one grade more for each threshold that the rate exceeds. Every pair
+    shown has a label. thresholds: ascending; else ValueError."""
     if any(low >= high for low, high in pairwise(thresholds)):
         raise ValueError(f"the thresholds {', '.join(map(str, thresholds))} do not ascend")
     rates = counts.clicks / np.maximum(counts.impressions, 1)
     exceeded = np.searchsorted(np.asarray(thresholds, dtype=np.float64), rates, side="left")
-    return _qrels(name, counts, np.where(counts.clicks > 0, 1 + exceeded, 0), counts.impressions > 0)
+    return _qrels(
+        name, counts, np.where(counts.clicks > 0, 1 + exceeded, 0), counts.impressions > 0
+    )
 
 
-def _qrels(name: str, counts: ClickCounts, grades: NDArray[np.int64], labelled: NDArray[np.bool_]) -> QrelsColumns:
+def _qrels(
+    name: str, counts: ClickCounts, grades: NDArray[np.int64], labelled: NDArray[np.bool_]
+) -> QrelsColumns:
     rows = np.flatnonzero(labelled)
     columns = (counts.topic[rows].tolist(), counts.document[rows].tolist(), grades[rows].tolist())
-    return qrels_of_rows(name, ((counts.topics[t], counts.documents[d], grade) for t, d, grade in zip(*columns, strict=True)))
+    return qrels_of_rows(
+        name,
+        (
+            (counts.topics[t], counts.documents[d], grade)
+            for t, d, grade in zip(*columns, strict=True)
+        ),
+    )

@@ -18,13 +18,15 @@ def error_of_mean(samples: NDArray[np.float64]) -> float:
 
 
 def error_of_share(share: float, n: int) -> float:
-    """Standard error of a share of n draws; where none or all were, that of one draw more on the other side (Agresti and Coull 1998, roughly)."""
+    """Standard error of a share of n draws; where none or all were, that of one draw more on the
+    other side (Agresti and Coull 1998, roughly)."""
     kept = min(max(share, 1 / (n + 2)), 1 - 1 / (n + 2))
     return math.sqrt(kept * (1 - kept) / n)
 
 
 def decimals_for(error: float) -> int:
-    """Decimals of which the last is about as large as the error: 0.07 -> 2, 0.003 -> 3; none known or 0 -> MOST."""
+    """Decimals of which the last is about as large as the error: 0.07 -> 2, 0.003 -> 3; none known
+    or 0 -> MOST."""
     if math.isnan(error) or error <= 0:
         return MOST
     return min(MOST, max(0, math.ceil(-math.log10(error))))

@@ -1,7 +1,9 @@
-"""How often do equal runs get a verdict? The error rates of the verdicts, at the topics at hand (ours).
+"""How often do equal runs get a verdict? The error rates of the verdicts, at the topics at hand
+(ours).
 
-Equal runs are made of those at hand: on each topic the ranks of the first relevant document are exchanged among the runs at random.
-Then no run is better than another, while topics are as easy and runs as alike as they are, and every verdict is an error.
+Equal runs are made of those at hand: on each topic the ranks of the first relevant document are
+exchanged among the runs at random. Then no run is better than another, while topics are as easy and
+runs as alike as they are, and every verdict is an error.
 
     equal_runs(a, b, ...)      two runs, for one comparison
     equal_boards(ranks, ...)   all runs of a leaderboard, for its chain of records
@@ -28,8 +30,8 @@ AT_ONCE = 250
 
 @dataclass(frozen=True)
 class Rates:
-    """Shares of the trials in which one of the two runs gets the verdict over the other. undecided: some
-    verdict is open, because means and signed ranks point to different sides."""
+    """Shares of the trials in which one of the two runs gets the verdict over the other. undecided:
+    some verdict is open, because means and signed ranks point to different sides."""
 
     trials: int
     better: float
@@ -40,7 +42,8 @@ class Rates:
 
 @dataclass(frozen=True)
 class BoardRates:
-    """Of boards of equal runs: the share of records said to be better than the first, doing no harm; that of boards with such a record."""
+    """Of boards of equal runs: the share of records said to be better than the first, doing no
+    harm; that of boards with such a record."""
 
     trials: int
     records: float
@@ -48,9 +51,17 @@ class BoardRates:
 
 
 def equal_runs(
-    ranks_a: Ranks, ranks_b: Ranks, *, alpha: float, decide: str, rng: np.random.Generator, family: int = 1, trials: int = TRIALS
+    ranks_a: Ranks,
+    ranks_b: Ranks,
+    *,
+    alpha: float,
+    decide: str,
+    rng: np.random.Generator,
+    family: int = 1,
+    trials: int = TRIALS,
 ) -> Rates:
-    """Of two runs (n topics) that are exchanged at random on each topic. family: p-values are multiplied by it (Bonferroni)."""
+    """Of two runs (n topics) that are exchanged at random on each topic. family: p-values are
+    multiplied by it (Bonferroni)."""
     if len(ranks_a) < significance.VERDICT_TOPICS:
         return Rates(trials, better=0.0, significantly_better=0.0, do_no_harm=0.0, undecided=1.0)
     answered_a, answered_b = ranks_a > 0, ranks_b > 0
@@ -73,7 +84,9 @@ def equal_runs(
                 is_significant,
             ]
         ).astype(int)
-        for (answers, sure, mean, test, harmless), times in zip(*np.unique(facts, axis=0, return_counts=True), strict=True):
+        for (answers, sure, mean, test, harmless), times in zip(
+            *np.unique(facts, axis=0, return_counts=True), strict=True
+        ):
             one = Facts(int(answers), bool(sure), int(mean), int(test), bool(harmless))
             verdict, other = asdict(one.verdict()), asdict(one.mirrored().verdict())
             for name in verdict:
@@ -82,8 +95,11 @@ def equal_runs(
     return Rates(trials, **{name: count / trials for name, count in counts.items()})
 
 
-def _rankings(signs: Floats, differences: Floats, bound: float, decide: str) -> tuple[Floats, Floats, np.ndarray]:
-    """Direction of the mean, direction of the test, and whether it is significant, for signs (trials, n) of differences (n)."""
+def _rankings(
+    signs: Floats, differences: Floats, bound: float, decide: str
+) -> tuple[Floats, Floats, np.ndarray]:
+    """Direction of the mean, direction of the test, and whether it is significant, for signs
+    (trials, n) of differences (n)."""
     n = len(differences)
     if n == 0:
         nothing = np.zeros(len(signs))
@@ -110,7 +126,8 @@ def equal_boards(
     trials: int = BOARDS,
     step: Callable[[], object] = lambda: None,
 ) -> dict[str, BoardRates]:
-    """By correction: boards of equal runs with the dates of `entries`, whose order is that of ranks (n_runs, n_topics).
+    """By correction: boards of equal runs with the dates of `entries`, whose order is that of ranks
+    (n_runs, n_topics).
 
     family: of the correction, where it is larger than a board's own comparisons.
     """
@@ -118,7 +135,10 @@ def equal_boards(
     claimed, boards = (dict.fromkeys(significance.CORRECTIONS, 0) for _ in range(2))
     for _ in range(trials):
         mixed = rng.permuted(ranks, axis=0)
-        scored = [replace(entry, score=float(mean)) for entry, mean in zip(entries, rr_from_ranks(mixed).mean(axis=1), strict=True)]
+        scored = [
+            replace(entry, score=float(mean))
+            for entry, mean in zip(entries, rr_from_ranks(mixed).mean(axis=1), strict=True)
+        ]
         place = {entry.tag: i for i, entry in enumerate(scored)}
         tags = chain(scored)
         pairs = chain_pairs(tags)
@@ -126,7 +146,13 @@ def equal_boards(
         n_records += max(len(tags) - 1, 0)
         for correction in significance.CORRECTIONS:
             size = None if family is None else max(family, len(pairs))
-            judged = dict(zip(pairs, judge(compared, alpha=alpha, decide=decide, correction=correction, family=size), strict=True))
+            judged = dict(
+                zip(
+                    pairs,
+                    judge(compared, alpha=alpha, decide=decide, correction=correction, family=size),
+                    strict=True,
+                )
+            )
             n_harmless = sum(judged[tags[0], tag].verdict.do_no_harm is True for tag in tags[1:])
             claimed[correction] += n_harmless
             boards[correction] += n_harmless > 0

@@ -1,9 +1,9 @@
 """Measures of runs under qrels, per topic.
 
-Conventions (METHODS; reference: trec_eval 10 with -c): documents in the order of the run, which its reader has made trec_eval's; an
-unjudged document is not relevant, but Bpref ignores it and condensed measures take it out first; a negative grade is unjudged;
-every topic of the qrels counts, with 0 where the run has none or where nothing is relevant. Formulas: docs/methods/measures.md.
-"""
+Conventions (METHODS; reference: trec_eval 10 with -c): documents in the order of the run, which its
+reader has made trec_eval's; an unjudged document is not relevant, but Bpref ignores it and
+condensed measures take it out first; a negative grade is unjudged; every topic of the qrels counts,
+with 0 where the run has none or where nothing is relevant. Formulas: docs/methods/measures.md."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ Ints = NDArray[np.int64]
 class Evaluation:
     """One run under one qrels.
 
-    values: float64 (n_topics, n_measures); NaN where the topic is left out (topics="intersection", or without relevant documents).
-    has_topic: bool (n_topics), whether the run has the topic.
-    with_relevant: bool (n_topics), whether the topic has a document of at least the evaluation's level.
-    n_ignored: topics of the run that are not in the qrels.
-    """
+    values: float64 (n_topics, n_measures); NaN where the topic is left out (topics="intersection",
+    or without relevant documents). has_topic: bool (n_topics), whether the run has the topic.
+    with_relevant: bool (n_topics), whether the topic has a document of at least the evaluation's
+    level. n_ignored: topics of the run that are not in the qrels."""
 
     tag: str
     qrels: str
@@ -54,33 +53,55 @@ class Evaluation:
         return int((~np.isnan(self.values[:, 0])).sum())
 
     def means(self) -> Floats:
-        """float64 (n_measures) over the topics that count; NaN if there is none. Independent of the order of topics."""
+        """float64 (n_measures) over the topics that count; NaN if there is none. Independent of the
+        order of topics."""
         return means_over_topics(self.values)
 
 
 def means_over_topics(values: Floats) -> Floats:
-    """Column means of (n_topics, n), NaN rows left out; NaN for a column without a number. Exactly rounded sums: no order matters."""
+    """Column means of (n_topics, n), NaN rows left out; NaN for a column without a number. Exactly
+    rounded sums: no order matters."""
     columns = [column[~np.isnan(column)] for column in values.T]
-    return np.array([math.fsum(column.tolist()) / len(column) if len(column) else math.nan for column in columns])
+    return np.array(
+        [
+            math.fsum(column.tolist()) / len(column) if len(column) else math.nan
+            for column in columns
+        ]
+    )
 
 
 def evaluate(
-    run: RunColumns, qrels: QrelsColumns, measures: Sequence[Measure] | str, *, level: int = 1, topics: str = "complete", only_with_relevant: bool = False
+    run: RunColumns,
+    qrels: QrelsColumns,
+    measures: Sequence[Measure] | str,
+    *,
+    level: int = 1,
+    topics: str = "complete",
+    only_with_relevant: bool = False,
 ) -> Evaluation:
-    """The run's measures on each topic of the qrels. For several runs make one Evaluator, which prepares the qrels once.
+    """The run's measures on each topic of the qrels. For several runs make one Evaluator, which
+    prepares the qrels once.
 
     level: lowest relevant grade; nDCG uses the grades themselves.
     topics: "complete" or "intersection" (topics that the run has too).
     only_with_relevant: leave out topics without a relevant document.
     """
-    return Evaluator(qrels, measures, level=level, topics=topics, only_with_relevant=only_with_relevant).evaluate(run)
+    return Evaluator(
+        qrels, measures, level=level, topics=topics, only_with_relevant=only_with_relevant
+    ).evaluate(run)
 
 
 class Evaluator:
     """Qrels prepared for the evaluation of runs. Arguments as for `evaluate`."""
 
     def __init__(
-        self, qrels: QrelsColumns, measures: Sequence[Measure] | str, *, level: int = 1, topics: str = "complete", only_with_relevant: bool = False
+        self,
+        qrels: QrelsColumns,
+        measures: Sequence[Measure] | str,
+        *,
+        level: int = 1,
+        topics: str = "complete",
+        only_with_relevant: bool = False,
     ) -> None:
         if topics not in ("complete", "intersection"):
             raise ValueError(f"topics are complete or intersection, not {topics!r}")
@@ -109,30 +130,48 @@ class Evaluator:
         if self.only_with_relevant:
             values[~with_relevant] = math.nan
         return Evaluation(
-            packed.tag, self.qrels.name, self.qrels.topics, self.measures, values, packed.has_topic, with_relevant, packed.n_ignored
+            packed.tag,
+            self.qrels.name,
+            self.qrels.topics,
+            self.measures,
+            values,
+            packed.has_topic,
+            with_relevant,
+            packed.n_ignored,
         )
 
 
+def measure_topics(
+    packed: Packed, base: RecallBase, measures: Sequence[Measure], *, level: int = 1
+) -> Floats:
+    """float64 (n_topics, n_measures): every measure of every topic of the qrels, 0 where the run
+    has none.
 
-def measure_topics(packed: Packed, base: RecallBase, measures: Sequence[Measure], *, level: int = 1) -> Floats:
-    """float64 (n_topics, n_measures): every measure of every topic of the qrels, 0 where the run has none.
-
-    `base` may hold other grades of the same rows than those the run was packed with: a subset is made by negative grades.
-    """
-    rankings = {condensed: JudgedRanking(packed, base, condensed=condensed) for condensed in {m.condensed for m in measures}}
+    `base` may hold other grades of the same rows than those the run was packed with: a subset is
+    made by negative grades."""
+    rankings = {
+        condensed: JudgedRanking(packed, base, condensed=condensed)
+        for condensed in {m.condensed for m in measures}
+    }
     values = np.empty((base.n_topics, len(measures)))
     for column, measure in enumerate(measures):
         lowest = level if measure.level is None else measure.level
-        own = {name: value for name, value in (("persistence", measure.persistence), ("highest", measure.highest)) if value is not None}
-        values[:, column] = FORMULAS[measure.family](rankings[measure.condensed], base, lowest, measure.cutoff, **own)
+        own = {
+            name: value
+            for name, value in (("persistence", measure.persistence), ("highest", measure.highest))
+            if value is not None
+        }
+        values[:, column] = FORMULAS[measure.family](
+            rankings[measure.condensed], base, lowest, measure.cutoff, **own
+        )
     return values
 
 
 class RecallBase:
     """The judged documents of each topic, whatever is retrieved.
 
-    offsets: int64 (n_topics + 1); grades: int (n_rows), negative: unjudged. Rows are those of the qrels.
-    """
+    offsets: int64 (n_topics + 1); grades: int (n_rows), negative: unjudged. Rows are those of the
+    qrels."""
 
     def __init__(self, offsets: NDArray[np.int64], grades: NDArray[np.int32]) -> None:
         self.n_topics = len(offsets) - 1
@@ -149,25 +188,35 @@ class RecallBase:
     def n_relevant(self, level: int) -> Ints:
         """int64 (n_topics): documents of at least this grade."""
         if level not in self._relevant:
-            self._relevant[level] = np.bincount(self.topic[self.grades >= level], minlength=self.n_topics)
+            self._relevant[level] = np.bincount(
+                self.topic[self.grades >= level], minlength=self.n_topics
+            )
         return self._relevant[level]
 
     def gains(self, topic: Ints, grade: NDArray[np.int32], exponential: bool) -> Floats:
         """Gain of each grade above 0 of these topics: the grade, or that of `exponential_gains`."""
-        return exponential_gains(grade, self._highest[topic]) if exponential else grade.astype(np.float64)
+        return (
+            exponential_gains(grade, self._highest[topic])
+            if exponential
+            else grade.astype(np.float64)
+        )
 
     def ideal_gain(self, cutoff: int) -> Floats:
-        """float64 (n_topics): the grades of the topic's best documents, as many as the cutoff, without a discount."""
+        """float64 (n_topics): the grades of the topic's best documents, as many as the cutoff,
+        without a discount."""
         topic, rank, grade = self._best_order
         return sums(topic[rank <= cutoff], grade[rank <= cutoff].astype(np.float64), self.n_topics)
 
     def ideal_dcg(self, exponential: bool, cutoff: int | None) -> Floats:
-        """float64 (n_topics): discounted gain of the topic's judged documents in the best order, cut; in the unit of `gains`."""
+        """float64 (n_topics): discounted gain of the topic's judged documents in the best order,
+        cut; in the unit of `gains`."""
         key = (exponential, cutoff)
         if key not in self._ideal:
             topic, rank, grade = self._best_order
             counts = slice(None) if cutoff is None else rank <= cutoff
-            gained = self.gains(topic[counts], grade[counts], exponential) / np.log2(rank[counts] + 1)
+            gained = self.gains(topic[counts], grade[counts], exponential) / np.log2(
+                rank[counts] + 1
+            )
             self._ideal[key] = sums(topic[counts], gained, self.n_topics)
         return self._ideal[key]
 
@@ -188,7 +237,8 @@ class RecallBase:
 
 
 class JudgedRanking:
-    """The judged documents of a run's rankings, in order. condensed: unjudged ones are taken out, ranks closed up."""
+    """The judged documents of a run's rankings, in order. condensed: unjudged ones are taken out,
+    ranks closed up."""
 
     def __init__(self, packed: Packed, base: RecallBase, *, condensed: bool) -> None:
         grade = base.grades[packed.row]
@@ -197,7 +247,9 @@ class JudgedRanking:
         self.topic, self.grade = packed.topic[judged], grade[judged]
         self.rank = place_within_topic(self.topic) if condensed else packed.rank[judged]
         self.n_topics = base.n_topics
-        self.retrieved = np.bincount(self.topic, minlength=self.n_topics) if condensed else packed.retrieved
+        self.retrieved = (
+            np.bincount(self.topic, minlength=self.n_topics) if condensed else packed.retrieved
+        )
         self._relevant: dict[int, tuple[Ints, Ints]] = {}
 
     def relevant(self, level: int) -> tuple[Ints, Ints]:
@@ -215,11 +267,15 @@ class JudgedRanking:
 
 
 LARGEST_EXPONENT = 900
-"""Gains of a topic with higher grades are divided by a power of two: 2^1024 is beyond what a double holds, also as a sum."""
+"""Gains of a topic with higher grades are divided by a power of two: 2^1024 is beyond what a double
+holds, also as a sum."""
 
 
-def exponential_gains(grade: NDArray[np.integer[Any]] | int, highest: NDArray[np.integer[Any]] | int) -> Floats:
-    """2^grade - 1 (Burges et al. 2005), in a unit that depends only on the highest grade of the topic, which no ratio sees."""
+def exponential_gains(
+    grade: NDArray[np.integer[Any]] | int, highest: NDArray[np.integer[Any]] | int
+) -> Floats:
+    """2^grade - 1 (Burges et al. 2005), in a unit that depends only on the highest grade of the
+    topic, which no ratio sees."""
     shift = np.maximum(np.asarray(highest, np.float64) - LARGEST_EXPONENT, 0)
     return np.asarray(np.exp2(np.asarray(grade, np.float64) - shift) - np.exp2(-shift))
 
@@ -237,14 +293,18 @@ def sums(topic: Ints, values: Floats, n_topics: int) -> Floats:
 
 
 def ratio(numerator: NDArray[np.generic], denominator: NDArray[np.generic]) -> Floats:
-    """Quotient by topic, 0 where there is nothing to divide by: nothing relevant, or nothing retrieved (trec_eval)."""
+    """Quotient by topic, 0 where there is nothing to divide by: nothing relevant, or nothing
+    retrieved (trec_eval)."""
     quotient = np.zeros(len(denominator))
     np.divide(numerator, denominator, out=quotient, where=denominator != 0)
     return quotient
 
 
-def _average_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None) -> Floats:
-    """Mean over the topic's relevant documents of the precision at their ranks; not retrieved (up to the cutoff): 0."""
+def _average_precision(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
+) -> Floats:
+    """Mean over the topic's relevant documents of the precision at their ranks; not retrieved (up
+    to the cutoff): 0."""
     topic, rank = ranking.relevant(level)
     precision = place_within_topic(topic) / rank
     if cutoff is not None:
@@ -252,7 +312,13 @@ def _average_precision(ranking: JudgedRanking, base: RecallBase, level: int, cut
     return ratio(sums(topic, precision, base.n_topics), base.n_relevant(level))
 
 
-def _dcg(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, exponential: bool = False) -> Floats:
+def _dcg(
+    ranking: JudgedRanking,
+    base: RecallBase,
+    level: int,
+    cutoff: int | None,
+    exponential: bool = False,
+) -> Floats:
     """Discount log2(rank + 1) at every rank (trec_eval)."""
     topic, rank = ranking.relevant(1)
     grade = ranking.grade[ranking.grade >= 1]
@@ -262,16 +328,29 @@ def _dcg(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | Non
     return sums(topic, base.gains(topic, grade, exponential) / np.log2(rank + 1), base.n_topics)
 
 
-def _ndcg(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, exponential: bool = False) -> Floats:
-    """Järvelin and Kekäläinen (2002), with the discount log2(rank + 1) at every rank; ideal over all judged documents, cut."""
-    return ratio(_dcg(ranking, base, level, cutoff, exponential), base.ideal_dcg(exponential, cutoff))
+def _ndcg(
+    ranking: JudgedRanking,
+    base: RecallBase,
+    level: int,
+    cutoff: int | None,
+    exponential: bool = False,
+) -> Floats:
+    """Järvelin and Kekäläinen (2002), with the discount log2(rank + 1) at every rank; ideal over
+    all judged documents, cut."""
+    return ratio(
+        _dcg(ranking, base, level, cutoff, exponential), base.ideal_dcg(exponential, cutoff)
+    )
 
 
-def _ndcg_exponential(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None) -> Floats:
+def _ndcg_exponential(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
+) -> Floats:
     return _ndcg(ranking, base, level, cutoff, exponential=True)
 
 
-def _reciprocal_rank(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None) -> Floats:
+def _reciprocal_rank(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
+) -> Floats:
     topic, rank = ranking.relevant(level)
     first = place_within_topic(topic) == 1
     if cutoff is not None:
@@ -282,17 +361,27 @@ def _reciprocal_rank(ranking: JudgedRanking, base: RecallBase, level: int, cutof
 
 
 def stopping(grade: NDArray[np.integer[Any]], highest: int) -> Floats:
-    """The chance that a reader is content with a document: (2^grade - 1) / 2^highest, below 1; a grade above the highest counts as that."""
+    """The chance that a reader is content with a document: (2^grade - 1) / 2^highest, below 1; a
+    grade above the highest counts as that."""
     chance = np.exp2(np.minimum(grade, highest) - float(highest)) - np.exp2(-float(highest))
     return np.minimum(chance, np.nextafter(1, 0))
 
 
 def _expected_reciprocal_rank(
-    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, *, highest: int | None = None
+    ranking: JudgedRanking,
+    base: RecallBase,
+    level: int,
+    cutoff: int | None,
+    *,
+    highest: int | None = None,
 ) -> Floats:
-    """Chapelle et al. (2009): Σ over ranks of 1 / rank times the chance that a reader stops there and not before."""
+    """Chapelle et al. (2009): Σ over ranks of 1 / rank times the chance that a reader stops there
+    and not before."""
     topic, rank = ranking.relevant(1)
-    stops = stopping(ranking.grade[ranking.grade >= 1], int(base.grades.max(initial=0)) if highest is None else highest)
+    stops = stopping(
+        ranking.grade[ranking.grade >= 1],
+        int(base.grades.max(initial=0)) if highest is None else highest,
+    )
     going = np.concatenate(([0.0], np.cumsum(np.log1p(-stops))))
     first = np.flatnonzero(place_within_topic(topic) == 1)
     before = going[:-1] - np.repeat(going[first], np.diff(np.append(first, len(topic))))
@@ -302,11 +391,16 @@ def _expected_reciprocal_rank(
     return sums(topic, share, base.n_topics)
 
 
-def _normalised_cumulative_gain(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
-    """Järvelin and Kekäläinen (2002) without a discount: the gain of the first k over that of the topic's best k."""
+def _normalised_cumulative_gain(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int
+) -> Floats:
+    """Järvelin and Kekäläinen (2002) without a discount: the gain of the first k over that of the
+    topic's best k."""
     topic, rank = ranking.relevant(1)
     grade = ranking.grade[ranking.grade >= 1].astype(np.float64)
-    return ratio(sums(topic[rank <= cutoff], grade[rank <= cutoff], base.n_topics), base.ideal_gain(cutoff))
+    return ratio(
+        sums(topic[rank <= cutoff], grade[rank <= cutoff], base.n_topics), base.ideal_gain(cutoff)
+    )
 
 
 def _precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
@@ -323,18 +417,22 @@ def _r_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: N
 
 
 def _bpref(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -> Floats:
-    """Buckley and Voorhees (2004) in trec_eval's variant: 1 - min(non-relevant above, R) / min(R, N)."""
+    """Buckley and Voorhees (2004) in trec_eval's variant: 1 - min(non-relevant above, R) / min(R,
+    N)."""
     n_relevant = base.n_relevant(level)
     bound = np.minimum(n_relevant, base.n_judged - n_relevant)
     chosen = ranking.grade >= level
     topic = ranking.topic[chosen]
-    above = place_within_topic(ranking.topic)[chosen] - place_within_topic(topic)  # judged documents above, less the relevant ones: non-relevant above
+    above = place_within_topic(ranking.topic)[chosen] - place_within_topic(
+        topic
+    )  # judged documents above, less the relevant ones: non-relevant above
     penalty = ratio(np.minimum(above, n_relevant[topic]), bound[topic])
     return ratio(sums(topic, 1 - penalty, base.n_topics), n_relevant)
 
 
 def _judged(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
-    """Share of judged documents in the top k or in what is retrieved, if that is less; 0 if nothing is."""
+    """Share of judged documents in the top k or in what is retrieved, if that is less; 0 if nothing
+    is."""
     n_judged = np.bincount(ranking.topic[ranking.rank <= cutoff], minlength=base.n_topics)
     return ratio(n_judged, np.minimum(cutoff, ranking.retrieved))
 
@@ -343,23 +441,31 @@ def _success(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) 
     return (ranking.n_relevant(level, cutoff) > 0).astype(np.float64)
 
 
-def _rank_biased_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, *, persistence: float) -> Floats:
-    """Moffat and Zobel (2008): (1 - p) Σ p^(r - 1) over the relevant. What the unjudged leave open is `holes.rbp_bounds`."""
+def _rank_biased_precision(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, *, persistence: float
+) -> Floats:
+    """Moffat and Zobel (2008): (1 - p) Σ p^(r - 1) over the relevant. What the unjudged leave open
+    is `holes.rbp_bounds`."""
     topic, rank = ranking.relevant(level)
     if cutoff is not None:
         topic, rank = topic[rank <= cutoff], rank[rank <= cutoff]
-    return (1 - persistence) * sums(topic, np.power(persistence, rank - 1.0, dtype=np.float64), base.n_topics)
+    return (1 - persistence) * sums(
+        topic, np.power(persistence, rank - 1.0, dtype=np.float64), base.n_topics
+    )
 
 
 INFERRED_EPSILON = 1e-5
 
 
-def _inferred_average_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -> Floats:
-    """Yilmaz and Aslam (2006) as trec_eval has it: one random sample of the pool, a negative grade is in the pool and not drawn.
+def _inferred_average_precision(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None
+) -> Floats:
+    """Yilmaz and Aslam (2006) as trec_eval has it: one random sample of the pool, a negative grade
+    is in the pool and not drawn.
 
-    Expected precision at each relevant document: what the pooled documents above it would hold if they were all judged, with 2 epsilon
-    in the denominator. Divided by the judged relevant documents.
-    """
+    Expected precision at each relevant document: what the pooled documents above it would hold if
+    they were all judged, with 2 epsilon in the denominator. Divided by the judged relevant
+    documents."""
     grade, topic = ranking.pooled_grade, ranking.pooled_topic
     starts = np.searchsorted(topic, np.arange(base.n_topics))
     hit = np.flatnonzero(grade >= level)

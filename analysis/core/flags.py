@@ -1,4 +1,5 @@
-"""Signs that a manager should look at an annotator, each with what it does *not* prove. Nothing follows from a flag by itself."""
+"""Signs that a manager should look at an annotator, each with what it does *not* prove. Nothing
+follows from a flag by itself."""
 
 from __future__ import annotations
 
@@ -21,11 +22,12 @@ class Flag:
 class Portrait:
     """What is known of one annotator.
 
-    confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same summed over everybody else.
-    kappa, low, high: linearly weighted, against the others, with its 95 % interval over pairs; NaN where undefined. below_others: clearly less than
+    confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same
+    summed over everybody else. kappa, low, high: linearly weighted, against the others, with its 95
+    % interval over pairs; NaN where undefined. below_others: clearly less than
         honest annotators of this campaign agree (`core/unlike_others.py`).
-    gold_chance, gold_others: share of gold that pressing keys at random gets right, and that everybody else gets right; NaN where unknown.
-    """
+    gold_chance, gold_others: share of gold that pressing keys at random gets right, and that
+    everybody else gets right; NaN where unknown."""
 
     n: int
     n_fast: int
@@ -47,9 +49,14 @@ class Portrait:
     gold_others: float = np.nan
 
 
-AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE = "against the others", "agrees no better than chance", "gold no better than chance"
+AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE = (
+    "against the others",
+    "agrees no better than chance",
+    "gold no better than chance",
+)
 LIKE_RANDOM = (AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE)
-"""Signs that the judgements may have nothing to do with the documents: what rests on them is in doubt."""
+"""Signs that the judgements may have nothing to do with the documents: what rests on them is in
+doubt."""
 STRENGTH = (
     *(*LIKE_RANDOM, "misses gold", "many too fast", "fast"),
     *("confuses", "often cannot judge", "grades unlike the others'"),
@@ -64,7 +71,8 @@ UNLIKELY = 0.01
 
 
 def binomial_tail(at_most: int, n: int, p: float) -> float:
-    """Return the probability of at most so many successes in n trials of probability p; NaN if p is."""
+    """Return the probability of at most so many successes in n trials of probability p; NaN if p
+    is."""
     return math.fsum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(at_most + 1))
 
 
@@ -75,7 +83,10 @@ def is_many_too_fast(n_fast: int, submitted: int) -> bool:
 
 def strongest_first(signs: Sequence[Flag]) -> list[Flag]:
     """By STRENGTH."""
-    return sorted(signs, key=lambda flag: next(i for i, begin in enumerate(STRENGTH) if flag.name.startswith(begin)))
+    return sorted(
+        signs,
+        key=lambda flag: next(i for i, begin in enumerate(STRENGTH) if flag.name.startswith(begin)),
+    )
 
 
 def flags(p: Portrait, names: list[str]) -> list[Flag]:
@@ -94,7 +105,11 @@ def flags(p: Portrait, names: list[str]) -> list[Flag]:
     if p.n_cannot >= 5 and p.n_cannot / max(submitted, 1) > 0.2:
         evidence = f"{p.n_cannot} of {submitted} not judged"
         signs.append(
-            Flag("often cannot judge", evidence, "May have got the unclear topics, or lack a language: look at the reasons given.")
+            Flag(
+                "often cannot judge",
+                evidence,
+                "May have got the unclear topics, or lack a language: look at the reasons given.",
+            )
         )
     if p.n < FEW:
         return signs
@@ -110,7 +125,10 @@ def _speed(p: Portrait) -> list[Flag]:
         Flag(
             "fast",
             evidence,
-            "Speed alone is not carelessness: practised annotators and short documents are fast. Look at the agreement beside it.",
+            (
+                "Speed alone is not carelessness: practised annotators and short documents are fast. "
+                "Look at the agreement beside it."
+            ),
         )
     ]
 
@@ -124,7 +142,10 @@ def _agreement(p: Portrait) -> list[Flag]:
             Flag(
                 AGAINST_OTHERS,
                 evidence,
-                "May have read the scale the wrong way round; the others may also share an error. Ask before excluding.",
+                (
+                    "May have read the scale the wrong way round; the others may also share an error. "
+                    "Ask before excluding."
+                ),
             )
         ]
     if p.low <= 0:
@@ -139,7 +160,8 @@ def _agreement(p: Portrait) -> list[Flag]:
 
 
 def _confused(p: Portrait, names: list[str]) -> list[Flag]:
-    """Two neighbouring grades told apart much worse than the others do, among pairs that lie in the two."""
+    """Two neighbouring grades told apart much worse than the others do, among pairs that lie in the
+    two."""
     signs = []
     for a in range(len(names) - 1):
         own = p.confusion[a : a + 2, a : a + 2]
@@ -151,7 +173,11 @@ def _confused(p: Portrait, names: list[str]) -> list[Flag]:
             evidence = f"{100 * wrong:.0f} % of {int(own.sum())} pairs on the other side; usual {100 * usual:.0f} %"
             name = f"confuses {names[a]} and {names[a + 1]}"
             signs.append(
-                Flag(name, evidence, "The guidelines may be unclear on just this border; a message with an example often mends it.")
+                Flag(
+                    name,
+                    evidence,
+                    "The guidelines may be unclear on just this border; a message with an example often mends it.",
+                )
             )
     return signs
 
@@ -178,5 +204,13 @@ def _gold(p: Portrait) -> list[Flag]:
     at_chance = p.gold_right <= p.gold_chance * p.gold_judged
     if at_chance and binomial_tail(p.gold_right, p.gold_judged, p.gold_others) < UNLIKELY:
         evidence += f"; random keys get {100 * p.gold_chance:.0f} % right, the others {100 * p.gold_others:.0f} %"
-        return [Flag(GOLD_AT_CHANCE, evidence, "May have read the scale the wrong way round: look at the answers before you act.")]
-    return [Flag("misses gold", evidence, "Gold can be wrong, too: look at the pairs that many miss.")]
+        return [
+            Flag(
+                GOLD_AT_CHANCE,
+                evidence,
+                "May have read the scale the wrong way round: look at the answers before you act.",
+            )
+        ]
+    return [
+        Flag("misses gold", evidence, "Gold can be wrong, too: look at the pairs that many miss.")
+    ]

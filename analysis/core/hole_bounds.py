@@ -1,17 +1,23 @@
-"""Between which values a measure lies whatever the holes of a run turn out to be (METHODS 14, SAMPLING 6).
+"""Between which values a measure lies whatever the holes of a run turn out to be (METHODS 14,
+SAMPLING 6).
 
-    bounds_of(tops, measure, level=..., highest=...) -> Bounds       exact for every measure of qrels (but ERR, see below, and those that `why_not` names)
-    difference_of(tops, rival, measure, ...) -> Bounds               of one run less that of another, over the holes of both
-    depth_of(measures) -> int | None                                 how many ranks of the run they read; None: all
+    bounds_of(tops, measure, level=..., highest=...) -> Bounds       exact for every measure of
+    qrels (but ERR, see below, and those that `why_not` names)
+    difference_of(tops, rival, measure, ...) -> Bounds               of one run less that of
+    another, over the holes of both
+    depth_of(measures) -> int | None                                 how many ranks of the run they
+    read; None: all
 
-Open are the run's unjudged documents down to the cutoff, all of them where there is none; what is unjudged elsewhere stays out of the recall
-base, but for the holes of other runs that `open_together` has counted. Each may have any grade. Where a hole of a higher grade can only raise
-the score (DCG, ERR, NCG, P, R, RR, Success) the ends are all lowest and all highest. Where it raises the recall base, too (AP, Rprec, Bpref),
-each number of relevant holes is tried, the first or the last of them relevant: at an equal number a relevant document further up never lowers
-these. nDCG tries every multiset of grades. Holes of other runs add nothing to a score, and at their highest lower the ends of nDCG, NCG, R and
-AP; for Rprec and Bpref every number of relevant ones is tried.
-ERR without `max_rel` goes by the highest grade of the qrels, as in `evaluation`: where a hole may have a higher one its range is no narrower than the truth.
-"""
+Open are the run's unjudged documents down to the cutoff, all of them where there is none; what is
+unjudged elsewhere stays out of the recall base, but for the holes of other runs that
+`open_together` has counted. Each may have any grade. Where a hole of a higher grade can only raise
+the score (DCG, ERR, NCG, P, R, RR, Success) the ends are all lowest and all highest. Where it
+raises the recall base, too (AP, Rprec, Bpref), each number of relevant holes is tried, the first or
+the last of them relevant: at an equal number a relevant document further up never lowers these.
+nDCG tries every multiset of grades. Holes of other runs add nothing to a score, and at their
+highest lower the ends of nDCG, NCG, R and AP; for Rprec and Bpref every number of relevant ones is
+tried. ERR without `max_rel` goes by the highest grade of the qrels, as in `evaluation`: where a
+hole may have a higher one its range is no narrower than the truth."""
 
 from __future__ import annotations
 
@@ -22,7 +28,16 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.core.evaluation import stopping
-from analysis.core.holes import Bounds, TopicTop, ndcg_bounds, ndcg_difference, open_holes, open_together, precision_bounds, rbp_bounds
+from analysis.core.holes import (
+    Bounds,
+    TopicTop,
+    ndcg_bounds,
+    ndcg_difference,
+    open_holes,
+    open_together,
+    precision_bounds,
+    rbp_bounds,
+)
 from analysis.core.measures import Measure
 
 DEEPEST = 100
@@ -30,7 +45,8 @@ DEEPEST = 100
 MOST_TRIED = 4_000_000
 """Cells (fillings of a topic's holes x ranks) that nDCG tries."""
 MOST_OF_OTHERS = 2_000
-"""Numbers of relevant holes, a run's own and of other runs, that Rprec and Bpref try of a topic; beyond that they may be anything."""
+"""Numbers of relevant holes, a run's own and of other runs, that Rprec and Bpref try of a topic;
+beyond that they may be anything."""
 Ends = tuple[float, float, float]
 """Least, with the holes not relevant, greatest."""
 
@@ -53,43 +69,72 @@ def depth_of(measures: Sequence[Measure]) -> int | None:
 
 
 def bounds_of(tops: Sequence[TopicTop], measure: Measure, *, level: int, highest: int) -> Bounds:
-    """level: the lowest relevant grade where the measure brings none; highest: that a hole may have.
+    """level: the lowest relevant grade where the measure brings none; highest: that a hole may
+    have.
 
-    ValueError where `why_not` says why, and where nDCG would have to try too many fillings of a topic's holes.
-    """
+    ValueError where `why_not` says why, and where nDCG would have to try too many fillings of a
+    topic's holes."""
     if reason := why_not(measure):
         raise ValueError(f"there is no range of {measure}: {reason}")
     lowest = measure.level or level
     if measure.family in ("nDCG", "nDCG-exp"):
         refuse_too_many(tops, measure, highest)
-        return ndcg_bounds(tops, cutoff=measure.cutoff, highest=highest, exponential=measure.family == "nDCG-exp")
+        return ndcg_bounds(
+            tops, cutoff=measure.cutoff, highest=highest, exponential=measure.family == "nDCG-exp"
+        )
     if measure.family == "P":
         return precision_bounds(tops, cutoff=measure.cutoff or 0, level=lowest)
     if measure.family == "RBP":
-        return rbp_bounds(tops, persistence=measure.persistence or 0.0, level=lowest, cutoff=measure.cutoff)
+        return rbp_bounds(
+            tops, persistence=measure.persistence or 0.0, level=lowest, cutoff=measure.cutoff
+        )
     if measure.family == "ERR" and measure.highest is None:
         ends = _err_of_any_scale(tops, measure, highest)
     elif measure.family in GRADED:
         ends = [_monotone(top, measure, highest) for top in tops]
     else:
         ends = [BINARY[measure.family](_binary(top, lowest, measure.cutoff)) for top in tops]
-    low, zero, high = (np.array(column, np.float64) for column in zip(*ends, strict=True)) if ends else (np.empty(0),) * 3
+    low, zero, high = (
+        (np.array(column, np.float64) for column in zip(*ends, strict=True))
+        if ends
+        else (np.empty(0),) * 3
+    )
     return Bounds(low, zero, high)
 
 
-def difference_of(tops: Sequence[TopicTop], rival: Sequence[TopicTop], measure: Measure, *, level: int, highest: int) -> Bounds:
-    """Of the run less the rival, topic by topic, whatever the holes of both turn out to be. Exact for nDCG; else no narrower than the truth.
+def difference_of(
+    tops: Sequence[TopicTop],
+    rival: Sequence[TopicTop],
+    measure: Measure,
+    *,
+    level: int,
+    highest: int,
+) -> Bounds:
+    """Of the run less the rival, topic by topic, whatever the holes of both turn out to be. Exact
+    for nDCG; else no narrower than the truth.
 
-    A hole that only one of them has raises the ideal and the number of relevant documents of both. Errors as `bounds_of`.
-    """
+    A hole that only one of them has raises the ideal and the number of relevant documents of both.
+    Errors as `bounds_of`."""
     if reason := why_not(measure):
         raise ValueError(f"there is no range of {measure}: {reason}")
-    if measure.family in ("nDCG", "nDCG-exp") and not any(_too_many(top, other, measure, highest) for top, other in zip(tops, rival, strict=True)):
+    if measure.family in ("nDCG", "nDCG-exp") and not any(
+        _too_many(top, other, measure, highest) for top, other in zip(tops, rival, strict=True)
+    ):
         exponential = measure.family == "nDCG-exp"
-        ends = [ndcg_difference(*pair, cutoff=measure.cutoff, highest=highest, exponential=exponential) for pair in zip(tops, rival, strict=True)]
-        low, zero, high = (np.array(column, np.float64) for column in zip(*ends, strict=True)) if ends else (np.empty(0),) * 3
+        ends = [
+            ndcg_difference(*pair, cutoff=measure.cutoff, highest=highest, exponential=exponential)
+            for pair in zip(tops, rival, strict=True)
+        ]
+        low, zero, high = (
+            (np.array(column, np.float64) for column in zip(*ends, strict=True))
+            if ends
+            else (np.empty(0),) * 3
+        )
         return Bounds(low, zero, high)
-    own, other = (bounds_of(side, measure, level=level, highest=highest) for side in open_together([tops, rival], measure.cutoff))
+    own, other = (
+        bounds_of(side, measure, level=level, highest=highest)
+        for side in open_together([tops, rival], measure.cutoff)
+    )
     return Bounds(own.low - other.high, own.zero - other.zero, own.high - other.low)
 
 
@@ -104,26 +149,41 @@ def refuse_too_many(tops: Sequence[TopicTop], measure: Measure, highest: int) ->
         fillings = math.comb(n + highest, highest)
         if fillings * max(len(top.grades[: measure.cutoff]), 1) > MOST_TRIED:
             raise ValueError(
-                f"{measure}: topic {top.topic} has {n} holes and {highest + 1} grades, {fillings:,} fillings to try, which is too many; expected a lower "
+                f"{measure}: topic {top.topic} has {n} holes and {highest + 1} grades, "
+                f"{fillings:,} fillings to try, which is too many; expected a lower "
                 "cutoff, or a measure that need not try them (DCG, AP, RBP)"
             )
 
 
 def _monotone(top: TopicTop, measure: Measure, highest: int) -> Ends:
-    low, high = ([fill if grade is None else grade for grade in top.grades[: measure.cutoff]] for fill in (0, highest))
+    low, high = (
+        [fill if grade is None else grade for grade in top.grades[: measure.cutoff]]
+        for fill in (0, highest)
+    )
     score = GRADED[measure.family]
     n_holes = sum(grade is None for grade in top.grades[: measure.cutoff])
     least = score(low, [*top.judged, *[highest] * top.n_elsewhere], measure, highest)
-    return least, score(low, top.judged, measure, highest), score(high, [*top.judged, *[highest] * n_holes], measure, highest)
+    return (
+        least,
+        score(low, top.judged, measure, highest),
+        score(high, [*top.judged, *[highest] * n_holes], measure, highest),
+    )
 
 
 def _err_of_any_scale(tops: Sequence[TopicTop], measure: Measure, highest: int) -> list[Ends]:
-    """ERR is told in units of the highest grade of all qrels (`evaluation`). A hole of a higher one, of whichever topic, changes those of every topic:
+    """ERR is told in units of the highest grade of all qrels (`evaluation`). A hole of a higher
+    one, of whichever topic, changes those of every topic:
     each highest grade that the qrels may come to have is tried."""
     seen = max((grade for top in tops for grade in top.judged), default=0)
     is_open = any(top.n_elsewhere or None in top.grades[: measure.cutoff] for top in tops)
-    tried = [[_monotone(top, measure, most) for top in tops] for most in range(seen, (highest if is_open else seen) + 1)]
-    return [(min(low for low, _, _ in of_topic), of_topic[0][1], max(high for _, _, high in of_topic)) for of_topic in zip(*tried, strict=True)]
+    tried = [
+        [_monotone(top, measure, most) for top in tops]
+        for most in range(seen, (highest if is_open else seen) + 1)
+    ]
+    return [
+        (min(low for low, _, _ in of_topic), of_topic[0][1], max(high for _, _, high in of_topic))
+        for of_topic in zip(*tried, strict=True)
+    ]
 
 
 def _dcg(grades: Sequence[int], judged: Sequence[int], measure: Measure, highest: int) -> float:
@@ -137,17 +197,24 @@ def _ncg(grades: Sequence[int], judged: Sequence[int], measure: Measure, highest
 
 def _err(grades: Sequence[int], judged: Sequence[int], measure: Measure, highest: int) -> float:
     going, total = 1.0, 0.0
-    for rank, chance in enumerate(stopping(np.array(grades, np.int64), measure.highest or highest).tolist(), start=1):
+    for rank, chance in enumerate(
+        stopping(np.array(grades, np.int64), measure.highest or highest).tolist(), start=1
+    ):
         total += going * chance / rank
         going *= 1 - chance
     return total
 
 
-GRADED: dict[str, Callable[[Sequence[int], Sequence[int], Measure, int], float]] = {"DCG": _dcg, "NCG": _ncg, "ERR": _err}
+GRADED: dict[str, Callable[[Sequence[int], Sequence[int], Measure, int], float]] = {
+    "DCG": _dcg,
+    "NCG": _ncg,
+    "ERR": _err,
+}
 
 
 class _Open(NamedTuple):
-    """Ranks down to the cutoff. n_relevant, n_others: judged documents, retrieved or not. n_elsewhere: holes that only other runs have."""
+    """Ranks down to the cutoff. n_relevant, n_others: judged documents, retrieved or not.
+    n_elsewhere: holes that only other runs have."""
 
     relevant: list[int]
     holes: list[int]
@@ -182,7 +249,10 @@ def _reciprocal(of: _Open) -> Ends:
 
 def _recall(of: _Open) -> Ends:
     n, n_found = len(of.holes), len(of.relevant)
-    least, zero = (n_found / total if total else 0.0 for total in (of.n_relevant + of.n_elsewhere, of.n_relevant))
+    least, zero = (
+        n_found / total if total else 0.0
+        for total in (of.n_relevant + of.n_elsewhere, of.n_relevant)
+    )
     return least, zero, (n_found + n) / (of.n_relevant + n) if of.n_relevant + n else 0.0
 
 
@@ -192,7 +262,9 @@ def _average_precision(of: _Open) -> Ends:
         n = of.n_relevant + len(chosen) + elsewhere
         return float((np.arange(1, len(ranks) + 1) / ranks).sum() / n) if n else 0.0
 
-    return _tried(value, of.holes, [0, of.n_elsewhere] if of.n_elsewhere else [0])  # more relevant ones elsewhere only lower it
+    return _tried(
+        value, of.holes, [0, of.n_elsewhere] if of.n_elsewhere else [0]
+    )  # more relevant ones elsewhere only lower it
 
 
 def _r_precision(of: _Open) -> Ends:
@@ -223,15 +295,27 @@ def _bpref(of: _Open) -> Ends:
     return least, zero, _tried(most, of.holes, elsewhere)[2]
 
 
-def _tried(value: Callable[[list[int], int], float], holes: list[int], elsewhere: Sequence[int]) -> Ends:
-    """The first m holes relevant for the upper end, the last m for the lower, for every m, and every number of relevant ones elsewhere."""
+def _tried(
+    value: Callable[[list[int], int], float], holes: list[int], elsewhere: Sequence[int]
+) -> Ends:
+    """The first m holes relevant for the upper end, the last m for the lower, for every m, and
+    every number of relevant ones elsewhere."""
     numbers, zero = range(len(holes) + 1), value([], 0)
     if len(elsewhere) > 2 and len(numbers) * len(elsewhere) > MOST_OF_OTHERS:
         return 0.0, zero, 1.0
     tried = [(m, n) for m in numbers for n in elsewhere]
-    return min(value(holes[len(holes) - m :], n) for m, n in tried), zero, max(value(holes[:m], n) for m, n in tried)
+    return (
+        min(value(holes[len(holes) - m :], n) for m, n in tried),
+        zero,
+        max(value(holes[:m], n) for m, n in tried),
+    )
 
 
 BINARY: dict[str, Callable[[_Open], Ends]] = {
-    "Success": _success, "RR": _reciprocal, "R": _recall, "AP": _average_precision, "Rprec": _r_precision, "Bpref": _bpref,
-}  # fmt: skip
+    "Success": _success,
+    "RR": _reciprocal,
+    "R": _recall,
+    "AP": _average_precision,
+    "Rprec": _r_precision,
+    "Bpref": _bpref,
+}

@@ -1,8 +1,10 @@
 """A run that did not contribute to the pool: what its unjudged documents leave open (SAMPLING 6).
 
 holes_of(packed, judged) -> Holes                    unjudged documents among the first k, by topic
-ndcg_bounds, precision_bounds, rbp_bounds            the exact range of a measure over all grades that the holes may have
-expected_fill                                        what documents that only one group found were worth, by rank (ours, after Zobel 1998)
+ndcg_bounds, precision_bounds, rbp_bounds            the exact range of a measure over all grades
+that the holes may have
+expected_fill                                        what documents that only one group found were
+worth, by rank (ours, after Zobel 1998)
 order_of_filling                                     the holes, those first that settle most
 widths_left                                          what judging the first n of them would settle
 """
@@ -37,10 +39,11 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TopicTop:
-    """The first documents of a run for one topic. grades: those judged, None for a hole. judged: grades of all judged documents.
+    """The first documents of a run for one topic. grades: those judged, None for a hole. judged:
+    grades of all judged documents.
 
-    n_elsewhere: holes of other runs that are open, too (`open_together`): the run does not have them, and they may raise its recall base.
-    """
+    n_elsewhere: holes of other runs that are open, too (`open_together`): the run does not have
+    them, and they may raise its recall base."""
 
     topic: str
     documents: list[str]
@@ -56,12 +59,15 @@ class TopicTop:
 
 
 def tops_under(run: RunColumns, qrels: QrelsColumns, depth: int | None) -> list[TopicTop]:
-    """Each topic of the qrels with the run's first `depth` documents (None: all); a negative grade is a hole. A topic that the run lacks is empty."""
+    """Each topic of the qrels with the run's first `depth` documents (None: all); a negative grade
+    is a hole. A topic that the run lacks is empty."""
     place = {topic: k for k, topic in enumerate(run.topics)}
     tops = []
     for index, topic in enumerate(qrels.topics):
         rows = qrels.rows(index)
-        grade_of = dict(zip(qrels.documents[rows].tolist(), qrels.grades[rows].tolist(), strict=True))
+        grade_of = dict(
+            zip(qrels.documents[rows].tolist(), qrels.grades[rows].tolist(), strict=True)
+        )
         judged = [grade for grade in grade_of.values() if grade >= 0]
         documents: list[bytes] = []
         n_retrieved = 0
@@ -70,72 +76,121 @@ def tops_under(run: RunColumns, qrels: QrelsColumns, depth: int | None) -> list[
             documents, n_retrieved = run.documents[own][:depth].tolist(), own.stop - own.start
         codes = [grade_of.get(document, -1) for document in documents]
         grades = [grade if grade >= 0 else None for grade in codes]
-        tops.append(TopicTop(topic, [document.decode("utf-8") for document in documents], grades, judged, n_retrieved))
+        tops.append(
+            TopicTop(
+                topic,
+                [document.decode("utf-8") for document in documents],
+                grades,
+                judged,
+                n_retrieved,
+            )
+        )
     return tops
 
 
 def open_holes(top: TopicTop, cutoff: int | None) -> list[str]:
     """The unjudged documents down to the cutoff, best first."""
-    return [document for document, grade in zip(top.documents[:cutoff], top.grades[:cutoff], strict=True) if grade is None]
+    return [
+        document
+        for document, grade in zip(top.documents[:cutoff], top.grades[:cutoff], strict=True)
+        if grade is None
+    ]
 
 
 def open_together(runs: Sequence[Sequence[TopicTop]], cutoff: int | None) -> list[list[TopicTop]]:
-    """The same runs, topic by topic, each with the number of the holes that only the others have: one ground for all of them.
+    """The same runs, topic by topic, each with the number of the holes that only the others have:
+    one ground for all of them.
 
-    A hole that turns out relevant raises the ideal and the number of relevant documents of every run, not only of those that have it.
-    """
-    open_in = [set().union(*(open_holes(top, cutoff) for top in of_topic)) for of_topic in zip(*runs, strict=True)]
+    A hole that turns out relevant raises the ideal and the number of relevant documents of every
+    run, not only of those that have it."""
+    open_in = [
+        set().union(*(open_holes(top, cutoff) for top in of_topic))
+        for of_topic in zip(*runs, strict=True)
+    ]
     return [
-        [replace(top, n_elsewhere=len(together) - len(open_holes(top, cutoff))) for top, together in zip(tops, open_in, strict=True)] for tops in runs
+        [
+            replace(top, n_elsewhere=len(together) - len(open_holes(top, cutoff)))
+            for top, together in zip(tops, open_in, strict=True)
+        ]
+        for tops in runs
     ]
 
 
 def with_later(qrels: QrelsColumns, later: Sequence[QrelsColumns]) -> QrelsColumns:
-    """The qrels with what was judged since of pairs that had no grade in them; a grade that is there stays, and so do the topics."""
+    """The qrels with what was judged since of pairs that had no grade in them; a grade that is
+    there stays, and so do the topics."""
     grades: dict[tuple[str, str], int] = {}
     for one in (qrels, *later):
         for index, topic in enumerate(one.topics):
             rows = one.rows(index)
-            for document, grade in zip(one.documents[rows].tolist(), one.grades[rows].tolist(), strict=True):
+            for document, grade in zip(
+                one.documents[rows].tolist(), one.grades[rows].tolist(), strict=True
+            ):
                 key = (topic, document.decode("utf-8"))
                 if grades.get(key, -1) < 0:
                     grades[key] = grade
     known = set(qrels.topics)
-    return qrels_of_rows(qrels.name, ((topic, document, grade) for (topic, document), grade in grades.items() if topic in known))
+    return qrels_of_rows(
+        qrels.name,
+        ((topic, document, grade) for (topic, document), grade in grades.items() if topic in known),
+    )
 
 
 def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, level: int) -> Bounds:
-    relevant = np.array([sum(grade is not None and grade >= level for grade in top.grades[:cutoff]) for top in tops], np.float64)
-    holes = np.array([sum(grade is None for grade in top.grades[:cutoff]) for top in tops], np.float64)
+    relevant = np.array(
+        [
+            sum(grade is not None and grade >= level for grade in top.grades[:cutoff])
+            for top in tops
+        ],
+        np.float64,
+    )
+    holes = np.array(
+        [sum(grade is None for grade in top.grades[:cutoff]) for top in tops], np.float64
+    )
     return Bounds(relevant / cutoff, relevant / cutoff, (relevant + holes) / cutoff)
 
 
-def rbp_bounds(tops: Sequence[TopicTop], *, persistence: float, level: int, cutoff: int | None = None) -> Bounds:
-    """Rank-biased precision (Moffat and Zobel 2008) of the ranks given; its residual is that of the holes and, without a cutoff, of all below
-    the last rank."""
+def rbp_bounds(
+    tops: Sequence[TopicTop], *, persistence: float, level: int, cutoff: int | None = None
+) -> Bounds:
+    """Rank-biased precision (Moffat and Zobel 2008) of the ranks given; its residual is that of the
+    holes and, without a cutoff, of all below the last rank."""
     low, high = np.zeros(len(tops)), np.zeros(len(tops))
     for k, top in enumerate(tops):
         grades = top.grades[:cutoff]
         weights = (1 - persistence) * persistence ** np.arange(len(grades))
-        low[k] = sum(w for w, grade in zip(weights.tolist(), grades, strict=True) if grade is not None and grade >= level)
-        residual = sum(w for w, grade in zip(weights.tolist(), grades, strict=True) if grade is None)
+        low[k] = sum(
+            w
+            for w, grade in zip(weights.tolist(), grades, strict=True)
+            if grade is not None and grade >= level
+        )
+        residual = sum(
+            w for w, grade in zip(weights.tolist(), grades, strict=True) if grade is None
+        )
         high[k] = low[k] + residual + (persistence ** len(grades) if cutoff is None else 0.0)
     return Bounds(low, low, high)
 
 
-def ndcg_bounds(tops: Sequence[TopicTop], *, cutoff: int | None, highest: int, exponential: bool = False) -> Bounds:
-    """Every multiset of grades of the holes is tried, falling along the ranks for the upper end, rising for the lower.
+def ndcg_bounds(
+    tops: Sequence[TopicTop], *, cutoff: int | None, highest: int, exponential: bool = False
+) -> Bounds:
+    """Every multiset of grades of the holes is tried, falling along the ranks for the upper end,
+    rising for the lower.
 
-    A hole also raises the ideal, so neither all 0 nor all highest need be an end. C(holes + highest, highest) multisets a topic. cutoff: None
-    for all ranks given. exponential: the gain of a grade g is 2^g - 1, else g.
-    Unjudged documents elsewhere stay out of the ideal, but for those that `n_elsewhere` counts: the lower end has them at the highest grade.
-    """
+    A hole also raises the ideal, so neither all 0 nor all highest need be an end. C(holes +
+    highest, highest) multisets a topic. cutoff: None for all ranks given. exponential: the gain of
+    a grade g is 2^g - 1, else g. Unjudged documents elsewhere stay out of the ideal, but for those
+    that `n_elsewhere` counts: the lower end has them at the highest grade."""
     ends = [_ndcg_range(top, cutoff, highest, exponential) for top in tops]
-    low, zero, high = (np.array(column) for column in zip(*ends, strict=True)) if ends else (np.empty(0),) * 3
+    low, zero, high = (
+        (np.array(column) for column in zip(*ends, strict=True)) if ends else (np.empty(0),) * 3
+    )
     return Bounds(low, zero, high)
 
 
-def _ndcg_range(top: TopicTop, cutoff: int | None, highest: int, exponential: bool) -> tuple[float, float, float]:
+def _ndcg_range(
+    top: TopicTop, cutoff: int | None, highest: int, exponential: bool
+) -> tuple[float, float, float]:
     grades = top.grades[:cutoff]
     deepest = max(len(top.grades), len(top.judged) + len(top.holes) + top.n_elsewhere)
     ground = _Ground(top.judged, deepest if cutoff is None else cutoff, exponential)
@@ -143,24 +198,37 @@ def _ndcg_range(top: TopicTop, cutoff: int | None, highest: int, exponential: bo
     fixed = ground.gained(grades)
     fillings = fillings_of(len(places), highest, exponential)
     ideal = ground.ideals(fillings)
-    worst = ground.ideals(fillings, of_others=gains_of([highest] * top.n_elsewhere, exponential)) if top.n_elsewhere else ideal
+    worst = (
+        ground.ideals(fillings, of_others=gains_of([highest] * top.n_elsewhere, exponential))
+        if top.n_elsewhere
+        else ideal
+    )
     rising = fixed + fillings @ ground.discount[places]  # the multisets come in ascending order
     falling = fixed + fillings[:, ::-1] @ ground.discount[places]
-    return float(_quotients(rising, worst).min()), float(_quotients(rising, ideal)[0]), float(_quotients(falling, ideal).max())
+    return (
+        float(_quotients(rising, worst).min()),
+        float(_quotients(rising, ideal)[0]),
+        float(_quotients(falling, ideal).max()),
+    )
 
 
-def ndcg_difference(own: TopicTop, rival: TopicTop, *, cutoff: int | None, highest: int, exponential: bool = False) -> tuple[float, float, float]:
-    """nDCG of one run less that of another on a topic: least, with the holes of both as 0, greatest.
+def ndcg_difference(
+    own: TopicTop, rival: TopicTop, *, cutoff: int | None, highest: int, exponential: bool = False
+) -> tuple[float, float, float]:
+    """nDCG of one run less that of another on a topic: least, with the holes of both as 0,
+    greatest.
 
-    Exact over the grades of all holes of both. A hole moves the difference of the gains by the difference of its discounts, and the ideal of
-    both alike: every multiset of grades is tried, the highest of it where the discounts differ most one way, and the other way.
-    """
+    Exact over the grades of all holes of both. A hole moves the difference of the gains by the
+    difference of its discounts, and the ideal of both alike: every multiset of grades is tried, the
+    highest of it where the discounts differ most one way, and the other way."""
     together = list(dict.fromkeys([*open_holes(own, cutoff), *open_holes(rival, cutoff)]))
     deepest = max(len(own.grades), len(rival.grades), len(own.judged) + len(together))
     ground = _Ground(own.judged, deepest if cutoff is None else cutoff, exponential)
     weight = dict.fromkeys(together, 0.0)
     for top, sign in ((own, 1.0), (rival, -1.0)):
-        for k, (document, grade) in enumerate(zip(top.documents[:cutoff], top.grades[:cutoff], strict=True)):
+        for k, (document, grade) in enumerate(
+            zip(top.documents[:cutoff], top.grades[:cutoff], strict=True)
+        ):
             if grade is None:
                 weight[document] += sign * ground.discount[k]
     weights = np.sort(np.array(list(weight.values()), np.float64))
@@ -168,16 +236,23 @@ def ndcg_difference(own: TopicTop, rival: TopicTop, *, cutoff: int | None, highe
     fillings = fillings_of(len(together), highest, exponential)
     ideal = ground.ideals(fillings)
     least, greatest = fixed + fillings[:, ::-1] @ weights, fixed + fillings @ weights
-    return float(_quotients(least, ideal).min()), float(_quotients(least, ideal)[0]), float(_quotients(greatest, ideal).max())
+    return (
+        float(_quotients(least, ideal).min()),
+        float(_quotients(least, ideal)[0]),
+        float(_quotients(greatest, ideal).max()),
+    )
 
 
 class _Ground:
-    """What the runs of one topic share: discounts down to a depth, and the gains of the judged documents."""
+    """What the runs of one topic share: discounts down to a depth, and the gains of the judged
+    documents."""
 
     def __init__(self, judged: Sequence[int], depth: int, exponential: bool) -> None:
         self.depth, self.exponential = depth, exponential
         self.discount = 1 / np.log2(np.arange(2, depth + 2))
-        self.known = gains_of(sorted((grade for grade in judged if grade > 0), reverse=True)[:depth], exponential)
+        self.known = gains_of(
+            sorted((grade for grade in judged if grade > 0), reverse=True)[:depth], exponential
+        )
 
     def gained(self, grades: Sequence[int | None]) -> float:
         """Discounted, of what is judged."""
@@ -185,9 +260,12 @@ class _Ground:
         return float(sum(gain * self.discount[k] for k, gain in enumerate(gains.tolist())))
 
     def ideals(self, fillings: Floats, *, of_others: Floats | None = None) -> Floats:
-        """float64 (n): discounted gain of the best order of the judged documents, each filling (n, holes) and `of_others` together."""
+        """float64 (n): discounted gain of the best order of the judged documents, each filling (n,
+        holes) and `of_others` together."""
         known = self.known if of_others is None else np.concatenate([self.known, of_others])
-        pooled = np.concatenate([np.broadcast_to(known, (len(fillings), len(known))), fillings], axis=1)
+        pooled = np.concatenate(
+            [np.broadcast_to(known, (len(fillings), len(known))), fillings], axis=1
+        )
         pooled = -np.sort(-pooled, axis=1)[:, : self.depth]
         return np.asarray(pooled @ self.discount[: pooled.shape[1]])
 
@@ -198,7 +276,8 @@ def gains_of(grades: Sequence[int], exponential: bool) -> Floats:
 
 
 def fillings_of(n_holes: int, highest: int, exponential: bool) -> Floats:
-    """float64 (n, n_holes): the gains of every multiset of grades, each ascending, the one of all lowest first; one, the empty one, of no hole."""
+    """float64 (n, n_holes): the gains of every multiset of grades, each ascending, the one of all
+    lowest first; one, the empty one, of no hole."""
     multisets = list(combinations_with_replacement(range(highest + 1), n_holes))
     values = np.array(multisets, np.float64).reshape(len(multisets), n_holes)
     return np.exp2(values) - 1 if exponential else values
@@ -210,10 +289,11 @@ def _quotients(gained: Floats, ideal: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class UniqueWorth:
-    """What documents that only one group had among its first k were worth, by band of best rank 1-3 and 4-k.
+    """What documents that only one group had among its first k were worth, by band of best rank 1-3
+    and 4-k.
 
-    total, number: sums of grades and of relevant ones, and the number of such documents that are judged.
-    """
+    total, number: sums of grades and of relevant ones, and the number of such documents that are
+    judged."""
 
     grades: tuple[float, float]
     relevant: tuple[float, float]
@@ -229,12 +309,21 @@ class UniqueWorth:
         return (self.relevant[band] + 0.3) / (self.numbers[band] + 1)
 
 
-def worth_of_uniques(runs: Sequence[RunColumns], groups: Sequence[str], qrels: QrelsColumns, *, depth: int, level: int) -> UniqueWorth:
+def worth_of_uniques(
+    runs: Sequence[RunColumns],
+    groups: Sequence[str],
+    qrels: QrelsColumns,
+    *,
+    depth: int,
+    level: int,
+) -> UniqueWorth:
     """Over the judged documents that exactly one group of `runs` has among its first `depth`."""
     best: dict[tuple[str, bytes], tuple[int, set[str]]] = {}
     for run, group in zip(runs, groups, strict=True):
         for index, topic in enumerate(run.topics):
-            for rank, document in enumerate(run.documents[run.rows(index)][:depth].tolist(), start=1):
+            for rank, document in enumerate(
+                run.documents[run.rows(index)][:depth].tolist(), start=1
+            ):
                 known = best.get((topic, document))
                 if known is None:
                     best[topic, document] = (rank, {group})
@@ -244,7 +333,9 @@ def worth_of_uniques(runs: Sequence[RunColumns], groups: Sequence[str], qrels: Q
     sums, relevant, numbers = [0.0, 0.0], [0.0, 0.0], [0, 0]
     for index, topic in enumerate(qrels.topics):
         rows = qrels.rows(index)
-        for document, grade in zip(qrels.documents[rows].tolist(), qrels.grades[rows].tolist(), strict=True):
+        for document, grade in zip(
+            qrels.documents[rows].tolist(), qrels.grades[rows].tolist(), strict=True
+        ):
             known = best.get((topic, document))
             if grade >= 0 and known is not None and len(known[1]) == 1:
                 band = 0 if known[0] <= 3 else 1
@@ -255,21 +346,33 @@ def worth_of_uniques(runs: Sequence[RunColumns], groups: Sequence[str], qrels: Q
 
 
 def filled_ndcg(tops: Sequence[TopicTop], worth: UniqueWorth, *, cutoff: int) -> Floats:
-    """float64 (n_topics): nDCG@k with every hole at its expected grade, the ideal that of what is judged, cut at 1."""
+    """float64 (n_topics): nDCG@k with every hole at its expected grade, the ideal that of what is
+    judged, cut at 1."""
     discount = 1 / np.log2(np.arange(2, cutoff + 2))
     values = np.zeros(len(tops))
     for k, top in enumerate(tops):
-        gained = sum(discount[r] * (worth.grade_at(r + 1) if grade is None else grade) for r, grade in enumerate(top.grades[:cutoff]))
+        gained = sum(
+            discount[r] * (worth.grade_at(r + 1) if grade is None else grade)
+            for r, grade in enumerate(top.grades[:cutoff])
+        )
         ideal = ideal_of(top, cutoff)
         values[k] = min(gained / ideal, 1.0) if ideal > 0 else 0.0
     return values
 
 
-def filled_precision(tops: Sequence[TopicTop], worth: UniqueWorth, *, cutoff: int, level: int) -> Floats:
-    return np.array([
-        sum(worth.relevance_at(r) if grade is None else float(grade >= level) for r, grade in enumerate(top.grades[:cutoff], start=1)) / cutoff
-        for top in tops
-    ])  # fmt: skip
+def filled_precision(
+    tops: Sequence[TopicTop], worth: UniqueWorth, *, cutoff: int, level: int
+) -> Floats:
+    return np.array(
+        [
+            sum(
+                worth.relevance_at(r) if grade is None else float(grade >= level)
+                for r, grade in enumerate(top.grades[:cutoff], start=1)
+            )
+            / cutoff
+            for top in tops
+        ]
+    )
 
 
 def ideal_of(top: TopicTop, cutoff: int) -> float:
@@ -285,12 +388,14 @@ class Hole(NamedTuple):
     weight: float
 
 
-def order_of_filling(tops: Sequence[TopicTop], *, cutoff: int, rival: Sequence[TopicTop] | None = None) -> list[Hole]:
+def order_of_filling(
+    tops: Sequence[TopicTop], *, cutoff: int, rival: Sequence[TopicTop] | None = None
+) -> list[Hole]:
     """Holes by descending weight 1 / (T ideal log2(rank + 1)); ties by rank, topic, document.
 
-    rival: the first documents of a system to compare with, topic by topic as `tops`: a hole that both have weighs the difference of
-    its weights, and the rival's own holes come in, too (at their rank there). Where nothing is relevant yet the ideal counts as 1.
-    """
+    rival: the first documents of a system to compare with, topic by topic as `tops`: a hole that
+    both have weighs the difference of its weights, and the rival's own holes come in, too (at their
+    rank there). Where nothing is relevant yet the ideal counts as 1."""
     holes: dict[tuple[str, str], Hole] = {}
     for side, sign in ((tops, 1.0), (rival or (), -1.0)):
         for top, reference in zip(side, tops, strict=False):
@@ -301,9 +406,16 @@ def order_of_filling(tops: Sequence[TopicTop], *, cutoff: int, rival: Sequence[T
                 weight = sign / (len(tops) * ideal * math.log2(rank + 1))
                 key = (top.topic, top.documents[rank - 1])
                 earlier = holes.get(key)
-                holes[key] = Hole(*key, rank, weight) if earlier is None else earlier._replace(weight=earlier.weight + weight)
+                holes[key] = (
+                    Hole(*key, rank, weight)
+                    if earlier is None
+                    else earlier._replace(weight=earlier.weight + weight)
+                )
     chosen = [hole._replace(weight=abs(hole.weight)) for hole in holes.values()]
-    return sorted(chosen, key=lambda hole: (-hole.weight, hole.rank, hole.topic.encode(), hole.document.encode()))
+    return sorted(
+        chosen,
+        key=lambda hole: (-hole.weight, hole.rank, hole.topic.encode(), hole.document.encode()),
+    )
 
 
 SETTLED = 0.01
@@ -311,11 +423,11 @@ SETTLED = 0.01
 
 
 def widths_left(order: Sequence[Hole], *, highest: int) -> Floats:
-    """float64 (n + 1): highest grade x the weights of what is left once the first 0, 1, ... n holes are judged.
+    """float64 (n + 1): highest grade x the weights of what is left once the first 0, 1, ... n holes
+    are judged.
 
-    Not a width of the score: together the weights may exceed 1, since they leave out that a hole which turns out relevant raises the ideal. Show
-    parts of the first one.
-    """
+    Not a width of the score: together the weights may exceed 1, since they leave out that a hole
+    which turns out relevant raises the ideal. Show parts of the first one."""
     weights = np.array([hole.weight for hole in order], np.float64)
     return highest * np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 

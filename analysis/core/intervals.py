@@ -1,7 +1,8 @@
-"""Intervals of agreement between raters, and of tau between rankings: shown where they cover what they say, refused in words elsewhere.
+"""Intervals of agreement between raters, and of tau between rankings: shown where they cover what
+they say, refused in words elsewhere.
 
-METHODS 13. Which method covers was found by simulation; `docs/calibration.md` has the table, `analysis/calibration` the simulation.
-"""
+METHODS 13. Which method covers was found by simulation; `docs/calibration.md` has the table,
+`analysis/calibration` the simulation."""
 
 from __future__ import annotations
 
@@ -17,20 +18,22 @@ Floats = NDArray[np.float64]
 LEAST_UNITS = {"pairs": 20, "topics": 10}
 LEAST_AGREED = {"pairs": 3, "topics": 15}
 LEAST_DISAGREED = 2
-"""Units with agreement off the most frequent grade (of topics, at most half of them is asked), and units with disagreement: below these no
-interval was found that covers, for a share of 5 % relevant makes tables in which chance decides whether anything is agreed on."""
+"""Units with agreement off the most frequent grade (of topics, at most half of them is asked), and
+units with disagreement: below these no interval was found that covers, for a share of 5 % relevant
+makes tables in which chance decides whether anything is agreed on."""
 LEAST_EFFECTIVE = 5
 """Units of equal size that units of unequal size are worth: with fewer, one unit decides."""
 USUAL, LEAST_TOPICS_IF_USUAL = 0.8, 60
-"""Where more than this share of the grades are one and the same, few topics hold the others, and fewer than so many topics of equal size do not show
-how differently they do."""
+"""Where more than this share of the grades are one and the same, few topics hold the others, and
+fewer than so many topics of equal size do not show how differently they do."""
 MOST_UNDEFINED = 0.05
 LARGEST = 0.999999
 """Values are pulled to this before Fisher's z, which is infinite at 1."""
 
 
 class Interval(NamedTuple):
-    """NaN bounds: there is none, and `reason` says why. unit: what was taken as drawn at random, `topics` or `pairs`."""
+    """NaN bounds: there is none, and `reason` says why. unit: what was taken as drawn at random,
+    `topics` or `pairs`."""
 
     low: float
     high: float
@@ -47,31 +50,46 @@ def no_interval(reason: str, unit: str = "") -> Interval:
 
 
 def interval_holding(interval: Interval, value: float) -> Interval:
-    """The interval, if it contains the value that it is shown beside; that value may rest on more than the interval does."""
+    """The interval, if it contains the value that it is shown beside; that value may rest on more
+    than the interval does."""
     if interval.reason or math.isnan(value) or interval.low <= value <= interval.high:
         return interval
-    return no_interval("the value over everything lies outside the interval over what is shared", interval.unit)
+    return no_interval(
+        "the value over everything lies outside the interval over what is shared", interval.unit
+    )
 
 
 def share_bound(n: int, n_with: int = 0, *, confidence: float = 0.95) -> float:
-    """Upper bound of a share of which `n_with` among n are an instance (Clopper and Pearson 1934, one-sided)."""
-    return 1.0 if n_with >= n else float(scipy.special.betaincinv(n_with + 1, n - n_with, confidence))
+    """Upper bound of a share of which `n_with` among n are an instance (Clopper and Pearson 1934,
+    one-sided)."""
+    return (
+        1.0 if n_with >= n else float(scipy.special.betaincinv(n_with + 1, n - n_with, confidence))
+    )
 
 
 def agreement_interval(
-    units: Floats, times: NDArray[np.integer], statistic: Callable[[Floats], Floats], *, unit: str, confidence: float = 0.95
+    units: Floats,
+    times: NDArray[np.integer],
+    statistic: Callable[[Floats], Floats],
+    *,
+    unit: str,
+    confidence: float = 0.95,
 ) -> Interval:
-    """Interval of a coefficient of agreement (kappa, alpha) by the jackknife over units, on Fisher's z, with Student's t.
+    """Interval of a coefficient of agreement (kappa, alpha) by the jackknife over units, on
+    Fisher's z, with Student's t.
 
-    units: float64 (k, grades, grades), the joint counts of grades of each distinct unit; times: (k), how often it is there.
-    statistic: joint counts (n, grades, grades) -> (n), at most 1, NaN where undefined.
-    The usual bootstrap is too narrow here (.55 to .93 for small or skewed tables); see docs/calibration.md. Student's t has the degrees of freedom
-    of the effective number of units (Kish 1965): (sum of sizes)^2 / sum of squared sizes, less 1. Refused with fewer than LEAST_UNITS,
-    LEAST_EFFECTIVE, LEAST_AGREED or LEAST_DISAGREED units, with fewer than LEAST_TOPICS_IF_USUAL topics where one grade is that frequent, and where
-    more than 5 % of the samples without one unit are undefined.
-    """
+    units: float64 (k, grades, grades), the joint counts of grades of each distinct unit; times:
+    (k), how often it is there. statistic: joint counts (n, grades, grades) -> (n), at most 1, NaN
+    where undefined. The usual bootstrap is too narrow here (.55 to .93 for small or skewed tables);
+    see docs/calibration.md. Student's t has the degrees of freedom of the effective number of units
+    (Kish 1965): (sum of sizes)^2 / sum of squared sizes, less 1. Refused with fewer than
+    LEAST_UNITS, LEAST_EFFECTIVE, LEAST_AGREED or LEAST_DISAGREED units, with fewer than
+    LEAST_TOPICS_IF_USUAL topics where one grade is that frequent, and where more than 5 % of the
+    samples without one unit are undefined."""
     owner = np.zeros(len(units), dtype=np.int64)
-    return agreement_intervals(units, times, owner, 1, statistic, unit=unit, confidence=confidence)[0]
+    return agreement_intervals(units, times, owner, 1, statistic, unit=unit, confidence=confidence)[
+        0
+    ]
 
 
 def agreement_intervals(
@@ -84,14 +102,17 @@ def agreement_intervals(
     unit: str,
     confidence: float = 0.95,
 ) -> list[Interval]:
-    """`agreement_interval` of each of many owners of units, with one call of `statistic` for all of them. owner: (k), from 0."""
+    """`agreement_interval` of each of many owners of units, with one call of `statistic` for all of
+    them. owner: (k), from 0."""
     g = units.shape[-1]
     total = np.zeros((n_owners, g, g))
     np.add.at(total, owner, units * times[:, None, None])
     values, without = statistic(total), statistic(total[owner] - units)
 
     def summed(of_units: Floats) -> Floats:
-        return np.bincount(owner, weights=times * of_units, minlength=n_owners).astype(np.float64, copy=False)
+        return np.bincount(owner, weights=times * of_units, minlength=n_owners).astype(
+            np.float64, copy=False
+        )
 
     n, size = summed(np.ones(len(units))), units.sum(axis=(1, 2))
     some = np.maximum(n, 1)
@@ -99,7 +120,9 @@ def agreement_intervals(
     undefined = summed(np.isnan(without).astype(np.float64)) / some
     z = np.arctanh(np.clip(np.where(np.isnan(without), values[owner], without), -LARGEST, LARGEST))
     mean = summed(z) / some
-    error = np.sqrt((n - 1) / some * summed((z - mean[owner]) ** 2), where=n > 0, out=np.full(n_owners, np.nan))
+    error = np.sqrt(
+        (n - 1) / some * summed((z - mean[owner]) ** 2), where=n > 0, out=np.full(n_owners, np.nan)
+    )
     middle = np.arctanh(np.clip(values, -LARGEST, LARGEST))
     reach = scipy.special.stdtrit(np.maximum(effective - 1, 1), (1 + confidence) / 2) * error
     low, high = np.tanh(middle - reach), np.tanh(middle + reach)
@@ -110,17 +133,25 @@ def agreement_intervals(
         why = _refused(units[own], times[own], total[i], float(effective[i]), unit)
         if not why and (np.isnan(values[i]) or undefined[i] > MOST_UNDEFINED):
             why = f"undefined in {100 * undefined[i]:.0f} % of the samples that leave out one of the {n[i]:.0f} {unit}"
-        result.append(no_interval(why, unit) if why else Interval(float(low[i]), float(high[i]), "", unit))
+        result.append(
+            no_interval(why, unit) if why else Interval(float(low[i]), float(high[i]), "", unit)
+        )
     return result
 
 
-def _refused(units: Floats, times: NDArray[np.integer], total: Floats, effective: float, unit: str) -> str:
+def _refused(
+    units: Floats, times: NDArray[np.integer], total: Floats, effective: float, unit: str
+) -> str:
     """Why there is no interval; empty where there is one."""
     n = int(times.sum())
     agreed = np.einsum("kii->ki", units)
     mass = total.sum(axis=0) + total.sum(axis=1)
     usual = int(mass.argmax()) if n else 0
-    too_few = f"{n} {unit.removesuffix('s') if n == 1 else unit}; an interval needs {LEAST_UNITS[unit]}" if n < LEAST_UNITS[unit] else ""
+    too_few = (
+        f"{n} {unit.removesuffix('s') if n == 1 else unit}; an interval needs {LEAST_UNITS[unit]}"
+        if n < LEAST_UNITS[unit]
+        else ""
+    )
     if too_few and unit == "topics":
         return too_few
     n_disagreed = int(times[units.sum(axis=(1, 2)) - agreed.sum(axis=1) > 1e-9].sum())
@@ -128,25 +159,37 @@ def _refused(units: Floats, times: NDArray[np.integer], total: Floats, effective
         what = "no disagreement" if n_disagreed == 0 else "disagreement in one only"
         percent = 100 * share_bound(n, n_disagreed)
         bound = f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}"
-        return f"{what} of {n} {unit.removesuffix('s') if n == 1 else unit}: at most {bound} % of {unit} have any (95 %, Clopper-Pearson)"
+        return (
+            f"{what} of {n} {unit.removesuffix('s') if n == 1 else unit}: at most {bound} % of "
+            f"{unit} have any (95 %, Clopper-Pearson)"
+        )
     if too_few:
         return too_few
     if effective < LEAST_EFFECTIVE:
-        return f"{n} {unit} of very unequal size, worth {effective:.1f} of equal size; an interval needs {LEAST_EFFECTIVE}"
+        return (
+            f"{n} {unit} of very unequal size, worth {effective:.1f} of equal size; an interval "
+            f"needs {LEAST_EFFECTIVE}"
+        )
     share = float(mass[usual] / mass.sum())
     if unit == "topics" and share > USUAL and effective < LEAST_TOPICS_IF_USUAL:
         needed = f"an interval then needs {LEAST_TOPICS_IF_USUAL} topics of equal size, not {math.floor(effective)}"
         return f"{math.floor(100 * share)} % of the grades are the same; {needed}"
     n_agreed = int(times[agreed.sum(axis=1) - agreed[:, usual] > 1e-9].sum())
     if unit == "pairs" and n * _by_chance(total, usual) >= LEAST_AGREED[unit]:
-        return ""  # the grades are not rare: there is nothing to agree on for somebody who judges the other way round
+        # the grades are not rare: there is nothing to agree on for somebody who judges the other
+        # way round
+        return ""
     least = min(LEAST_AGREED[unit], (n + 1) // 2)
     if n_agreed < least:
-        return f"agreement on another than the most frequent grade in {n_agreed} of {n} {unit}; an interval needs {least}"
+        return (
+            f"agreement on another than the most frequent grade in {n_agreed} of {n} {unit}; an "
+            f"interval needs {least}"
+        )
     return ""
 
 
 def _by_chance(total: Floats, usual: int) -> float:
-    """The share of units that would agree on another than the usual grade, if the grades were given by chance."""
+    """The share of units that would agree on another than the usual grade, if the grades were given
+    by chance."""
     shares = total.sum(axis=0) * total.sum(axis=1) / total.sum() ** 2
     return float(shares.sum() - shares[usual])

@@ -1,8 +1,9 @@
 """Ranks of systems when their labels, too, might have come out otherwise (METHODS 14; ours).
 
-Labels are drawn anew within their pairs (`label_noise`), and with each labelling topics as in `bootstrap`. The spread over topics holds the
-noise of their labels already, as far as labels of different topics err apart from each other; drawn on top of it, it counts twice. So what is
-said here is on the safe side: no run may have fewer ranks than `Differences.rank_interval` leaves it.
+Labels are drawn anew within their pairs (`label_noise`), and with each labelling topics as in
+`bootstrap`. The spread over topics holds the noise of their labels already, as far as labels of
+different topics err apart from each other; drawn on top of it, it counts twice. So what is said
+here is on the safe side: no run may have fewer ranks than `Differences.rank_interval` leaves it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ import scipy
 from numpy.typing import NDArray
 
 from analysis.core import significance
-from analysis.core.bootstrap import DECIMALS, Differences, Summary, combine, sample_means, summarise, tally_of, topic_counts
+from analysis.core.bootstrap import (
+    DECIMALS,
+    Differences,
+    Summary,
+    combine,
+    sample_means,
+    summarise,
+    tally_of,
+    topic_counts,
+)
 from analysis.core.label_noise import NoisyLabels
 
 Floats = NDArray[np.float64]
@@ -25,11 +35,12 @@ LABELLING = 1 << 30
 
 @dataclass(frozen=True, eq=False)
 class LabelRanks:
-    """Of one measure. by_labels: the topics as they are, labels drawn anew. with_topics: both drawn.
+    """Of one measure. by_labels: the topics as they are, labels drawn anew. with_topics: both
+    drawn.
 
-    rank_interval: int64 (n_runs, 2), the ranks that a run may truly have, the error by labels added to that over topics.
-    error: float64 (n_runs, n_runs), standard deviation by labels of each mean difference.
-    """
+    rank_interval: int64 (n_runs, 2), the ranks that a run may truly have, the error by labels added
+    to that over topics. error: float64 (n_runs, n_runs), standard deviation by labels of each mean
+    difference."""
 
     by_labels: Summary
     with_topics: Summary
@@ -37,8 +48,11 @@ class LabelRanks:
     error: Floats
 
 
-def label_ranks(noisy: NoisyLabels, topics: NDArray[np.int64], *, labellings: int, trials: int, seed: int) -> list[LabelRanks]:
-    """By measure. topics: int64 (n), which of `noisy.qrels.topics` count. trials: samples of topics over all labellings, at least one of each.
+def label_ranks(
+    noisy: NoisyLabels, topics: NDArray[np.int64], *, labellings: int, trials: int, seed: int
+) -> list[LabelRanks]:
+    """By measure. topics: int64 (n), which of `noisy.qrels.topics` count. trials: samples of topics
+    over all labellings, at least one of each.
 
     ValueError for fewer than two labellings, or no topic.
     """
@@ -58,29 +72,50 @@ def label_ranks(noisy: NoisyLabels, topics: NDArray[np.int64], *, labellings: in
             scores = np.ascontiguousarray(values[:, :, measure])
             whole[measure, :, number] = np.round(scores.mean(axis=1), DECIMALS)
             tallies[measure].append(tally_of(sample_means(scores, counts)))
-    return [_of_measure(observed[:, :, k], whole[k], summarise(combine(tallies[k]))) for k in range(n_measures)]
+    return [
+        _of_measure(observed[:, :, k], whole[k], summarise(combine(tallies[k])))
+        for k in range(n_measures)
+    ]
 
 
 def _of_measure(scores: Floats, whole: Floats, with_topics: Summary) -> LabelRanks:
-    """scores: (n_runs, n_topics) under the labels as they are. whole: (n_runs, n_labellings), means under those drawn anew."""
+    """scores: (n_runs, n_topics) under the labels as they are. whole: (n_runs, n_labellings), means
+    under those drawn anew."""
     error = np.array([(run - whole).std(axis=1, ddof=1) for run in whole])
-    return LabelRanks(summarise(tally_of(whole)), with_topics, differences_with(scores, error).rank_interval, error)
+    return LabelRanks(
+        summarise(tally_of(whole)),
+        with_topics,
+        differences_with(scores, error).rank_interval,
+        error,
+    )
 
 
 def differences_with(scores: Floats, error: Floats) -> Differences:
-    """As `bootstrap.differences`, with the square of a standard error of each difference added to that over topics. error: (n_runs, n_runs)."""
+    """As `bootstrap.differences`, with the square of a standard error of each difference added to
+    that over topics. error: (n_runs, n_runs)."""
     n_runs, n = scores.shape
-    mean, half, p = np.empty((n_runs, n_runs)), np.full((n_runs, n_runs), np.nan), np.full((n_runs, n_runs), np.nan)
+    mean, half, p = (
+        np.empty((n_runs, n_runs)),
+        np.full((n_runs, n_runs), np.nan),
+        np.full((n_runs, n_runs), np.nan),
+    )
     for run in range(n_runs):
         against = np.round(scores[run] - scores, significance.DECIMALS)
         mean[run] = against.mean(axis=1)
         if n > 1:
             spread = np.sqrt(against.var(axis=1, ddof=1) / n + error[run] ** 2)
             half[run] = scipy.special.stdtrit(n - 1, 0.975) * spread
-            t = np.divide(np.abs(mean[run]), spread, out=np.where(mean[run] == 0, 0.0, np.inf), where=spread > 0)
+            t = np.divide(
+                np.abs(mean[run]),
+                spread,
+                out=np.where(mean[run] == 0, 0.0, np.inf),
+                where=spread > 0,
+            )
             p[run] = 2 * scipy.special.stdtr(n - 1, -t)
             is_constant = significance.is_constant(against) & (mean[run] != 0)
-            p[run] = np.where(is_constant, np.maximum(p[run], significance.verdict_p(against)), p[run])
+            p[run] = np.where(
+                is_constant, np.maximum(p[run], significance.verdict_p(against)), p[run]
+            )
     return Differences(mean, mean - half, mean + half, p, n)
 
 
@@ -90,12 +125,16 @@ def as_json(ranks: LabelRanks, tags: list[str], shown: list[str]) -> dict[str, A
     off_diagonal = ranks.error[np.triu_indices(len(tags), k=1)]
     return {
         "by_labels": {
-            "expected_rank": {tag: float(ranks.by_labels.expected_rank[place[tag]]) for tag in shown},
+            "expected_rank": {
+                tag: float(ranks.by_labels.expected_rank[place[tag]]) for tag in shown
+            },
             "best_rank": {tag: float(ranks.by_labels.best_rank[place[tag]]) for tag in shown},
             "worst_rank": {tag: float(ranks.by_labels.worst_rank[place[tag]]) for tag in shown},
         },
         "with_topics": {
-            "expected_rank": {tag: float(ranks.with_topics.expected_rank[place[tag]]) for tag in shown},
+            "expected_rank": {
+                tag: float(ranks.with_topics.expected_rank[place[tag]]) for tag in shown
+            },
             "interval": {tag: ranks.with_topics.interval[place[tag]].tolist() for tag in shown},
         },
         "rank_interval": {tag: ranks.rank_interval[place[tag]].tolist() for tag in shown},

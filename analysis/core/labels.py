@@ -1,4 +1,5 @@
-"""The table of counted judgements: the one form in which judgements enter aggregation, agreement and statistics."""
+"""The table of counted judgements: the one form in which judgements enter aggregation, agreement
+and statistics."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ MISSING = -1
 class LabelTable:
     """Counted judgements, at most one for each annotator and pair.
 
-    topics, documents, annotators: distinct ids, ascending by code point (the order of UTF-8 bytes); each has a judgement.
-    pair_topic, pair_document: int32 (n_pairs), the pairs in ascending order of topic id, then document id.
-    pair, annotator: int32 (n_judgements), rows in ascending order of pair, then annotator.
-    grade: int16 (n_judgements), 0 to n_grades - 1.
-    seconds: float64 (n_judgements), NaN where no time is known.
-    judged_at: float64 (n_judgements), seconds since 1970 in UTC, NaN where unknown.
+    topics, documents, annotators: distinct ids, ascending by code point (the order of UTF-8 bytes);
+    each has a judgement. pair_topic, pair_document: int32 (n_pairs), the pairs in ascending order
+    of topic id, then document id. pair, annotator: int32 (n_judgements), rows in ascending order of
+    pair, then annotator. grade: int16 (n_judgements), 0 to n_grades - 1. seconds: float64
+    (n_judgements), NaN where no time is known. judged_at: float64 (n_judgements), seconds since
+    1970 in UTC, NaN where unknown.
 
     The order is canonical: whatever the order of the rows it was made from, the table is the same.
     """
@@ -57,7 +58,9 @@ class LabelTable:
     def counts(self) -> NDArray[np.int64]:
         """How often each pair was given each grade: (n_pairs, n_grades)."""
         cells = self.pair.astype(np.int64) * self.n_grades + self.grade
-        return np.bincount(cells, minlength=self.n_pairs * self.n_grades).reshape(self.n_pairs, self.n_grades)
+        return np.bincount(cells, minlength=self.n_pairs * self.n_grades).reshape(
+            self.n_pairs, self.n_grades
+        )
 
     @cached_property
     def judgements_per_pair(self) -> NDArray[np.int64]:
@@ -69,7 +72,8 @@ class LabelTable:
         return self.topics[self.pair_topic[pair]], self.documents[self.pair_document[pair]]
 
     def where(self, rows: NDArray[np.bool_]) -> LabelTable:
-        """Only these judgements; pairs, topics, documents and annotators left without one are gone."""
+        """Only these judgements; pairs, topics, documents and annotators left without one are
+        gone."""
         if rows.all():
             return self
         pair, topic = self.pair[rows], self.pair_topic[self.pair[rows]]
@@ -100,9 +104,12 @@ class LabelTable:
         return self.of_pairs(self.judgements_per_pair >= min_judgements)
 
     def binary(self, threshold: int) -> LabelTable:
-        """Each judgement binarised: 1 (relevant) from grade `threshold`, else 0 (METHODS 4: before any aggregation)."""
+        """Each judgement binarised: 1 (relevant) from grade `threshold`, else 0 (METHODS 4: before
+        any aggregation)."""
         if not 0 < threshold < self.n_grades:
-            raise ValueError(f"threshold {threshold} does not divide the grades 0 to {self.n_grades - 1}")
+            raise ValueError(
+                f"threshold {threshold} does not divide the grades 0 to {self.n_grades - 1}"
+            )
         return replace(self, grade=(self.grade >= threshold).astype(np.int16), n_grades=2)
 
 
@@ -119,17 +126,22 @@ def label_table(
     seconds: ArrayLike | None = None,
     judged_at: ArrayLike | None = None,
 ) -> LabelTable:
-    """A table from one row per judgement, given as indices into lists of distinct ids; ids without a judgement are dropped.
+    """A table from one row per judgement, given as indices into lists of distinct ids; ids without
+    a judgement are dropped.
 
-    topic, document, annotator, grade: (n). seconds, judged_at: (n), NaN where unknown; None: unknown throughout.
-    ValueError if a grade is outside 0 to n_grades - 1, or if an annotator has a pair twice.
-    """
-    topic, document, annotator = (np.asarray(a, dtype=np.int64) for a in (topic, document, annotator))
+    topic, document, annotator, grade: (n). seconds, judged_at: (n), NaN where unknown; None:
+    unknown throughout. ValueError if a grade is outside 0 to n_grades - 1, or if an annotator has a
+    pair twice."""
+    topic, document, annotator = (
+        np.asarray(a, dtype=np.int64) for a in (topic, document, annotator)
+    )
     grade = np.asarray(grade, dtype=np.int16)
     if n_grades < 2:
         raise ValueError(f"a scale of {n_grades} grades; at least 2 are needed")
     if len(grade) and (grade.min() < 0 or grade.max() >= n_grades):
-        raise ValueError(f"grades from {grade.min()} to {grade.max()} on a scale from 0 to {n_grades - 1}")
+        raise ValueError(
+            f"grades from {grade.min()} to {grade.max()} on a scale from 0 to {n_grades - 1}"
+        )
     topics, topic = _sorted_ids(topics, topic)
     documents, document = _sorted_ids(documents, document)
     annotators, annotator = _sorted_ids(annotators, annotator)
@@ -165,7 +177,8 @@ def _sorted_ids(ids: list[str], index: NDArray[np.int64]) -> tuple[list[str], ND
 
 @dataclass(frozen=True)
 class Dropped:
-    """What does not count, in rows of the file. Each row is counted once, under the first reason that holds in this order."""
+    """What does not count, in rows of the file. Each row is counted once, under the first reason
+    that holds in this order."""
 
     repeated: int
     """Rows followed by a later row of the same annotator for the same pair."""
@@ -177,17 +190,23 @@ class Dropped:
     """Pairs (not rows) of the file that are left without any counted judgement."""
 
 
-def counted(judgements: JudgementColumns, *, n_grades: int, min_seconds: float = 1.0, with_gold: bool = True) -> tuple[LabelTable, Dropped]:
+def counted(
+    judgements: JudgementColumns, *, n_grades: int, min_seconds: float = 1.0, with_gold: bool = True
+) -> tuple[LabelTable, Dropped]:
     """The judgements that count, and how many do not and why.
 
-    Where an annotator has a pair twice the last row of the file counts, before any other filter: if that one is too
-    fast or excluded, none of that annotator for the pair counts. Then those with a known time below `min_seconds` are
-    left out (an unknown time is never too fast), then the excluded ones, then, unless `with_gold`, those of gold pairs.
-    """
+    Where an annotator has a pair twice the last row of the file counts, before any other filter: if
+    that one is too fast or excluded, none of that annotator for the pair counts. Then those with a
+    known time below `min_seconds` are left out (an unknown time is never too fast), then the
+    excluded ones, then, unless `with_gold`, those of gold pairs."""
     last = _last_of_each(judgements)
     too_fast = last & (judgements.seconds < min_seconds)
     excluded = last & ~too_fast & judgements.excluded
-    gold = last & ~too_fast & ~excluded & judgements.gold if not with_gold else np.zeros(len(last), dtype=bool)
+    gold = (
+        last & ~too_fast & ~excluded & judgements.gold
+        if not with_gold
+        else np.zeros(len(last), dtype=bool)
+    )
     kept = last & ~too_fast & ~excluded & ~gold
     table = label_table(
         topics=judgements.topics,
@@ -201,7 +220,12 @@ def counted(judgements: JudgementColumns, *, n_grades: int, min_seconds: float =
         judged_at=judgements.judged_at[kept],
         n_grades=n_grades,
     )
-    n_pairs = len(np.unique(judgements.topic.astype(np.int64) * max(len(judgements.documents), 1) + judgements.document))
+    n_pairs = len(
+        np.unique(
+            judgements.topic.astype(np.int64) * max(len(judgements.documents), 1)
+            + judgements.document
+        )
+    )
     return table, Dropped(
         repeated=int((~last).sum()),
         too_fast=int(too_fast.sum()),
@@ -213,7 +237,9 @@ def counted(judgements: JudgementColumns, *, n_grades: int, min_seconds: float =
 
 def _last_of_each(judgements: JudgementColumns) -> NDArray[np.bool_]:
     """True for the last row of each annotator and pair: (n)."""
-    pairs = judgements.topic.astype(np.int64) * max(len(judgements.documents), 1) + judgements.document
+    pairs = (
+        judgements.topic.astype(np.int64) * max(len(judgements.documents), 1) + judgements.document
+    )
     _, pairs = np.unique(pairs, return_inverse=True)
     keys = pairs * max(len(judgements.annotators), 1) + judgements.annotator
     last = np.zeros(len(keys), dtype=bool)
@@ -223,9 +249,13 @@ def _last_of_each(judgements: JudgementColumns) -> NDArray[np.bool_]:
 
 
 def scale_warnings(table: LabelTable) -> list[str]:
-    """What is odd about the grades as a whole: grades that never use 0 may have been counted from 1."""
+    """What is odd about the grades as a whole: grades that never use 0 may have been counted from
+    1."""
     if len(table) and not (table.grade == 0).any():
         return [
-            "no judgement has grade 0: if these grades count from 1, every pair is relevant at level 1; grades are expected to count from 0"
+            (
+                "no judgement has grade 0: if these grades count from 1, every pair is relevant at "
+                "level 1; grades are expected to count from 0"
+            )
         ]
     return []

@@ -1,12 +1,15 @@
-"""How far a machine agrees with people, beside how far people agree among themselves, and with what certainty systems are ranked by either.
+"""How far a machine agrees with people, beside how far people agree among themselves, and with what
+certainty systems are ranked by either.
 
     joint = joint_of_people(counts, topic, n_topics)          two people on one pair
-    joint = joint_with_machine(counts, machine, topic, n_topics)          one of them and the machine, on the same pairs
+    joint = joint_with_machine(counts, machine, topic, n_topics)          one of them and the
+    machine, on the same pairs
     found = kappas(joint, level)                              with intervals over topics
-    taus = halves(people, machine, rng)                       what two halves of the topics leave of a ranking
+    taus = halves(people, machine, rng)                       what two halves of the topics leave of
+    a ranking
 
-A pair counts once however many judged it; its judgements are taken two by two (or one by one against the machine), each as often.
-"""
+A pair counts once however many judged it; its judgements are taken two by two (or one by one
+against the machine), each as often."""
 
 from __future__ import annotations
 
@@ -29,14 +32,18 @@ Ints = NDArray[np.int64]
 SPLITS = 200
 BEST = 5
 SHORTEST_NAME = 4
-"""Letters and digits of a model's name from which on a tag that holds it is taken for a system built with it."""
+"""Letters and digits of a model's name from which on a tag that holds it is taken for a system
+built with it."""
 
 
-def joint_of_people(counts: Floats, topic: Ints, n_topics: int, weight: Floats | None = None) -> Floats:
-    """float64 (n_topics, n_grades, n_grades): joint shares of two judgements of one pair by different people.
+def joint_of_people(
+    counts: Floats, topic: Ints, n_topics: int, weight: Floats | None = None
+) -> Floats:
+    """float64 (n_topics, n_grades, n_grades): joint shares of two judgements of one pair by
+    different people.
 
-    counts: (n_pairs, n_grades), judgements by grade; pairs with fewer than two give nothing. weight: of each pair, 1 unless given.
-    """
+    counts: (n_pairs, n_grades), judgements by grade; pairs with fewer than two give nothing.
+    weight: of each pair, 1 unless given."""
     n = counts.sum(axis=1)
     share = np.where(n >= 2, (1.0 if weight is None else weight) / np.maximum(n * (n - 1), 1), 0.0)
     both = counts[:, :, None] * counts[:, None, :]
@@ -45,8 +52,11 @@ def joint_of_people(counts: Floats, topic: Ints, n_topics: int, weight: Floats |
     return _by_topic(both * share[:, None, None], topic, n_topics)
 
 
-def joint_with_machine(counts: Floats, machine: Ints, topic: Ints, n_topics: int, weight: Floats | None = None) -> Floats:
-    """The same of a judgement (rows) and the machine's grade (columns), of pairs that somebody judged. machine: int64 (n_pairs)."""
+def joint_with_machine(
+    counts: Floats, machine: Ints, topic: Ints, n_topics: int, weight: Floats | None = None
+) -> Floats:
+    """The same of a judgement (rows) and the machine's grade (columns), of pairs that somebody
+    judged. machine: int64 (n_pairs)."""
     n = counts.sum(axis=1)
     share = np.where(n > 0, (1.0 if weight is None else weight) / np.maximum(n, 1), 0.0)
     given = (np.arange(counts.shape[1]) == machine[:, None]).astype(np.float64)
@@ -77,25 +87,35 @@ class Kappa(NamedTuple):
 
 
 def kappas(joint: Floats, level: int) -> dict[str, Kappa]:
-    """kappa, weighted_kappa (linear), binary_kappa, each with its 95 % interval over topics that have pairs, by the jackknife on Fisher's z; with a
-    reason in its place where that does not cover what it says (`intervals.agreement_interval`).
+    """kappa, weighted_kappa (linear), binary_kappa, each with its 95 % interval over topics that
+    have pairs, by the jackknife on Fisher's z; with a reason in its place where that does not cover
+    what it says (`intervals.agreement_interval`).
 
     joint: float64 (n_topics, n_grades, n_grades).
     """
     joint = joint[joint.sum(axis=(1, 2)) > 0]
-    tables = {"kappa": (joint, False), "weighted_kappa": (joint, True), "binary_kappa": (on_two_grades(joint, level), False)}
+    tables = {
+        "kappa": (joint, False),
+        "weighted_kappa": (joint, True),
+        "binary_kappa": (on_two_grades(joint, level), False),
+    }
     kappa_by_name = {}
     for name, (table, weighted) in tables.items():
         value = float(cohen_kappa(table.sum(axis=0), weighted=weighted)) if len(table) else math.nan
         one = partial(cohen_kappa, weighted=weighted)
-        interval = agreement_interval(table, np.ones(len(table), np.int64), one, unit="topics") if len(table) else no_interval("no pairs")
+        interval = (
+            agreement_interval(table, np.ones(len(table), np.int64), one, unit="topics")
+            if len(table)
+            else no_interval("no pairs")
+        )
         kappa_by_name[name] = Kappa(value, interval)
     return kappa_by_name
 
 
 class MachineHalves(NamedTuple):
-    """Mean tau over random splits of the topics: rankings by people's first half and people's second; by the machine's first and people's
-    second. best_*: among the five best by people on all topics. NaN where it is undefined."""
+    """Mean tau over random splits of the topics: rankings by people's first half and people's
+    second; by the machine's first and people's second. best_*: among the five best by people on all
+    topics. NaN where it is undefined."""
 
     people: float
     machine: float
@@ -103,8 +123,11 @@ class MachineHalves(NamedTuple):
     best_machine: float
 
 
-def halves(people: Floats, machine: Floats, rng: np.random.Generator, *, splits: int = SPLITS) -> MachineHalves:
-    """The noise ceiling: no ranking can agree with people's on other topics better than people's own. people, machine: (n_topics, n_systems)."""
+def halves(
+    people: Floats, machine: Floats, rng: np.random.Generator, *, splits: int = SPLITS
+) -> MachineHalves:
+    """The noise ceiling: no ranking can agree with people's on other topics better than people's
+    own. people, machine: (n_topics, n_systems)."""
     n_topics, n_systems = people.shape
     if n_topics < 4 or n_systems < 2:
         return MachineHalves(math.nan, math.nan, math.nan, math.nan)
@@ -119,11 +142,19 @@ def halves(people: Floats, machine: Floats, rng: np.random.Generator, *, splits:
             taus[number, 2 + column] = tau_b(half[top], other[top])
     defined = ~np.isnan(taus)
     sums = np.where(defined, taus, 0.0).sum(axis=0)
-    return MachineHalves(*(float(total / n) if n else math.nan for total, n in zip(sums, defined.sum(axis=0), strict=True)))
+    return MachineHalves(
+        *(
+            float(total / n) if n else math.nan
+            for total, n in zip(sums, defined.sum(axis=0), strict=True)
+        )
+    )
 
 
-def related_systems(tags: Iterable[str], names: Iterable[str], given: Iterable[str]) -> dict[str, str]:
-    """Tag -> why a machine may not judge it: it was named as related, or its tag holds the machine's name.
+def related_systems(
+    tags: Iterable[str], names: Iterable[str], given: Iterable[str]
+) -> dict[str, str]:
+    """Tag -> why a machine may not judge it: it was named as related, or its tag holds the
+    machine's name.
 
     names: what machine and model are called. given: tags that somebody named.
     """
@@ -152,5 +183,11 @@ def places(values: Floats) -> Ints:
 def mentioned(about: Mapping[str, object]) -> list[str]:
     """Tags or groups of `related`, which is a text with commas or a list."""
     related = about.get("related") or []
-    parts = related.split(",") if isinstance(related, str) else list(related) if isinstance(related, (list, tuple)) else []
+    parts = (
+        related.split(",")
+        if isinstance(related, str)
+        else list(related)
+        if isinstance(related, (list, tuple))
+        else []
+    )
     return [str(one).strip() for one in parts if str(one).strip()]

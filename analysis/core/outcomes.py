@@ -1,11 +1,11 @@
 """How two runs answer the same topics: the two tables of Lin et al.
 
-Jimmy Lin, Daniel Campos, Nick Craswell, Bhaskar Mitra, Emine Yilmaz: Significant Improvements over the State of the Art? A
-Case Study of the MS MARCO Document Ranking Leaderboard. SIGIR 2021.
+Jimmy Lin, Daniel Campos, Nick Craswell, Bhaskar Mitra, Emine Yilmaz: Significant Improvements over
+the State of the Art? A Case Study of the MS MARCO Document Ranking Leaderboard. SIGIR 2021.
 
-Everything rests on one number a topic: the rank of the first relevant document within the top k of a run, 0 where there is
-none. The paper has one relevant document a topic; with more, the first one counts (ours). Differences are B minus A.
-"""
+Everything rests on one number a topic: the rank of the first relevant document within the top k of
+a run, 0 where there is none. The paper has one relevant document a topic; with more, the first one
+counts (ours). Differences are B minus A."""
 
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ class MeanRR:
 
 @dataclass(frozen=True)
 class Means:
-    """Means of A and of B over the topics that both answer, with raw p-values; all NaN where there is no such topic.
+    """Means of A and of B over the topics that both answer, with raw p-values; all NaN where there
+    is no such topic.
 
-    signed_ranks: the sum of ranks of topics where B is higher minus that where A is, the direction in which the signed-rank test
-    looks, which need not be that of the means. a_higher, b_higher: numbers of topics. wsr_method: how its p was computed.
-    """
+    signed_ranks: the sum of ranks of topics where B is higher minus that where A is, the direction
+    in which the signed-rank test looks, which need not be that of the means. a_higher, b_higher:
+    numbers of topics. wsr_method: how its p was computed."""
 
     a: float
     b: float
@@ -61,7 +62,8 @@ class Means:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Run B against run A over n topics: Table 1, and the outcomes of Table 2 as counts of topics."""
+    """Run B against run A over n topics: Table 1, and the outcomes of Table 2 as counts of
+    topics."""
 
     topics: int
     mrr: MeanRR
@@ -70,7 +72,8 @@ class Comparison:
     b_only: int
     both: int
     esl: Means
-    """Expected search length (Cooper 1968): the rank of the first relevant document; lower is better."""
+    """Expected search length (Cooper 1968): the rank of the first relevant document; lower is
+    better."""
     rr: Means
     """Reciprocal rank on the same topics; higher is better."""
     binomial: float
@@ -82,7 +85,8 @@ class Comparison:
 
 
 def ranks_from_rr(reciprocal_ranks: ArrayLike) -> Ranks:
-    """Ranks of first relevant documents from reciprocal ranks (any shape); 0 where the reciprocal rank is 0."""
+    """Ranks of first relevant documents from reciprocal ranks (any shape); 0 where the reciprocal
+    rank is 0."""
     rr = np.asarray(reciprocal_ranks, float)
     return np.rint(np.divide(1.0, rr, out=np.zeros_like(rr), where=rr > 0)).astype(np.int64)
 
@@ -94,10 +98,13 @@ def rr_from_ranks(ranks: ArrayLike) -> significance.Floats:
 
 
 def compare(ranks_a: ArrayLike, ranks_b: ArrayLike) -> Comparison:
-    """The comparison of two runs from their ranks of the first relevant document (n topics in the same order)."""
+    """The comparison of two runs from their ranks of the first relevant document (n topics in the
+    same order)."""
     a, b = np.asarray(ranks_a, np.int64), np.asarray(ranks_b, np.int64)
     if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(f"ranks of the same topics are needed, not arrays of shapes {a.shape} and {b.shape}")
+        raise ValueError(
+            f"ranks of the same topics are needed, not arrays of shapes {a.shape} and {b.shape}"
+        )
     answered_a, answered_b = a > UNANSWERED, b > UNANSWERED
     both = answered_a & answered_b
     a_only, b_only = int((answered_a & ~answered_b).sum()), int((answered_b & ~answered_a).sum())
@@ -116,7 +123,14 @@ def compare(ranks_a: ArrayLike, ranks_b: ArrayLike) -> Comparison:
 
 def mean_rr(a: significance.Floats, b: significance.Floats) -> MeanRR:
     if len(a) == 0:
-        return MeanRR(a=UNDEFINED, b=UNDEFINED, wrs=UNDEFINED, wrs_tie_corrected=UNDEFINED, wsr=UNDEFINED, t=UNDEFINED)
+        return MeanRR(
+            a=UNDEFINED,
+            b=UNDEFINED,
+            wrs=UNDEFINED,
+            wrs_tie_corrected=UNDEFINED,
+            wsr=UNDEFINED,
+            t=UNDEFINED,
+        )
     rank_sum = significance.rank_sum(a, b)
     return MeanRR(
         a=float(a.mean()),

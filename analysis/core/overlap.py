@@ -19,10 +19,10 @@ UNLABELLED = "unlabelled"
 class Overlap:
     """Judged pairs against click labels, as numbers of pairs.
 
-    n_pairs: judged pairs considered. relevant, irrelevant: {"unlabelled": n, "0": n, ...} by the clicks' grade, every grade that the
-    click qrels have; together n_pairs. n_both: pairs with a judgement and a click label; n_judged_only, n_clicked_only: with one of them.
-    n_contradicting: of n_both, those where one says relevant (clicks: grade 1 or more) and the other not.
-    """
+    n_pairs: judged pairs considered. relevant, irrelevant: {"unlabelled": n, "0": n, ...} by the
+    clicks' grade, every grade that the click qrels have; together n_pairs. n_both: pairs with a
+    judgement and a click label; n_judged_only, n_clicked_only: with one of them. n_contradicting:
+    of n_both, those where one says relevant (clicks: grade 1 or more) and the other not."""
 
     n_pairs: int
     relevant: dict[str, int]
@@ -34,12 +34,14 @@ class Overlap:
 
     @property
     def n_agree(self) -> int:
-        """Relevant with grade 1 or more, or irrelevant with grade 0 or none (evaluation takes the unlabelled as irrelevant)."""
+        """Relevant with grade 1 or more, or irrelevant with grade 0 or none (evaluation takes the
+        unlabelled as irrelevant)."""
         clicked = sum(n for label, n in self.relevant.items() if _says_relevant(label))
         return clicked + sum(n for label, n in self.irrelevant.items() if not _says_relevant(label))
 
     def shares(self) -> dict[str, Any]:
-        """The contract's object: shares of all pairs considered (NaN if there are none), and counts of the overlap."""
+        """The contract's object: shares of all pairs considered (NaN if there are none), and counts
+        of the overlap."""
 
         def share(n: int) -> float:
             return n / self.n_pairs if self.n_pairs else math.nan
@@ -58,7 +60,8 @@ class Overlap:
 
 
 class Contradiction(NamedTuple):
-    """A pair of which one of judgement and clicks says relevant, and the other not. judged, clicks: grades."""
+    """A pair of which one of judgement and clicks says relevant, and the other not. judged, clicks:
+    grades."""
 
     topic: str
     document: str
@@ -66,33 +69,53 @@ class Contradiction(NamedTuple):
     clicks: int
 
 
-def contradictions(judged: QrelsColumns, clicks: QrelsColumns, *, threshold: int = 1, within: TopicDocumentPairs | None = None) -> list[Contradiction]:
+def contradictions(
+    judged: QrelsColumns,
+    clicks: QrelsColumns,
+    *,
+    threshold: int = 1,
+    within: TopicDocumentPairs | None = None,
+) -> list[Contradiction]:
     """The pairs that `label_overlap` counts as contradicting, in the order of the judgements."""
     rows, label = _with_labels(judged, clicks, within)
     chosen = (label >= 0) & ((judged.grades[rows] >= threshold) != (label >= 1))
     topic = np.repeat(np.arange(len(judged.topics)), np.diff(judged.offsets))
     return [
-        Contradiction(judged.topics[topic[row]], judged.documents[row].decode(), int(judged.grades[row]), grade)
+        Contradiction(
+            judged.topics[topic[row]],
+            judged.documents[row].decode(),
+            int(judged.grades[row]),
+            grade,
+        )
         for row, grade in zip(rows[chosen].tolist(), label[chosen].tolist(), strict=True)
     ]
 
 
-def _with_labels(judged: QrelsColumns, clicks: QrelsColumns, within: TopicDocumentPairs | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _with_labels(
+    judged: QrelsColumns, clicks: QrelsColumns, within: TopicDocumentPairs | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(rows of the judged pairs considered, the click label of each, -1 where there is none)"""
     considered = judged.grades >= 0
     if within is not None:
         considered &= _present(index_of(judged).find(within), len(judged))
     rows = np.flatnonzero(considered)
     click_row = index_of(clicks).find(pairs_of(judged, rows))
-    return rows, np.maximum(np.where(click_row == ABSENT, -1, clicks.grades[click_row] if len(clicks) else -1), -1)
+    return rows, np.maximum(
+        np.where(click_row == ABSENT, -1, clicks.grades[click_row] if len(clicks) else -1), -1
+    )
 
 
-def label_overlap(judged: QrelsColumns, clicks: QrelsColumns, *, threshold: int = 1, within: TopicDocumentPairs | None = None) -> Overlap:
+def label_overlap(
+    judged: QrelsColumns,
+    clicks: QrelsColumns,
+    *,
+    threshold: int = 1,
+    within: TopicDocumentPairs | None = None,
+) -> Overlap:
     """Compare judgements with click labels, over all judged pairs or only those `within`.
 
-    threshold: lowest relevant grade of the judgements. Negative grades of either are no label. With `within`, click labels
-    outside it do not count as "clicked only" either.
-    """
+    threshold: lowest relevant grade of the judgements. Negative grades of either are no label. With
+    `within`, click labels outside it do not count as "clicked only" either."""
     judged_index, click_index = index_of(judged), index_of(clicks)
     labelled = clicks.grades >= 0
     if within is not None:
@@ -125,7 +148,9 @@ def _present(rows: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
 
 
 def _counts(labels: NDArray[np.int64], grades: list[int]) -> dict[str, int]:
-    return {UNLABELLED: int((labels < 0).sum())} | {str(grade): int((labels == grade).sum()) for grade in grades}
+    return {UNLABELLED: int((labels < 0).sum())} | {
+        str(grade): int((labels == grade).sum()) for grade in grades
+    }
 
 
 def _says_relevant(label: str) -> bool:

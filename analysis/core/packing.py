@@ -1,8 +1,8 @@
 """A run joined with qrels, once: which row of the qrels each retrieved document is.
 
-Everything that measures need of a run under qrels is the list of its judged documents with their ranks, far shorter than the run.
-It is independent of the grades, so that the same pack serves any relevance level, any relabelling, and any subset of the judgements.
-"""
+Everything that measures need of a run under qrels is the list of its judged documents with their
+ranks, far shorter than the run. It is independent of the grades, so that the same pack serves any
+relevance level, any relabelling, and any subset of the judgements."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ ABSENT = -1
 class Packed:
     """The documents of a run that stand in the qrels, topics being those of the qrels.
 
-    topic: int64 (n_hits), index into the topics of the qrels, ascending.
-    rank: int64 (n_hits), from 1 in trec_eval's order over *all* documents that the run has for the topic; ascending within it.
-    row: int64 (n_hits), the row of the qrels: `grades[row]` is the document's grade.
-    retrieved: int64 (n_topics), how many documents the run has for each topic of the qrels.
-    has_topic: bool (n_topics), whether the run has the topic.
-    n_ignored: topics of the run that are not in the qrels.
-    """
+    topic: int64 (n_hits), index into the topics of the qrels, ascending. rank: int64 (n_hits), from
+    1 in trec_eval's order over *all* documents that the run has for the topic; ascending within it.
+    row: int64 (n_hits), the row of the qrels: `grades[row]` is the document's grade. retrieved:
+    int64 (n_topics), how many documents the run has for each topic of the qrels. has_topic: bool
+    (n_topics), whether the run has the topic. n_ignored: topics of the run that are not in the
+    qrels."""
 
     tag: str
     topic: NDArray[np.int64]
@@ -46,7 +45,8 @@ class Packed:
 
 
 class TopicDocumentPairs(NamedTuple):
-    """Pairs of topic and document, for example the top of a pool. topic: int (n), index into topics; documents: S (n)."""
+    """Pairs of topic and document, for example the top of a pool. topic: int (n), index into
+    topics; documents: S (n)."""
 
     topics: Sequence[str]
     topic: NDArray[np.integer]
@@ -54,18 +54,23 @@ class TopicDocumentPairs(NamedTuple):
 
 
 class PairIndex:
-    """Finds the row of a (topic, document) pair among the rows of qrels, for whole arrays of pairs at once.
+    """Finds the row of a (topic, document) pair among the rows of qrels, for whole arrays of pairs
+    at once.
 
-    A hash table of 64-bit words: pairs are sorted by their hash, and the hash's first bits say where to look. What is found is
-    compared byte by byte, so the answer is exact whatever the hash.
+    A hash table of 64-bit words: pairs are sorted by their hash, and the hash's first bits say
+    where to look. What is found is compared byte by byte, so the answer is exact whatever the hash.
     """
 
-    def __init__(self, topics: Sequence[str], offsets: NDArray[np.int64], documents: NDArray[np.bytes_]) -> None:
+    def __init__(
+        self, topics: Sequence[str], offsets: NDArray[np.int64], documents: NDArray[np.bytes_]
+    ) -> None:
         self.topic_codes = {topic: code for code, topic in enumerate(topics)}
         self.n_rows = len(documents)
         codes = np.repeat(np.arange(len(topics)), np.diff(offsets))
         self.words = _words(documents)
-        for attempt in range(64):  # another hash until no two pairs share one; the first does, but for one chance in billions
+        for attempt in range(
+            64
+        ):  # another hash until no two pairs share one; the first does, but for one chance in billions
             self.attempt = attempt
             hashes = _hash(codes, self.words, attempt)
             order = np.argsort(hashes)
@@ -77,23 +82,30 @@ class PairIndex:
         self.codes, self.order = codes, np.append(order, 0)
         self.hashes = np.append(ordered, HIGHEST)
         self.shift = np.uint64(64 - max(1, (2 * self.n_rows).bit_length()))
-        counts = np.bincount((ordered >> self.shift).astype(np.int64), minlength=1 << (64 - int(self.shift)))
+        counts = np.bincount(
+            (ordered >> self.shift).astype(np.int64), minlength=1 << (64 - int(self.shift))
+        )
         self.starts = np.cumsum(counts) - counts
         self.filter_shift = np.uint64(64 - max(1, (8 * self.n_rows).bit_length()))
         self.taken = np.zeros(1 << (64 - int(self.filter_shift)), dtype=bool)
         self.taken[(hashes >> self.filter_shift).view(np.int64)] = True
 
     def rows(self, codes: NDArray[np.int64], documents: NDArray[np.bytes_]) -> NDArray[np.int64]:
-        """int64 (n): the row of each pair, ABSENT where there is none. codes: index of each pair's topic."""
+        """int64 (n): the row of each pair, ABSENT where there is none. codes: index of each pair's
+        topic."""
         words = _words(documents)
         hashes = _hash(codes, words, self.attempt)
         result = np.full(len(hashes), ABSENT, dtype=np.int64)
         if not self.n_rows:
             return result
-        active = np.flatnonzero(self.taken[(hashes >> self.filter_shift).view(np.int64)])  # most of a run is not judged: out at once
+        active = np.flatnonzero(
+            self.taken[(hashes >> self.filter_shift).view(np.int64)]
+        )  # most of a run is not judged: out at once
         wanted = hashes[active]
         position = self.starts[(wanted >> self.shift).view(np.int64)]
-        while len(active):  # a bucket's hashes ascend, and the last entry of all is the highest number
+        while len(
+            active
+        ):  # a bucket's hashes ascend, and the last entry of all is the highest number
             found_hashes = self.hashes[position]
             same = found_hashes == wanted
             result[active[same]] = self.order[position[same]]
@@ -105,15 +117,20 @@ class PairIndex:
         return result
 
     def find(self, pairs: TopicDocumentPairs) -> NDArray[np.int64]:
-        """int64 (n): the row of each pair, ABSENT where there is none, also for topics that the qrels do not have."""
-        own = np.array([self.topic_codes.get(topic, ABSENT) for topic in pairs.topics], dtype=np.int64)
+        """int64 (n): the row of each pair, ABSENT where there is none, also for topics that the
+        qrels do not have."""
+        own = np.array(
+            [self.topic_codes.get(topic, ABSENT) for topic in pairs.topics], dtype=np.int64
+        )
         codes = own[pairs.topic] if len(pairs.topic) else np.zeros(0, dtype=np.int64)
         result = np.full(len(codes), ABSENT, dtype=np.int64)
         known = codes != ABSENT
         result[known] = self.rows(codes[known], pairs.documents[known])
         return result
 
-    def _equal(self, rows: NDArray[np.int64], codes: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def _equal(
+        self, rows: NDArray[np.int64], codes: NDArray[np.int64], words: NDArray[np.uint64]
+    ) -> NDArray[np.bool_]:
         equal = self.codes[rows] == codes
         common = min(words.shape[1], self.words.shape[1])
         for column in range(common):
@@ -147,7 +164,9 @@ def pack(run: RunColumns, index: PairIndex) -> Packed:
     hits = np.flatnonzero(row != ABSENT)
     if (np.diff(codes[known]) < 0).any():  # the run has the topics in another order
         hits = hits[np.argsort(row_codes[hits], kind="stable")]
-    return Packed(run.tag, row_codes[hits], rank[hits], row[hits], retrieved, has_topic, int((~known).sum()))
+    return Packed(
+        run.tag, row_codes[hits], rank[hits], row[hits], retrieved, has_topic, int((~known).sum())
+    )
 
 
 def _words(documents: NDArray[np.bytes_]) -> NDArray[np.uint64]:
@@ -158,7 +177,8 @@ def _words(documents: NDArray[np.bytes_]) -> NDArray[np.uint64]:
 
 
 def _hash(codes: NDArray[np.int64], words: NDArray[np.uint64], attempt: int) -> NDArray[np.uint64]:
-    """uint64 (n). A sum of products modulo 2^64 (zero words add nothing, so padding does not matter), then mixed."""
+    """uint64 (n). A sum of products modulo 2^64 (zero words add nothing, so padding does not
+    matter), then mixed."""
     factors = _factors(words.shape[1] + 2, attempt)
     hashes = (codes.astype(np.uint64) + np.uint64(1)) * factors[0]
     for column in range(words.shape[1]):
@@ -169,8 +189,11 @@ def _hash(codes: NDArray[np.int64], words: NDArray[np.uint64], attempt: int) -> 
 
 
 def _factors(n: int, attempt: int) -> NDArray[np.uint64]:
-    """n odd numbers of 64 bits: the splitmix64 sequence (Steele, Lea and Flood 2014) from a start that depends on the attempt."""
-    state = (np.arange(1, n + 1, dtype=np.uint64) + np.uint64(1000 * attempt)) * np.uint64(0x9E3779B97F4A7C15)
+    """n odd numbers of 64 bits: the splitmix64 sequence (Steele, Lea and Flood 2014) from a start
+    that depends on the attempt."""
+    state = (np.arange(1, n + 1, dtype=np.uint64) + np.uint64(1000 * attempt)) * np.uint64(
+        0x9E3779B97F4A7C15
+    )
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return (state ^ (state >> np.uint64(31))) | np.uint64(1)

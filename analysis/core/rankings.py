@@ -1,9 +1,9 @@
 """How much two rankings of the same systems agree.
 
-A ranking is given by one number a system, usually a mean measure; higher is better. Numbers are compared after rounding to 10
-decimals: sums in floating point would else break ties that are there. Undefined correlations are NaN: fewer than two systems,
-a system without a number, or (tau-b) a ranking in which all are tied.
-"""
+A ranking is given by one number a system, usually a mean measure; higher is better. Numbers are
+compared after rounding to 10 decimals: sums in floating point would else break ties that are there.
+Undefined correlations are NaN: fewer than two systems, a system without a number, or (tau-b) a
+ranking in which all are tied."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ CHUNK = 1 << 22
 
 
 class PairCounts(NamedTuple):
-    """Numbers of pairs of systems, for each of n samples. undefined: a system without a number, or fewer than two systems."""
+    """Numbers of pairs of systems, for each of n samples. undefined: a system without a number, or
+    fewer than two systems."""
 
     concordant_less_discordant: NDArray[np.int64]
     untied_x: NDArray[np.int64]
@@ -31,7 +32,8 @@ class PairCounts(NamedTuple):
 
 
 def tau_b(x: ArrayLike, y: ArrayLike) -> float:
-    """Kendall's tau-b (Kendall 1945, corrected for ties in both): (C - D) / sqrt((pairs untied in x) (pairs untied in y))."""
+    """Kendall's tau-b (Kendall 1945, corrected for ties in both): (C - D) / sqrt((pairs untied in
+    x) (pairs untied in y))."""
     return float(tau_b_batch(*_single(x, y))[0])
 
 
@@ -40,11 +42,16 @@ def tau_b_batch(x: ArrayLike, y: ArrayLike) -> Floats:
     counts = _count_pairs(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     product = counts.untied_x.astype(np.float64) * counts.untied_y
     undefined = counts.undefined | (product == 0)
-    return np.where(undefined, math.nan, counts.concordant_less_discordant / np.sqrt(np.where(undefined, 1, product)))
+    return np.where(
+        undefined,
+        math.nan,
+        counts.concordant_less_discordant / np.sqrt(np.where(undefined, 1, product)),
+    )
 
 
 def tau_a(x: ArrayLike, y: ArrayLike) -> float:
-    """Kendall's tau-a (Kendall 1938): (C - D) / all pairs; ties count as neither, so that it stays below 1."""
+    """Kendall's tau-a (Kendall 1938): (C - D) / all pairs; ties count as neither, so that it stays
+    below 1."""
     return float(tau_a_batch(*_single(x, y))[0])
 
 
@@ -57,12 +64,13 @@ def tau_a_batch(x: ArrayLike, y: ArrayLike) -> Floats:
 
 
 def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
-    """AP correlation (Yilmaz, Aslam and Robertson 2008): errors near the top of the ranking weigh more. Not symmetric.
+    """AP correlation (Yilmaz, Aslam and Robertson 2008): errors near the top of the ranking weigh
+    more. Not symmetric.
 
-    The mean over the systems of `other`, its first left out, of the share of the systems above it there that the reference has
-    above it too, scaled to [-1, 1]. With ties the variants of Urbano and Marrero (2017): tau_ap,a where only `other` has them,
-    tau_ap,b (which is symmetric) where the reference has them; NaN where all are tied in either. `tau_ap_variant` says which.
-    """
+    The mean over the systems of `other`, its first left out, of the share of the systems above it
+    there that the reference has above it too, scaled to [-1, 1]. With ties the variants of Urbano
+    and Marrero (2017): tau_ap,a where only `other` has them, tau_ap,b (which is symmetric) where
+    the reference has them; NaN where all are tied in either. `tau_ap_variant` says which."""
     reference, other = _rounded(reference), _rounded(other)
     if len(reference) < 2 or np.isnan(reference).any() or np.isnan(other).any():
         return math.nan
@@ -81,11 +89,11 @@ def tau_ap_variant(reference: ArrayLike, other: ArrayLike) -> str:
 
 
 def _tau_ap_a(reference: Floats, other: Floats) -> float:
-    """The mean of tau_ap over all orders of the systems that are tied in `other`; the reference has no ties.
+    """The mean of tau_ap over all orders of the systems that are tied in `other`; the reference has
+    no ties.
 
-    A system of a group of t below p others stands at each rank p + 1 ... p + t equally often. Of those p, the same ones are rightly
-    above it at every rank; of its own group, half are.
-    """
+    A system of a group of t below p others stands at each rank p + 1 ... p + t equally often. Of
+    those p, the same ones are rightly above it at every rank; of its own group, half are."""
     n, shares = len(other), 0.0
     for value in np.unique(other):
         group, above = reference[other == value], reference[other > value]
@@ -97,8 +105,9 @@ def _tau_ap_a(reference: Floats, other: Floats) -> float:
 
 
 def _half_of_tau_ap_b(reference: Floats, other: Floats) -> float:
-    """The mean over the systems below the first group of `other`, of the share of those in higher groups that the reference, too, has
-    above it; a pair tied in the reference is not rightly ordered."""
+    """The mean over the systems below the first group of `other`, of the share of those in higher
+    groups that the reference, too, has above it; a pair tied in the reference is not rightly
+    ordered."""
     above = other[None, :] > other[:, None]
     right = above & (reference[None, :] > reference[:, None])
     counted = above.any(axis=1)
@@ -106,10 +115,14 @@ def _half_of_tau_ap_b(reference: Floats, other: Floats) -> float:
 
 
 def tau_of_sorted_names(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> float:
-    """Not a correlation of the rankings, but what TripJudge's published script computes: it hands the systems' names, each list sorted by
-    value, to the correlation, which takes two lists of names for two rankings by alphabet. Equal values keep the order of the names given."""
+    """Not a correlation of the rankings, but what TripJudge's published script computes: it hands
+    the systems' names, each list sorted by value, to the correlation, which takes two lists of
+    names for two rankings by alphabet. Equal values keep the order of the names given."""
     places = {name: place for place, name in enumerate(sorted(names))}
-    first, second = ([places[names[i]] for i in np.argsort(-values, kind="stable").tolist()] for values in (np.asarray(x), np.asarray(y)))
+    first, second = (
+        [places[names[i]] for i in np.argsort(-values, kind="stable").tolist()]
+        for values in (np.asarray(x), np.asarray(y))
+    )
     return tau_b(first, second)
 
 
@@ -126,7 +139,8 @@ def leaders_of(means: Mapping[str, float]) -> list[str]:
 
 
 def swapped_pairs(a: ArrayLike, b: ArrayLike, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs that a and b order differently, as (higher in a, higher in b), sorted; a pair tied in either is no swap."""
+    """Pairs that a and b order differently, as (higher in a, higher in b), sorted; a pair tied in
+    either is no swap."""
     a, b = _rounded(a), _rounded(b)
     above_in_a = a[:, None] > a[None, :]
     above_in_b = b[None, :] > b[:, None]
@@ -134,15 +148,23 @@ def swapped_pairs(a: ArrayLike, b: ArrayLike, names: Sequence[str]) -> list[tupl
 
 
 def resample_counts(n_topics: int, n_samples: int, rng: np.random.Generator) -> Floats:
-    """float64 (n_samples, n_topics): how often each topic is drawn in each sample of n_topics with replacement."""
-    return rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=n_samples).astype(np.float64)
+    """float64 (n_samples, n_topics): how often each topic is drawn in each sample of n_topics with
+    replacement."""
+    return rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=n_samples).astype(
+        np.float64
+    )
 
 
 def sample_means(counts: Floats, values: Floats) -> Floats:
-    """float64 (n_samples, n): means of each column of values (n_topics, n) under each sample; NaN values do not count."""
+    """float64 (n_samples, n): means of each column of values (n_topics, n) under each sample; NaN
+    values do not count."""
     present = ~np.isnan(values)
     sums = counts @ np.where(present, values, 0)
-    weights = np.broadcast_to(counts.sum(axis=1)[:, None], sums.shape) if present.all() else counts @ present
+    weights = (
+        np.broadcast_to(counts.sum(axis=1)[:, None], sums.shape)
+        if present.all()
+        else counts @ present
+    )
     return np.divide(sums, weights, out=np.full(sums.shape, math.nan), where=weights > 0)
 
 

@@ -1,11 +1,12 @@
-"""A campaign over an ordered pool, replayed: what is found, how systems rank meanwhile, and when the rule says stop (SAMPLING 2.2, 4).
+"""A campaign over an ordered pool, replayed: what is found, how systems rank meanwhile, and when
+the rule says stop (SAMPLING 2.2, 4).
 
     for look in replayed(world, plan, seed): ...           a Look at each budget
     stop = stopped(world, plan, seed)                      the first look at which rule R2 says stop
 
-Pairs are served in the order of service of the real scheduler's core: level by level is the pool's own order, the other orders are the
-planned batches of `pooling.core.batches`. Leases, several annotators at once and time are not replayed.
-"""
+Pairs are served in the order of service of the real scheduler's core: level by level is the pool's
+own order, the other orders are the planned batches of `pooling.core.batches`. Leases, several
+annotators at once and time are not replayed."""
 
 from __future__ import annotations
 
@@ -20,7 +21,16 @@ from numpy.typing import NDArray
 from analysis.core.measures import Measure
 from analysis.core.rankings import tau_b
 from analysis.core.replay import NO_ERRORS, Errors, World
-from analysis.core.stopping import BEST, Order, completed_scores, decided, may_stop, relevant_left, tops_of, why_no_look
+from analysis.core.stopping import (
+    BEST,
+    Order,
+    completed_scores,
+    decided,
+    may_stop,
+    relevant_left,
+    tops_of,
+    why_no_look,
+)
 from pooling.core.batches import AUDIT, SIZE, Goal, OrderedPool
 from pooling.core.rank_model import rank_features_of
 
@@ -43,8 +53,10 @@ class OrderedReplay:
 
 
 class Look(NamedTuple):
-    """judged: pairs. recall: share of the relevant that were handed out. tau, rmse: {measure: of the runs' means, unjudged as not relevant, to
-    those of the whole pool}. upper_left: of the relevant, at most, by the audit pairs of the last finished batch (NaN without); left: the truth."""
+    """judged: pairs. recall: share of the relevant that were handed out. tau, rmse: {measure: of
+    the runs' means, unjudged as not relevant, to those of the whole pool}. upper_left: of the
+    relevant, at most, by the audit pairs of the last finished batch (NaN without); left: the
+    truth."""
 
     judged: int
     recall: float
@@ -55,15 +67,19 @@ class Look(NamedTuple):
 
 
 class ReplayedBatch(NamedTuple):
-    """rows: int64 (n), in the order of service. audit: bool (n). n_left: pairs not handed out before."""
+    """rows: int64 (n), in the order of service. audit: bool (n). n_left: pairs not handed out
+    before."""
 
     rows: NDArray[np.int64]
     audit: NDArray[np.bool_]
     n_left: int
 
 
-def served(world: World, plan: OrderedReplay, seen: NDArray[np.int32], seed: int) -> Iterator[ReplayedBatch]:
-    """Batches until the pool is judged. seen: int32 (n_pairs), what annotators would say of each pair, known to the order once served."""
+def served(
+    world: World, plan: OrderedReplay, seen: NDArray[np.int32], seed: int
+) -> Iterator[ReplayedBatch]:
+    """Batches until the pool is judged. seen: int32 (n_pairs), what annotators would say of each
+    pair, known to the order once served."""
     n = len(world)
     if plan.order == LEVEL:
         for begin in range(0, n, plan.batch):
@@ -73,7 +89,15 @@ def served(world: World, plan: OrderedReplay, seen: NDArray[np.int32], seed: int
     ordered = OrderedPool.of(world.pool)
     labels, handed, stage = np.full(n, np.nan), np.zeros(n, bool), 0
     while not handed.all():
-        batch = ordered.batch(labels, handed, stage=stage, seed=seed, size=plan.batch, audit=plan.audit, goal=GOALS[plan.order])
+        batch = ordered.batch(
+            labels,
+            handed,
+            stage=stage,
+            seed=seed,
+            size=plan.batch,
+            audit=plan.audit,
+            goal=GOALS[plan.order],
+        )
         yield ReplayedBatch(batch.rows, batch.audit, batch.n_left)
         handed[batch.rows], labels[batch.rows] = True, seen[batch.rows] >= world.level
         stage += 1
@@ -93,14 +117,24 @@ def replayed(world: World, plan: OrderedReplay, seed: int) -> list[Look]:
             until = known.copy()
             until[rows] = seen[rows]
             n_relevant = int((seen[rows] >= world.level).sum())
-            looks.append(_look(world, plan, whole, until, audited._replace(found_since=audited.found_since + n_relevant)))
+            looks.append(
+                _look(
+                    world,
+                    plan,
+                    whole,
+                    until,
+                    audited._replace(found_since=audited.found_since + n_relevant),
+                )
+            )
         if len(looks) == len(wanted):
             break
         known[batch.rows] = seen[batch.rows]
         n_handed += len(batch.rows)
         drawn = batch.rows[batch.audit]
         n_relevant = int((seen[batch.rows] >= world.level).sum())
-        audited = ReplayedAudit(batch.n_left, int((seen[drawn] >= world.level).sum()), len(drawn), n_relevant)
+        audited = ReplayedAudit(
+            batch.n_left, int((seen[drawn] >= world.level).sum()), len(drawn), n_relevant
+        )
     return looks
 
 
@@ -116,18 +150,39 @@ class ReplayedAudit(NamedTuple):
 NO_AUDIT = ReplayedAudit(0, 0, 0, 0)
 
 
-def _look(world: World, plan: OrderedReplay, whole: Floats, known: NDArray[np.int32], audited: ReplayedAudit) -> Look:
+def _look(
+    world: World,
+    plan: OrderedReplay,
+    whole: Floats,
+    known: NDArray[np.int32],
+    audited: ReplayedAudit,
+) -> Look:
     handed, relevant = known >= 0, world.grades >= world.level
     means = world.scores(known, plan.measures).mean(axis=1)
     tau = {str(m): tau_b(whole[:, k], means[:, k]) for k, m in enumerate(plan.measures)}
-    rmse = {str(m): float(np.sqrt(((means[:, k] - whole[:, k]) ** 2).mean())) for k, m in enumerate(plan.measures)}
-    upper = relevant_left(*audited[:3], found_since=audited.found_since).upper if audited.n else math.nan
-    return Look(int(handed.sum()), float((handed & relevant).sum() / max(relevant.sum(), 1)), tau, rmse, upper, int((~handed & relevant).sum()))
+    rmse = {
+        str(m): float(np.sqrt(((means[:, k] - whole[:, k]) ** 2).mean()))
+        for k, m in enumerate(plan.measures)
+    }
+    upper = (
+        relevant_left(*audited[:3], found_since=audited.found_since).upper
+        if audited.n
+        else math.nan
+    )
+    return Look(
+        int(handed.sum()),
+        float((handed & relevant).sum() / max(relevant.sum(), 1)),
+        tau,
+        rmse,
+        upper,
+        int((~handed & relevant).sum()),
+    )
 
 
 class OrderedStop(NamedTuple):
-    """judged: share of the pool when the rule said stop (1: never before the end). right: whether its best system is the whole pool's; loss: by how
-    much the chosen one is worse. pairs: of the best systems that were called decided or equal; wrong: by more than .01."""
+    """judged: share of the pool when the rule said stop (1: never before the end). right: whether
+    its best system is the whole pool's; loss: by how much the chosen one is worse. pairs: of the
+    best systems that were called decided or equal; wrong: by more than .01."""
 
     judged: float
     right: bool
@@ -137,27 +192,45 @@ class OrderedStop(NamedTuple):
 
 
 def stopped(world: World, plan: OrderedReplay, seed: int) -> OrderedStop:
-    """The first of the looks (at the plan's budgets) at which every pair of the best five is decided or equal."""
+    """The first of the looks (at the plan's budgets) at which every pair of the best five is
+    decided or equal."""
     seen = plan.errors.judged(world.grades, world.level, np.random.default_rng([seed, 1]))
     features, tops = rank_features_of(world.pool), tops_of(world.pool)
     truth = tops.ndcg(world.grades[:, None].astype(np.float64))[:, 0]
-    order = np.concatenate([batch.rows for batch in _until(served(world, plan, seen, seed), round(max(plan.budgets) * len(world)))])
+    order = np.concatenate(
+        [
+            batch.rows
+            for batch in _until(
+                served(world, plan, seen, seed), round(max(plan.budgets) * len(world))
+            )
+        ]
+    )
     for number, budget in enumerate(plan.budgets):
         rows = order[: round(budget * len(world))]
         if why_no_look(len(rows), len(world), world.n_topics) is not None:
             continue
         known = np.full(len(world), -1, np.int32)
         known[rows] = seen[rows]
-        completed = completed_scores(features, tops, known, level=world.level, rng=np.random.default_rng([seed, 2, number]))
+        completed = completed_scores(
+            features, tops, known, level=world.level, rng=np.random.default_rng([seed, 2, number])
+        )
         if completed is None or not may_stop(decisions := decided(completed, world.tags)):
             continue
         place = {tag: k for k, tag in enumerate(world.tags)}
         wrong = 0
         for decision in decisions:
             difference = truth[place[decision.a]] - truth[place[decision.b]]
-            wrong += difference < -0.01 if decision.order is Order.BEFORE else abs(difference) > 0.02
+            wrong += (
+                difference < -0.01 if decision.order is Order.BEFORE else abs(difference) > 0.02
+            )
         first = place[decisions[0].a]
-        return OrderedStop(budget, bool(truth[first] >= truth.max() - 1e-12), float(truth.max() - truth[first]), len(decisions), int(wrong))
+        return OrderedStop(
+            budget,
+            bool(truth[first] >= truth.max() - 1e-12),
+            float(truth.max() - truth[first]),
+            len(decisions),
+            int(wrong),
+        )
     return OrderedStop(1.0, True, 0.0, BEST * (BEST - 1) // 2, 0)
 
 

@@ -12,7 +12,8 @@ from analysis.core.evaluation import Evaluation, Floats
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """scores: float64 (n_runs, n_topics), without NaN. topics: sorted by id, so that the order of files changes no sample.
+    """scores: float64 (n_runs, n_topics), without NaN. topics: sorted by id, so that the order of
+    files changes no sample.
 
     n_left_out: topics of the qrels that do not count for all runs, or were not asked for.
     """
@@ -23,12 +24,19 @@ class ScoreTable:
     n_left_out: int
 
 
-def score_table(evaluations: Sequence[Evaluation], measure: int = 0, *, only: Collection[str] | None = None) -> ScoreTable:
-    """One measure of runs under the same qrels, on the topics that count for every run and, if given, are among `only`."""
+def score_table(
+    evaluations: Sequence[Evaluation], measure: int = 0, *, only: Collection[str] | None = None
+) -> ScoreTable:
+    """One measure of runs under the same qrels, on the topics that count for every run and, if
+    given, are among `only`."""
     values = np.array([evaluation.values[:, measure] for evaluation in evaluations])
     topics = evaluations[0].topics
     counts = ~np.isnan(values).any(axis=0)
-    order = [i for i in sorted(range(len(topics)), key=topics.__getitem__) if counts[i] and (only is None or topics[i] in only)]
+    order = [
+        i
+        for i in sorted(range(len(topics)), key=topics.__getitem__)
+        if counts[i] and (only is None or topics[i] in only)
+    ]
     return ScoreTable(
         tags=[evaluation.tag for evaluation in evaluations],
         topics=[topics[i] for i in order],

@@ -1,20 +1,22 @@
-"""Two-sided tests of a difference between paired scores, single or in batches, and corrections for many comparisons.
+"""Two-sided tests of a difference between paired scores, single or in batches, and corrections for
+many comparisons.
 
-Every test takes arrays whose last axis is the topics; further axes are a batch (pairs of runs, splits) and come back as the
-shape of the p-values. A single comparison is the batch without axes.
+Every test takes arrays whose last axis is the topics; further axes are a batch (pairs of runs,
+splits) and come back as the shape of the p-values. A single comparison is the batch without axes.
 
-What a test asks of the scale of the scores (Ferrante, Ferro and Fuhr 2021, as Lin et al. 2021 cite them):
+What a test asks of the scale of the scores (Ferrante, Ferro and Fuhr 2021, as Lin et al. 2021 cite
+them):
 
     sign test        ordinal      counts topics on which one run is ahead
     rank-sum         ordinal      unpaired: compares the two samples of scores
     signed-rank      interval     ranks the sizes of the differences
     paired t         interval     compares the mean difference with its standard error
 
-Conventions (ours), the same in every test: where all differences are zero p = 1; differences are taken as zero or equal when
-they are so after rounding to 12 decimals, because scores are floating-point sums; without topics, or where a score is
-undefined (NaN), p is NaN. Significant means p < alpha. Where all differences are the same, but not zero, the t-test is undefined and
-verdicts follow the permutation test; below VERDICT_TOPICS topics there is no verdict.
-"""
+Conventions (ours), the same in every test: where all differences are zero p = 1; differences are
+taken as zero or equal when they are so after rounding to 12 decimals, because scores are
+floating-point sums; without topics, or where a score is undefined (NaN), p is NaN. Significant
+means p < alpha. Where all differences are the same, but not zero, the t-test is undefined and
+verdicts follow the permutation test; below VERDICT_TOPICS topics there is no verdict."""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 DECIMALS = 12
-"""Differences of scores are rounded to this many decimals before they are called zero, tied or positive."""
+"""Differences of scores are rounded to this many decimals before they are called zero, tied or
+positive."""
 
 EXACT = 200
 """Up to so many differences that are not zero the signed-rank test is exact."""
@@ -45,14 +48,16 @@ SCALES = {
     "wsr": "interval",
     "t": "interval",
 }
-"""The scale that each test asks for. ESL is a ratio scale (so also interval); RR is ordinal, interval only in dispute."""
+"""The scale that each test asks for. ESL is a ratio scale (so also interval); RR is ordinal,
+interval only in dispute."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class RankSum:
-    """p-values of the rank-sum test: as scipy's `ranksums`, and with the variance reduced for ties. Same shape."""
+    """p-values of the rank-sum test: as scipy's `ranksums`, and with the variance reduced for ties.
+    Same shape."""
 
     p: Floats
     p_tie_corrected: Floats
@@ -77,8 +82,9 @@ def is_constant(differences: Floats) -> NDArray[np.bool_]:
 
 
 def verdict_p(differences: ArrayLike) -> Floats:
-    """The p-value on which verdicts by t rest, on differences (..., n): that of the paired t-test; where all differences are the same, so that
-    it is undefined, that of the permutation test (Fisher 1935), 2^(1 - n)."""
+    """The p-value on which verdicts by t rest, on differences (..., n): that of the paired t-test;
+    where all differences are the same, so that it is undefined, that of the permutation test
+    (Fisher 1935), 2^(1 - n)."""
     d = np.asarray(differences, float)
     p, n = paired_t(d), d.shape[-1]
     return p if n == 0 else np.where(np.isnan(p) & is_constant(d), 2.0 ** (1 - n), p)
@@ -87,8 +93,8 @@ def verdict_p(differences: ArrayLike) -> Floats:
 def paired_t(differences: ArrayLike) -> Floats:
     """p of Student's paired t-test (1908), n - 1 degrees of freedom, on differences (..., n).
 
-    A constant difference other than zero gives NaN, as does one topic with a difference, or none: without variance nothing is known of the error.
-    """
+    A constant difference other than zero gives NaN, as does one topic with a difference, or none:
+    without variance nothing is known of the error."""
     d = np.asarray(differences, float)
     n = d.shape[-1]
     if n == 0:
@@ -102,8 +108,8 @@ def paired_t(differences: ArrayLike) -> Floats:
 
 
 def t_p(mean: Floats, variance: Floats, n: int | Floats, *, all_zero: NDArray[np.bool_]) -> Floats:
-    """p of a mean difference with its sample variance over n topics; `all_zero` marks batches without any difference (p = 1). NaN where the
-    variance is 0 otherwise."""
+    """p of a mean difference with its sample variance over n topics; `all_zero` marks batches
+    without any difference (p = 1). NaN where the variance is 0 otherwise."""
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(mean) / np.sqrt(variance / n)
         p = 2 * scipy.special.stdtr(np.asarray(n - 1, float), -t)
@@ -114,10 +120,10 @@ def t_p(mean: Floats, variance: Floats, n: int | Floats, *, all_zero: NDArray[np
 def signed_rank(differences: ArrayLike) -> Floats:
     """p of Wilcoxon's signed-rank test (1945) on differences (..., n).
 
-    Variant: zeros are dropped, tied sizes share their mean rank. Up to EXACT differences that are not zero the exact distribution
-    over all changes of sign, ties included; beyond that the normal approximation with the variance reduced for ties, without
-    continuity correction (scipy: zero_method="wilcox", correction=False, method="asymptotic").
-    """
+    Variant: zeros are dropped, tied sizes share their mean rank. Up to EXACT differences that are
+    not zero the exact distribution over all changes of sign, ties included; beyond that the normal
+    approximation with the variance reduced for ties, without continuity correction (scipy:
+    zero_method="wilcox", correction=False, method="asymptotic")."""
     d = np.round(np.asarray(differences, float), DECIMALS)
     positive, n, ties = np.moveaxis(_blockwise(_signed_rank_rows, d), -1, 0)
     p = np.array(signed_rank_p(positive, n, ties))
@@ -135,7 +141,8 @@ def signed_rank_method(differences: ArrayLike) -> str:
 
 
 def doubled_ranks(ordered: Floats) -> NDArray[np.int64]:
-    """Twice the mean ranks of the sizes of differences (n), which are not zero and in the order of their sizes: whole numbers."""
+    """Twice the mean ranks of the sizes of differences (n), which are not zero and in the order of
+    their sizes: whole numbers."""
     first, last = tie_bounds(np.abs(ordered))
     return (first + last + 2).astype(np.int64)
 
@@ -146,15 +153,24 @@ def exact_signed_rank(differences: Floats) -> float:
     d = d[np.argsort(np.abs(d))]
     doubled = doubled_ranks(d)
     positive, total = int(doubled[d > 0].sum()), int(doubled.sum())
-    return min(1.0, 2 * float(signed_rank_upto(doubled.tobytes())[min(positive, total - positive) // np.gcd.reduce(doubled)]))
+    return min(
+        1.0,
+        2
+        * float(
+            signed_rank_upto(doubled.tobytes())[
+                min(positive, total - positive) // np.gcd.reduce(doubled)
+            ]
+        ),
+    )
 
 
 @lru_cache(maxsize=1024)
 def signed_rank_upto(doubled: bytes) -> Floats:
-    """P(the positive ranks sum to at most i units) where every sign is as likely as the other, for i = 0 ... half of all.
+    """P(the positive ranks sum to at most i units) where every sign is as likely as the other, for
+    i = 0 ... half of all.
 
-    doubled: the bytes of `doubled_ranks`; a unit is their greatest common divisor. One convolution a rank with (1 + x^rank) / 2.
-    """
+    doubled: the bytes of `doubled_ranks`; a unit is their greatest common divisor. One convolution
+    a rank with (1 + x^rank) / 2."""
     ranks = np.frombuffer(doubled, np.int64)
     steps = ranks // np.gcd.reduce(ranks)
     share = np.zeros(int(steps.sum()) // 2 + 1)  # the other half is its mirror
@@ -166,14 +182,16 @@ def signed_rank_upto(doubled: bytes) -> Floats:
 
 
 def rank_balance(differences: ArrayLike) -> Floats:
-    """Sum of the ranks of positive differences minus that of negative ones: the direction in which `signed_rank` looks."""
+    """Sum of the ranks of positive differences minus that of negative ones: the direction in which
+    `signed_rank` looks."""
     d = np.round(np.asarray(differences, float), DECIMALS)
     positive, n, _ = np.moveaxis(_blockwise(_signed_rank_rows, d), -1, 0)
     return 2 * positive - n * (n + 1) / 2
 
 
 def _signed_rank_rows(d: Floats) -> Floats:
-    """-> (rows, 3): sum of the ranks of positive differences, number of differences other than zero, sum of t^3 - t."""
+    """-> (rows, 3): sum of the ranks of positive differences, number of differences other than
+    zero, sum of t^3 - t."""
     sizes = np.abs(d)
     order = np.argsort(sizes, axis=-1)
     first, last = tie_bounds(np.take_along_axis(sizes, order, -1))
@@ -187,7 +205,8 @@ def _signed_rank_rows(d: Floats) -> Floats:
 
 
 def signed_rank_p(positive: Floats, n: ArrayLike, ties: Floats) -> Floats:
-    """p from the sum of the ranks of positive differences, n differences other than zero, ties = sum of t^3 - t."""
+    """p from the sum of the ranks of positive differences, n differences other than zero, ties =
+    sum of t^3 - t."""
     n = np.asarray(n, float)
     variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -196,12 +215,13 @@ def signed_rank_p(positive: Floats, n: ArrayLike, ties: Floats) -> Floats:
 
 
 def rank_sum(a: ArrayLike, b: ArrayLike) -> RankSum:
-    """p of the rank-sum test (Wilcoxon 1945, Mann and Whitney 1947) between a (..., n) and b (..., m), unpaired.
+    """p of the rank-sum test (Wilcoxon 1945, Mann and Whitney 1947) between a (..., n) and b (...,
+    m), unpaired.
 
-    Variant: tied scores share their mean rank, normal approximation without continuity correction. `p` leaves the variance
-    as it is without ties (scipy's `ranksums`), `p_tie_corrected` reduces it; under the heavy ties of reciprocal ranks the two
-    differ. The scores are compared as they are, without rounding, except that pairs without a difference give 1.
-    """
+    Variant: tied scores share their mean rank, normal approximation without continuity correction.
+    `p` leaves the variance as it is without ties (scipy's `ranksums`), `p_tie_corrected` reduces
+    it; under the heavy ties of reciprocal ranks the two differ. The scores are compared as they
+    are, without rounding, except that pairs without a difference give 1."""
     a, b = np.asarray(a, float), np.asarray(b, float)
     both = np.concatenate([a, b], axis=-1)
     n, m = a.shape[-1], b.shape[-1]
@@ -228,7 +248,8 @@ def _rank_sum_rows(both: Floats, n: int) -> Floats:
 
 
 def rank_sum_p(rank_total: Floats, n: int, m: int, ties: Floats | float = 0.0) -> Floats:
-    """p from the sum of ranks of the first sample (n scores against m); ties = sum of t^3 - t to correct for them."""
+    """p from the sum of ranks of the first sample (n scores against m); ties = sum of t^3 - t to
+    correct for them."""
     size = n + m
     variance = n * m / 12 * (size + 1 - np.asarray(ties, float) / (size * (size - 1)))
     distance = rank_total - n * (size + 1) / 2
@@ -245,22 +266,28 @@ def sign(differences: ArrayLike) -> Floats:
 
 
 def binomial(wins: ArrayLike, losses: ArrayLike) -> Floats:
-    """p of the exact two-sided binomial test of wins among wins + losses with probability 1/2; 1 where there are none.
+    """p of the exact two-sided binomial test of wins among wins + losses with probability 1/2; 1
+    where there are none.
 
-    With 1/2 the distribution is symmetric, so the two tails are twice the smaller one. Each count is computed once.
-    """
+    With 1/2 the distribution is symmetric, so the two tails are twice the smaller one. Each count
+    is computed once."""
     wins, losses = np.broadcast_arrays(np.asarray(wins, np.int64), np.asarray(losses, np.int64))
     fewer, n = np.minimum(wins, losses), wins + losses
     if fewer.size == 0:
         return np.ones(fewer.shape)
     keys, inverse = np.unique(fewer * (int(n.max()) + 1) + n, return_inverse=True)
     k, total = np.divmod(keys, int(n.max()) + 1)
-    tails = np.where(total == 0, 1.0, np.minimum(1.0, 2 * scipy.special.bdtr(k.astype(float), np.maximum(total, 1), 0.5)))
+    tails = np.where(
+        total == 0,
+        1.0,
+        np.minimum(1.0, 2 * scipy.special.bdtr(k.astype(float), np.maximum(total, 1), 0.5)),
+    )
     return tails[inverse].reshape(fewer.shape)
 
 
 def tie_bounds(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First and last position of the group of equal values that each position of sorted rows (..., n) belongs to."""
+    """First and last position of the group of equal values that each position of sorted rows (...,
+    n) belongs to."""
     n = ordered.shape[-1]
     positions = np.broadcast_to(np.arange(n), ordered.shape)
     starts = np.ones(ordered.shape, bool)
@@ -273,7 +300,8 @@ def tie_bounds(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def ranks_of(values: ArrayLike) -> Floats:
-    """Rank of each value (..., n) along the last axis, 1 the highest; equal values share the mean rank; NaN for NaN."""
+    """Rank of each value (..., n) along the last axis, 1 the highest; equal values share the mean
+    rank; NaN for NaN."""
     values = np.asarray(values, float)
     order = np.argsort(-values, axis=-1)  # NaN sorts last
     first, last = tie_bounds(np.take_along_axis(values, order, -1))
@@ -313,12 +341,15 @@ def p_equals(p: float) -> str:
     return f"p {p_text(p)}" if p < 0.001 else f"p = {p_text(p)}"
 
 
-def adjusted(p_values: Sequence[float] | Floats, correction: str, *, family: int | None = None) -> Floats:
-    """p-values multiplied for a family of comparisons, so that each is compared with the same alpha; NaN stays NaN.
+def adjusted(
+    p_values: Sequence[float] | Floats, correction: str, *, family: int | None = None
+) -> Floats:
+    """p-values multiplied for a family of comparisons, so that each is compared with the same
+    alpha; NaN stays NaN.
 
-    none: unchanged. bonferroni: times the size of the family (Dunn 1961). holm: step-down (Holm 1979). The family is as large
-    as the list unless `family` says more (comparisons made elsewhere); undefined p-values are members of it.
-    """
+    none: unchanged. bonferroni: times the size of the family (Dunn 1961). holm: step-down (Holm
+    1979). The family is as large as the list unless `family` says more (comparisons made
+    elsewhere); undefined p-values are members of it."""
     p = np.asarray(p_values, float)
     size = len(p) if family is None else family
     if size < len(p):

@@ -1,13 +1,15 @@
-"""How stable is the ranking of systems when one element of the test collection changes? (multi-element protocol)
+"""How stable is the ranking of systems when one element of the test collection changes?
+(multi-element protocol)
 
-    population, chunks   what is drawn from, and one chunk of work a level of overlap; each has its own stream of random numbers
+    population, chunks   what is drawn from, and one chunk of work a level of overlap; each has its
+    own stream of random numbers
     run_chunk            the taus of a level: any process or worker gives the same
     combine              chunks and taus -> Stability
     as_json              the names of the command-line contract
 
-Source: the multi-element protocol on the stability of information retrieval experiments, applied to TREC-COVID. Variants
-chosen here: Kendall's tau-b on means rounded to 10 decimals; runs are filtered, not run again on the sub-collection.
-"""
+Source: the multi-element protocol on the stability of information retrieval experiments, applied to
+TREC-COVID. Variants chosen here: Kendall's tau-b on means rounded to 10 decimals; runs are
+filtered, not run again on the sub-collection."""
 
 from __future__ import annotations
 
@@ -45,11 +47,11 @@ SLACK = 1e-12
 class Protocol:
     """What is asked.
 
-    element: one of ELEMENTS, or of JOINT: two of them varied together, each by itself.
-    overlaps: levels as fractions from 0 to 1; None: 5 % to 100 % by 5, and for topics each number of
-    shared topics. pairs: of sub-collections at each level. threshold: of tau. level: lowest relevant grade.
-    per_topic_quota: halve the assessments of each topic by themselves. topics: "complete" or "intersection".
-    """
+    element: one of ELEMENTS, or of JOINT: two of them varied together, each by itself. overlaps:
+    levels as fractions from 0 to 1; None: 5 % to 100 % by 5, and for topics each number of shared
+    topics. pairs: of sub-collections at each level. threshold: of tau. level: lowest relevant
+    grade. per_topic_quota: halve the assessments of each topic by themselves. topics: "complete" or
+    "intersection"."""
 
     element: str
     measures: tuple[Measure, ...]
@@ -63,7 +65,9 @@ class Protocol:
 
     def __post_init__(self) -> None:
         if self.element not in (*ELEMENTS, *JOINT):
-            raise ValueError(f"the element is one of {', '.join((*ELEMENTS, *JOINT))}, not {self.element!r}")
+            raise ValueError(
+                f"the element is one of {', '.join((*ELEMENTS, *JOINT))}, not {self.element!r}"
+            )
         if self.per_topic_quota and not {"assessments", "positive"} & set(self.elements):
             raise ValueError(f"a quota per topic is for assessments, not for {self.element}")
         if self.overlaps is not None and not all(0 <= overlap <= 1 for overlap in self.overlaps):
@@ -75,13 +79,19 @@ class Protocol:
         return tuple(self.element.split("+"))
 
     def alone(self, element: str) -> Protocol:
-        """The same with only this element varied: its populations and draws are those of the joint protocol."""
-        return replace(self, element=element, per_topic_quota=self.per_topic_quota and element in ("assessments", "positive"))
+        """The same with only this element varied: its populations and draws are those of the joint
+        protocol."""
+        return replace(
+            self,
+            element=element,
+            per_topic_quota=self.per_topic_quota and element in ("assessments", "positive"),
+        )
 
 
 @dataclass(frozen=True)
 class StabilityChunk:
-    """One level of overlap: o and the number s of shared things, of two elements those of the first."""
+    """One level of overlap: o and the number s of shared things, of two elements those of the
+    first."""
 
     overlap: Fraction
     shared: int
@@ -89,9 +99,10 @@ class StabilityChunk:
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """What comes out. population: N; size: m; probability, mean_tau: float64 (n_measures, n_levels); undefined: int64 of the
-    same shape, pairs whose tau is undefined; slope, intercept: float64 (n_measures), the line through P(o) without o = 1,
-    NaN with fewer than two levels; minimum_overlap: for each measure, or None."""
+    """What comes out. population: N; size: m; probability, mean_tau: float64 (n_measures,
+    n_levels); undefined: int64 of the same shape, pairs whose tau is undefined; slope, intercept:
+    float64 (n_measures), the line through P(o) without o = 1, NaN with fewer than two levels;
+    minimum_overlap: for each measure, or None."""
 
     element: str
     measures: tuple[Measure, ...]
@@ -107,9 +118,12 @@ class Stability:
     minimum_overlap: tuple[Fraction | None, ...]
 
 
-def population(collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None) -> Population:
-    """What sub-collections are drawn from. documents: the collection's ids where they are known (sorted, distinct), else those
-    of runs and qrels together. Of two elements that of the first. Raises ValueError where there are fewer than two things to divide."""
+def population(
+    collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None
+) -> Population:
+    """What sub-collections are drawn from. documents: the collection's ids where they are known
+    (sorted, distinct), else those of runs and qrels together. Of two elements that of the first.
+    Raises ValueError where there are fewer than two things to divide."""
     protocol = protocol.alone(protocol.elements[0])
     if protocol.element == "documents":
         drawn = Population.whole(len(collection.documents if documents is None else documents))
@@ -126,45 +140,79 @@ def population(collection: PackedCollection, protocol: Protocol, documents: NDAr
     return drawn
 
 
-def populations(collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None) -> dict[str, Population]:
+def populations(
+    collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None
+) -> dict[str, Population]:
     """By element; as `population`."""
-    return {element: population(collection, protocol.alone(element), documents) for element in protocol.elements}
+    return {
+        element: population(collection, protocol.alone(element), documents)
+        for element in protocol.elements
+    }
 
 
 def chunks(drawn: Population, protocol: Protocol) -> list[StabilityChunk]:
     """The levels of overlap, lowest first."""
     overlaps = protocol.overlaps
     if overlaps is None:
-        overlaps = overlaps_of_every_number(drawn.size) if protocol.element == "topics" else DEFAULT_OVERLAPS
+        overlaps = (
+            overlaps_of_every_number(drawn.size)
+            if protocol.element == "topics"
+            else DEFAULT_OVERLAPS
+        )
     return [StabilityChunk(overlap, drawn.shared(overlap)) for overlap in sorted(set(overlaps))]
 
 
-def run_chunk(collection: PackedCollection, protocol: Protocol, chunk: StabilityChunk, documents: NDArray[np.bytes_] | None = None) -> NDArray[np.float64]:
-    """Tau-b between the rankings of systems on the two sub-collections of each pair; NaN where it is undefined.
+def run_chunk(
+    collection: PackedCollection,
+    protocol: Protocol,
+    chunk: StabilityChunk,
+    documents: NDArray[np.bytes_] | None = None,
+) -> NDArray[np.float64]:
+    """Tau-b between the rankings of systems on the two sub-collections of each pair; NaN where it
+    is undefined.
 
     -> float64 (n_measures, n_pairs). Arguments as for `population`. The random stream belongs to seed, element and overlap,
     whatever other levels there are and whoever computes them.
     """
-    means = _means(collection, protocol, drawn_at(collection, protocol, chunk, documents), documents)
+    means = _means(
+        collection, protocol, drawn_at(collection, protocol, chunk, documents), documents
+    )
     by_pair = means.reshape(len(protocol.measures), len(collection.tags), protocol.pairs, 2)
-    return np.array([tau_b_batch(first.T, second.T) for first, second in zip(by_pair[..., 0], by_pair[..., 1], strict=True)])
+    return np.array(
+        [
+            tau_b_batch(first.T, second.T)
+            for first, second in zip(by_pair[..., 0], by_pair[..., 1], strict=True)
+        ]
+    )
 
 
 def drawn_at(
-    collection: PackedCollection, protocol: Protocol, chunk: StabilityChunk, documents: NDArray[np.bytes_] | None = None
+    collection: PackedCollection,
+    protocol: Protocol,
+    chunk: StabilityChunk,
+    documents: NDArray[np.bytes_] | None = None,
 ) -> dict[str, NDArray[np.uint8]]:
-    """By element the memberships of a level, uint8 (n_pairs, N): things are documents (of the list, if one is given), topics, or rows of
-    `drawn_rows`. Those of an element varied with another are those that it has alone."""
+    """By element the memberships of a level, uint8 (n_pairs, N): things are documents (of the list,
+    if one is given), topics, or rows of `drawn_rows`. Those of an element varied with another are
+    those that it has alone."""
     drawn = {}
     for element in protocol.elements:
         key = (ELEMENTS.index(element), chunk.overlap.numerator, chunk.overlap.denominator)
         rng = np.random.default_rng(np.random.SeedSequence(protocol.seed, spawn_key=key))
-        drawn[element] = draw_pairs(population(collection, protocol.alone(element), documents), chunk.overlap, protocol.pairs, rng)
+        drawn[element] = draw_pairs(
+            population(collection, protocol.alone(element), documents),
+            chunk.overlap,
+            protocol.pairs,
+            rng,
+        )
     return drawn
 
 
 def _means(
-    collection: PackedCollection, protocol: Protocol, drawn: dict[str, NDArray[np.uint8]], documents: NDArray[np.bytes_] | None
+    collection: PackedCollection,
+    protocol: Protocol,
+    drawn: dict[str, NDArray[np.uint8]],
+    documents: NDArray[np.bytes_] | None,
 ) -> NDArray[np.float64]:
     """Mean scores on the drawn sub-collections. -> float64 (n_measures, n_runs, 2 x n_pairs)"""
     kept, assessed = None, None
@@ -174,7 +222,9 @@ def _means(
         assessed = np.ones((len(collection.grades), 2 * protocol.pairs), np.uint8)
         assessed[drawn_rows(collection, protocol.alone(element))] = columns_of(drawn[element])
     if "topics" not in drawn:
-        scores = evaluate(collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level)
+        scores = evaluate(
+            collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level
+        )
         return mean_scores(collection, scores, topics=protocol.topics)
     topics = columns_of(drawn["topics"]).T[:, None, :]  # samples x runs (or 1) x topics
     if protocol.topics == "intersection":
@@ -183,30 +233,49 @@ def _means(
         whole = whole_scores(collection, protocol.measures, level=protocol.level)
         sums = np.stack([(whole * counted).sum(axis=-1) for counted in topics], axis=-1)
     else:
-        scores = evaluate(collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level)
-        sums = np.stack([(scores[..., number] * counted).sum(axis=-1) for number, counted in enumerate(topics)], axis=-1)
+        scores = evaluate(
+            collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level
+        )
+        sums = np.stack(
+            [(scores[..., number] * counted).sum(axis=-1) for number, counted in enumerate(topics)],
+            axis=-1,
+        )
     with np.errstate(invalid="ignore"):
         return np.asarray(sums / topics.sum(axis=-1).T)
 
 
 def drawn_rows(collection: PackedCollection, protocol: Protocol) -> NDArray[np.int64]:
-    """Rows of the qrels that are drawn from: all, negative grades too, or the relevant ones; the others always stay."""
+    """Rows of the qrels that are drawn from: all, negative grades too, or the relevant ones; the
+    others always stay."""
     if protocol.element == "positive":
         return np.flatnonzero(collection.grades >= protocol.level)
     return np.arange(len(collection.grades))
 
 
-def _of_collection(memberships: NDArray[np.uint8], collection: PackedCollection, documents: NDArray[np.bytes_] | None) -> NDArray[np.uint8]:
-    """Memberships of the documents of runs and qrels; one that the list of documents lacks is in no sub-collection."""
+def _of_collection(
+    memberships: NDArray[np.uint8],
+    collection: PackedCollection,
+    documents: NDArray[np.bytes_] | None,
+) -> NDArray[np.uint8]:
+    """Memberships of the documents of runs and qrels; one that the list of documents lacks is in no
+    sub-collection."""
     if documents is None:
         return memberships
     place = np.minimum(np.searchsorted(documents, collection.documents), len(documents) - 1)
     return memberships[:, place] * (documents[place] == collection.documents)
 
 
-def combine(drawn: Population, protocol: Protocol, levels: Sequence[StabilityChunk], taus: Sequence[NDArray[np.float64]]) -> Stability:
-    """The result. taus: of each level, (n_measures, n_pairs); None counts as NaN, so that lists from JSON may be given."""
-    values = np.array([np.asarray(of_level, dtype=np.float64) for of_level in taus]).transpose(1, 0, 2)
+def combine(
+    drawn: Population,
+    protocol: Protocol,
+    levels: Sequence[StabilityChunk],
+    taus: Sequence[NDArray[np.float64]],
+) -> Stability:
+    """The result. taus: of each level, (n_measures, n_pairs); None counts as NaN, so that lists
+    from JSON may be given."""
+    values = np.array([np.asarray(of_level, dtype=np.float64) for of_level in taus]).transpose(
+        1, 0, 2
+    )
     defined = ~np.isnan(values)
     reached = (values >= protocol.threshold - SLACK) & defined
     probability = reached.mean(axis=2)
@@ -226,12 +295,15 @@ def combine(drawn: Population, protocol: Protocol, levels: Sequence[StabilityChu
         undefined=(~defined).sum(axis=2),
         slope=np.array([slope for slope, _ in lines]),
         intercept=np.array([intercept for _, intercept in lines]),
-        minimum_overlap=tuple(least_overlap(overlaps, reached[m].all(axis=1).tolist()) for m in range(len(values))),
+        minimum_overlap=tuple(
+            least_overlap(overlaps, reached[m].all(axis=1).tolist()) for m in range(len(values))
+        ),
     )
 
 
 def line(overlaps: Sequence[Fraction], probability: NDArray[np.float64]) -> tuple[float, float]:
-    """Least squares through P(o) over the levels below 1. -> (slope, intercept); NaN with fewer than two of them"""
+    """Least squares through P(o) over the levels below 1. -> (slope, intercept); NaN with fewer
+    than two of them"""
     below = np.array([overlap < 1 for overlap in overlaps])
     x, y = np.array([float(overlap) for overlap in overlaps])[below], probability[below]
     if len(x) < 2:
@@ -254,9 +326,12 @@ def as_json(result: Stability) -> dict[str, Any]:
         "undefined": dict(zip(names, result.undefined.tolist(), strict=True)),
         "fit": {
             name: {"slope": slope, "intercept": intercept}
-            for name, slope, intercept in zip(names, result.slope.tolist(), result.intercept.tolist(), strict=True)
+            for name, slope, intercept in zip(
+                names, result.slope.tolist(), result.intercept.tolist(), strict=True
+            )
         },
         "minimum_overlap": {
-            name: None if least is None else float(least) for name, least in zip(names, result.minimum_overlap, strict=True)
+            name: None if least is None else float(least)
+            for name, least in zip(names, result.minimum_overlap, strict=True)
         },
     }

@@ -1,9 +1,8 @@
 """Pairs of sub-collections that share exactly so much of one element of a test collection.
 
-An element of N things is halved: every sub-collection holds m = floor(N/2) of them, and the two of a pair share
-s = floor(o m + 1/2) at overlap o. Since 2m - s <= N any overlap from 0 (disjoint) to 1 is possible.
-Overlaps are exact fractions, so that sizes never hang on a rounding error.
-"""
+An element of N things is halved: every sub-collection holds m = floor(N/2) of them, and the two of
+a pair share s = floor(o m + 1/2) at overlap o. Since 2m - s <= N any overlap from 0 (disjoint) to 1
+is possible. Overlaps are exact fractions, so that sizes never hang on a rounding error."""
 
 from __future__ import annotations
 
@@ -18,8 +17,11 @@ from numpy.typing import NDArray
 ELEMENTS = ("documents", "topics", "assessments", "positive")
 """What can be varied, in the order that numbers their random streams."""
 
-JOINT = tuple(f"{a}+{b}" for a, b in combinations(ELEMENTS, 2) if (a, b) != ("assessments", "positive"))
-"""Two elements varied together, each by itself at the same overlap; both kinds of assessments are rows of the same qrels."""
+JOINT = tuple(
+    f"{a}+{b}" for a, b in combinations(ELEMENTS, 2) if (a, b) != ("assessments", "positive")
+)
+"""Two elements varied together, each by itself at the same overlap; both kinds of assessments are
+rows of the same qrels."""
 
 IN_FIRST, IN_SECOND = 1, 2
 """Bits of a membership."""
@@ -29,7 +31,8 @@ DEFAULT_OVERLAPS = tuple(Fraction(percent, 100) for percent in range(5, 101, 5))
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What is drawn from: things numbered from 0, in one group, or in groups that are halved each by itself (quotas).
+    """What is drawn from: things numbered from 0, in one group, or in groups that are halved each
+    by itself (quotas).
 
     n: N. groups: int64 arrays, the numbers of each group's things; together all N, each once.
     """
@@ -70,7 +73,9 @@ def overlaps_of_every_number(size: int) -> tuple[Fraction, ...]:
     return tuple(Fraction(shared, size) for shared in range(1, size + 1))
 
 
-def draw_pairs(population: Population, overlap: Fraction, n_pairs: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+def draw_pairs(
+    population: Population, overlap: Fraction, n_pairs: int, rng: np.random.Generator
+) -> NDArray[np.uint8]:
     """Memberships, IN_FIRST and IN_SECOND as bits. -> uint8 (n_pairs, N)
 
     Every pair of sub-collections of these sizes is equally likely.
@@ -86,9 +91,9 @@ def draw_pairs(population: Population, overlap: Fraction, n_pairs: int, rng: np.
 def draw_pair(n: int, size: int, shared: int, rng: np.random.Generator) -> NDArray[np.uint8]:
     """Memberships of n things in two sets of `size` that share `shared`. -> uint8 (n)
 
-    Things get random keys. In the order of keys come first what only the first set has, then what both have, then what only the
-    second has. Where two equal keys meet at a border, which is rare, all are drawn again.
-    """
+    Things get random keys. In the order of keys come first what only the first set has, then what
+    both have, then what only the second has. Where two equal keys meet at a border, which is rare,
+    all are drawn again."""
     if size == 0:
         return np.zeros(n, np.uint8)
     starts, ends = size - shared, 2 * size - shared
@@ -99,12 +104,17 @@ def draw_pair(n: int, size: int, shared: int, rng: np.random.Generator) -> NDArr
         second = keys <= ordered[ends - 1]
         if starts > 0:
             second &= keys > ordered[starts - 1]
-        if np.count_nonzero(first) == size and np.count_nonzero(second) == size and np.count_nonzero(first & second) == shared:
+        if (
+            np.count_nonzero(first) == size
+            and np.count_nonzero(second) == size
+            and np.count_nonzero(first & second) == shared
+        ):
             return first.view(np.uint8) | (second.view(np.uint8) << 1)
 
 
 def columns_of(memberships: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Flags 0/1 with the sub-collections as columns, the two of a pair side by side. -> uint8 (N, 2 x n_pairs)"""
+    """Flags 0/1 with the sub-collections as columns, the two of a pair side by side. -> uint8 (N, 2
+    x n_pairs)"""
     flags = np.empty((memberships.shape[1], len(memberships), 2), np.uint8)
     turned = np.ascontiguousarray(memberships.T)
     np.bitwise_and(turned, IN_FIRST, out=flags[:, :, 0])

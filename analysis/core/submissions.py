@@ -1,8 +1,7 @@
 """Who submitted how often, and does the best of a group hold on data that nobody could tune for?
 
-Craswell et al. (SIGIR 2021, section 3): submissions by group, number a month against the leaderboard's limit of two, and the
-private rank of the run that stands highest in public.
-"""
+Craswell et al. (SIGIR 2021, section 3): submissions by group, number a month against the
+leaderboard's limit of two, and the private rank of the run that stands highest in public."""
 
 from __future__ import annotations
 
@@ -21,10 +20,11 @@ DECIMALS = 10
 
 @dataclass(frozen=True)
 class Submission:
-    """One run as submitted. date: ISO 8601; scores: higher is better, NaN unknown; ranks: from 1, NaN unknown.
+    """One run as submitted. date: ISO 8601; scores: higher is better, NaN unknown; ranks: from 1,
+    NaN unknown.
 
-    A private rank that is not given follows from the private scores; an expected one (of a bootstrap) must be given.
-    """
+    A private rank that is not given follows from the private scores; an expected one (of a
+    bootstrap) must be given."""
 
     tag: str
     date: str
@@ -37,10 +37,11 @@ class Submission:
 
 @dataclass(frozen=True)
 class Record:
-    """What one group did. per_month: "2021-01" -> submissions; breaches: the months with more than the limit.
+    """What one group did. per_month: "2021-01" -> submissions; breaches: the months with more than
+    the limit.
 
-    best_tag: the run that stands highest in public (of equals the first by date, then tag) and its ranks among all runs.
-    """
+    best_tag: the run that stands highest in public (of equals the first by date, then tag) and its
+    ranks among all runs."""
 
     submissions: int
     per_month: dict[str, int]
@@ -56,7 +57,9 @@ def records(submissions: Sequence[Submission], *, limit: int = LIMIT) -> dict[st
     in_order = sorted(submissions, key=lambda one: (one.date, one.tag))
     public = mean_ranks([one.public_score for one in in_order])
     private = np.array([one.private_rank for one in in_order])
-    private = np.where(np.isnan(private), mean_ranks([one.private_score for one in in_order]), private)
+    private = np.where(
+        np.isnan(private), mean_ranks([one.private_score for one in in_order]), private
+    )
     by_group: dict[str, list[int]] = {}
     for i, one in enumerate(in_order):
         by_group.setdefault(one.group, []).append(i)
@@ -66,7 +69,13 @@ def records(submissions: Sequence[Submission], *, limit: int = LIMIT) -> dict[st
     }
 
 
-def _record(submissions: Sequence[Submission], members: list[int], public: Floats, private: Floats, limit: int) -> Record:
+def _record(
+    submissions: Sequence[Submission],
+    members: list[int],
+    public: Floats,
+    private: Floats,
+    limit: int,
+) -> Record:
     per_month = dict(sorted(Counter(submissions[i].date[:7] for i in members).items()))
     best = min(members, key=lambda i: (np.isnan(public[i]), public[i]))
     return Record(
@@ -81,5 +90,6 @@ def _record(submissions: Sequence[Submission], members: list[int], public: Float
 
 
 def mean_ranks(scores: Iterable[float]) -> Floats:
-    """Rank of each score, 1 the highest; equal scores (to 10 decimals) share the mean rank; NaN for an unknown score."""
+    """Rank of each score, 1 the highest; equal scores (to 10 decimals) share the mean rank; NaN for
+    an unknown score."""
     return ranks_of(np.round(np.array(list(scores), float), DECIMALS))

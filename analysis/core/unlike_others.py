@@ -1,8 +1,8 @@
 """Who agrees with the others clearly less than honest annotators of the same campaign do?
 
-Honest annotators differ, too, and in a campaign of low kappa many of their intervals hold 0: a fixed bound accuses 19 to 54 % of them. So each is set
-against the campaign's own annotators, with the chance of their numbers of pairs, and with all that are looked at taken into account.
-"""
+Honest annotators differ, too, and in a campaign of low kappa many of their intervals hold 0: a
+fixed bound accuses 19 to 54 % of them. So each is set against the campaign's own annotators, with
+the chance of their numbers of pairs, and with all that are looked at taken into account."""
 
 from __future__ import annotations
 
@@ -21,21 +21,27 @@ RATE = 0.05
 
 
 def clearly_below(people: Sequence[AgainstOthers]) -> dict[str, bool]:
-    """By name, whether a person's kappa is below the usual one (ours; Benjamini and Hochberg 1995, false discovery rate 5 %).
+    """By name, whether a person's kappa is below the usual one (ours; Benjamini and Hochberg 1995,
+    false discovery rate 5 %).
 
-    On Fisher's z: the distance from the median of the others over √(own error² + spread of people²), one-sided normal. The spread is that of
-    the middle (median absolute deviation), less what the errors explain, so that a few careless people do not hide themselves.
-    The own error is that over pairs (`over_pairs`). Where pairs come by topic it is too small, but the spread then is as much larger: honest people
-    were accused in at most 2 % of simulations with 5 or 10 topics and strong effects of topics. People without that interval are not looked at.
-    """
+    On Fisher's z: the distance from the median of the others over √(own error² + spread of
+    people²), one-sided normal. The spread is that of the middle (median absolute deviation), less
+    what the errors explain, so that a few careless people do not hide themselves. The own error is
+    that over pairs (`over_pairs`). Where pairs come by topic it is too small, but the spread then
+    is as much larger: honest people were accused in at most 2 % of simulations with 5 or 10 topics
+    and strong effects of topics. People without that interval are not looked at."""
     looked_at = [person for person in people if not person.over_pairs.reason]
     result = {person.name: False for person in people}
     if len(looked_at) < LEAST_PEOPLE:
         return result
     kappa = np.array([person.kappa for person in looked_at])
     z = np.arctanh(np.clip(kappa, -LARGEST, LARGEST))
-    bounds = np.arctanh(np.clip([person.over_pairs.bounds for person in looked_at], -LARGEST, LARGEST))
-    error = (bounds[:, 1] - bounds[:, 0]) / (2 * scipy.special.stdtrit(np.array([person.n for person in looked_at]) - 1, 0.975))
+    bounds = np.arctanh(
+        np.clip([person.over_pairs.bounds for person in looked_at], -LARGEST, LARGEST)
+    )
+    error = (bounds[:, 1] - bounds[:, 0]) / (
+        2 * scipy.special.stdtrit(np.array([person.n for person in looked_at]) - 1, 0.975)
+    )
     spread = (1.4826 * np.median(np.abs(z - np.median(z)))) ** 2 - np.median(error) ** 2
     p = scipy.special.ndtr((z - medians_of_others(z)) / np.sqrt(error**2 + max(spread, 0.0)))
     for person, is_below in zip(looked_at, false_discoveries(p), strict=True):
@@ -44,7 +50,8 @@ def clearly_below(people: Sequence[AgainstOthers]) -> dict[str, bool]:
 
 
 def medians_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n) of each value the median of all others; at least two. Sorted once: without the value of rank r, those above it move down by one."""
+    """(n) of each value the median of all others; at least two. Sorted once: without the value of
+    rank r, those above it move down by one."""
     n, order = len(values), np.argsort(values, kind="stable")
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)

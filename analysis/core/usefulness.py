@@ -1,11 +1,12 @@
-"""How much of people's work a machine's labels would save, told from pairs that both have labelled (SAMPLING 5.2, 9).
+"""How much of people's work a machine's labels would save, told from pairs that both have labelled
+(SAMPLING 5.2, 9).
 
     use = usefulness(people, machine, topic, level=level)
 
-With correlation ρ between both labels, an estimate from n pairs judged by people and corrected by the machine is as certain as one from
-n / (1 - ρ²) pairs judged by people alone, where pairs are drawn at random and the machine has labelled them all. A machine's labels alone are
-fit for no verdict, however high ρ is.
-"""
+With correlation ρ between both labels, an estimate from n pairs judged by people and corrected by
+the machine is as certain as one from n / (1 - ρ²) pairs judged by people alone, where pairs are
+drawn at random and the machine has labelled them all. A machine's labels alone are fit for no
+verdict, however high ρ is."""
 
 from __future__ import annotations
 
@@ -22,9 +23,11 @@ Ints = NDArray[np.int64]
 
 
 class Usefulness(NamedTuple):
-    """gain: worth of people's labels, 1 / (1 - ρ²), of grades and of relevant or not; NaN where people give one label only, infinite where both always
-    agree. interval: of the latter, over topics. sensitivity, specificity: of people's relevant pairs and others, the share that the machine calls so
-    too. share: that the machine calls relevant, people_share: that people do. topic_bias: standard deviation over topics of the difference of both."""
+    """gain: worth of people's labels, 1 / (1 - ρ²), of grades and of relevant or not; NaN where
+    people give one label only, infinite where both always agree. interval: of the latter, over
+    topics. sensitivity, specificity: of people's relevant pairs and others, the share that the
+    machine calls so too. share: that the machine calls relevant, people_share: that people do.
+    topic_bias: standard deviation over topics of the difference of both."""
 
     pairs: int
     gain_graded: float
@@ -44,24 +47,41 @@ def usefulness(people: Ints, machine: Ints, topic: Ints, *, level: int) -> Usefu
     np.add.at(joint, (topic, relevant.astype(np.int64), called.astype(np.int64)), 1.0)
     joint = joint[joint.sum(axis=(1, 2)) > 0]
     shares = joint / joint.sum(axis=(1, 2), keepdims=True)
-    graded, gain = (_gain(x.astype(np.float64), y.astype(np.float64)) for x, y in ((people, machine), (relevant, called)))
+    graded, gain = (
+        _gain(x.astype(np.float64), y.astype(np.float64))
+        for x, y in ((people, machine), (relevant, called))
+    )
     return Usefulness(
-        len(people), graded, gain, gain_interval(joint), _share(called[relevant]), 1 - _share(called[~relevant]), _share(called), _share(relevant),
+        len(people),
+        graded,
+        gain,
+        gain_interval(joint),
+        _share(called[relevant]),
+        1 - _share(called[~relevant]),
+        _share(called),
+        _share(relevant),
         float((shares[:, 0, 1] - shares[:, 1, 0]).std()),
-    )  # fmt: skip
+    )
 
 
 def gain_interval(joint: Floats) -> Interval:
-    """Of the gain, 95 %, from that of ρ by the jackknife over topics, which has its rules and refusals from agreement: ρ is at most 1 as kappa is.
+    """Of the gain, 95 %, from that of ρ by the jackknife over topics, which has its rules and
+    refusals from agreement: ρ is at most 1 as kappa is.
 
-    joint: (n_topics, 2, 2), pairs by people's label and the machine's. Percentiles over topics cover less than they say with few
-    topics, down to .80 where few pairs are relevant: docs/calibration.md.
-    """
-    interval = agreement_interval(joint, np.ones(len(joint), np.int64), correlation, unit="topics") if len(joint) else no_interval("no pairs")
+    joint: (n_topics, 2, 2), pairs by people's label and the machine's. Percentiles over topics
+    cover less than they say with few topics, down to .80 where few pairs are relevant:
+    docs/calibration.md."""
+    interval = (
+        agreement_interval(joint, np.ones(len(joint), np.int64), correlation, unit="topics")
+        if len(joint)
+        else no_interval("no pairs")
+    )
     if interval.reason:
         return interval
     ends = sorted(_worth(end**2) for end in interval.bounds)
-    return Interval(1.0 if interval.low <= 0 <= interval.high else ends[0], ends[1], "", interval.unit)
+    return Interval(
+        1.0 if interval.low <= 0 <= interval.high else ends[0], ends[1], "", interval.unit
+    )
 
 
 def correlation(joint: Floats) -> Floats:
@@ -77,7 +97,8 @@ def _share(flags: NDArray[np.bool_]) -> float:
 
 
 def _gain(x: Floats, y: Floats) -> float:
-    """1 / (1 - ρ²) of people's labels x and the machine's y. A machine that gives one label only is worth nothing: 1."""
+    """1 / (1 - ρ²) of people's labels x and the machine's y. A machine that gives one label only is
+    worth nothing: 1."""
     if not len(x) or (x == x[0]).all():
         return math.nan
     if (y == y[0]).all():

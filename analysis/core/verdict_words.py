@@ -6,14 +6,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-UNPAIRED = "The rank-sum test takes the runs for two unpaired samples: on the same topics it hardly ever finds a difference."
+UNPAIRED = (
+    "The rank-sum test takes the runs for two unpaired samples: on the same topics it hardly ever "
+    "finds a difference."
+)
 
 DISPLACEMENT = (
-    "Runs enter by date. Each is placed above the highest run that it beats significantly while doing no harm, or last if it beats none. "
+    "Runs enter by date. Each is placed above the highest run that it beats significantly while "
+    "doing no harm, or last if it beats none. "
     "A run that entered early and was never displaced stays high, whatever its score."
 )
 
-LOOKED_AT_OFTEN = "Tests and 95% intervals hold for a single look. Repeated while judging is running, they are wrong more often than 5%."
+LOOKED_AT_OFTEN = (
+    "Tests and 95% intervals hold for a single look. Repeated while judging is running, they are "
+    "wrong more often than 5%."
+)
 
 
 def verdict_word(verdict: bool | None) -> str:
@@ -32,27 +39,49 @@ def first_of(tags: Sequence[str]) -> str:
 
 
 def not_different(of_measure: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Of each run those that it does not differ from significantly, best first: of one measure of `compare_systems`."""
+    """Of each run those that it does not differ from significantly, best first: of one measure of
+    `compare_systems`."""
     means = of_measure["means"]
     alike: dict[str, list[str]] = {tag: [] for tag in means}
     for row in of_measure["pairs"]:
         if row["different"] is False:
             alike[row["a"]].append(row["b"])
             alike[row["b"]].append(row["a"])
-    return {tag: sorted(others, key=lambda other: (-means[other], other)) for tag, others in alike.items()}
+    return {
+        tag: sorted(others, key=lambda other: (-means[other], other))
+        for tag, others in alike.items()
+    }
 
 
 def groups_column(of_measure: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-    """The head of a column and its cell for each run: letters (Piepho 2004), or names where there would be too many letters."""
+    """The head of a column and its cell for each run: letters (Piepho 2004), or names where there
+    would be too many letters."""
     groups: dict[str, str] = of_measure["groups"]
-    if len({letter for letters in groups.values() for letter in re.findall(r"[a-z][0-9]*", letters)}) <= MOST_LETTERS:
+    if (
+        len(
+            {
+                letter
+                for letters in groups.values()
+                for letter in re.findall(r"[a-z][0-9]*", letters)
+            }
+        )
+        <= MOST_LETTERS
+    ):
         return "group", groups
-    return "not significantly different from", {tag: first_of(others) or "-" for tag, others in not_different(of_measure).items()}
+    return "not significantly different from", {
+        tag: first_of(others) or "-" for tag, others in not_different(of_measure).items()
+    }
 
 
 def constant_words(result: Mapping[str, Any]) -> str:
-    """What decides where the t-test is undefined; empty where it is defined for every pair of `compare_systems`."""
-    pairs = [row for of_measure in result.values() if isinstance(of_measure, dict) for row in of_measure.get("pairs", [])]
+    """What decides where the t-test is undefined; empty where it is defined for every pair of
+    `compare_systems`."""
+    pairs = [
+        row
+        for of_measure in result.values()
+        if isinstance(of_measure, dict)
+        for row in of_measure.get("pairs", [])
+    ]
     if not any(row["t"] is None or row["t"] != row["t"] for row in pairs):
         return ""
     return "Where all topics have the same difference, t is undefined and the permutation test decides. "
@@ -63,22 +92,34 @@ def equal_runs_words(row: dict[str, Any]) -> str:
     if "equal_runs" not in row:
         return ""
     rates = row["equal_runs"]
-    shares = {name: f"{100 * rates[name]:.1f} %" for name in ("better", "significantly_better", "do_no_harm", "undecided")}
+    shares = {
+        name: f"{100 * rates[name]:.1f} %"
+        for name in ("better", "significantly_better", "do_no_harm", "undecided")
+    }
     return (
-        f"If the runs were equal ({rates['trials']} times exchanged at random on each topic), one of them would be said to be better "
-        f"{shares['better']} of the time, significantly better {shares['significantly_better']}, better doing no harm {shares['do_no_harm']}; "
+        f"If the runs were equal ({rates['trials']} times exchanged at random on each topic), one "
+        f"of them would be said to be better "
+        f"{shares['better']} of the time, significantly better {shares['significantly_better']}, "
+        f"better doing no harm {shares['do_no_harm']}; "
         f"{shares['undecided']} would have no verdict."
     )
 
 
 def equal_boards_words(result: dict[str, Any]) -> str:
-    """How often boards of equal runs have a record that is said to be better; nothing where no runs are compared."""
+    """How often boards of equal runs have a record that is said to be better; nothing where no runs
+    are compared."""
     if not result.get("equal_boards"):
         return ""
     rates, correction = result["equal_boards"], result["correction"]
     own, holm = rates[correction], rates["holm"]
     words = (
-        f"{result['family']} comparisons, correction: {correction}. If all runs were equal ({own['trials']} boards, runs exchanged at random "
-        f"on each topic), {100 * own['boards']:.0f} % of such boards would have a record said to be better than R1, doing no harm"
+        f"{result['family']} comparisons, correction: {correction}. If all runs were equal "
+        f"({own['trials']} boards, runs exchanged at random "
+        f"on each topic), {100 * own['boards']:.0f} % of such boards would have a record said to "
+        f"be better than R1, doing no harm"
     )
-    return f"{words}." if correction == "holm" else f"{words}; with Holm's correction {100 * holm['boards']:.0f} %."
+    return (
+        f"{words}."
+        if correction == "holm"
+        else f"{words}; with Holm's correction {100 * holm['boards']:.0f} %."
+    )

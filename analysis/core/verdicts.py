@@ -1,16 +1,20 @@
-"""Is run B better than run A? The verdicts of Lin et al. (SIGIR 2021, section 5), each with the facts it rests on.
+"""Is run B better than run A? The verdicts of Lin et al. (SIGIR 2021, section 5), each with the
+facts it rests on.
 
-    better                 B wins the topics that only one run answers and has the smaller ESL where both answer
+    better                 B wins the topics that only one run answers and has the smaller ESL where
+    both answer
     significantly better   and both differences are significant
-    do no harm             B significantly answers more topics without significantly increasing ESL, or significantly
+    do no harm             B significantly answers more topics without significantly increasing ESL,
+    or significantly
                            decreases ESL without significantly leaving more topics unanswered
 
-Ours: alpha 0.05; the exact binomial test for answered topics (the paper proposes it); Wilcoxon's signed-rank test for ESL, or
-the paired t-test; a test supports a direction only if its own statistic points there, so where the signed ranks decide and point
-to another side than the means, there is no verdict (None) but what would hold either way, and the reasons tell both facts; where no
-topic is answered by both runs, nothing can be smaller and nothing is significant. The same verdicts with RR in place of ESL stand beside them. A correction
-multiplies p-values before they are compared with alpha.
-"""
+Ours: alpha 0.05; the exact binomial test for answered topics (the paper proposes it); Wilcoxon's
+signed-rank test for ESL, or the paired t-test; a test supports a direction only if its own
+statistic points there, so where the signed ranks decide and point to another side than the means,
+there is no verdict (None) but what would hold either way, and the reasons tell both facts; where no
+topic is answered by both runs, nothing can be smaller and nothing is significant. The same verdicts
+with RR in place of ESL stand beside them. A correction multiplies p-values before they are compared
+with alpha."""
 
 from __future__ import annotations
 
@@ -19,7 +23,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from analysis.core.outcomes import Comparison, Means
-from analysis.core.significance import SCALES, VERDICT_TOPICS, adjusted, p_equals, p_text, why_no_verdict
+from analysis.core.significance import (
+    SCALES,
+    VERDICT_TOPICS,
+    adjusted,
+    p_equals,
+    p_text,
+    why_no_verdict,
+)
 from pooling.core.counts import counted
 
 ALPHA = 0.05
@@ -31,7 +42,8 @@ DECIMALS = 12
 
 @dataclass(frozen=True)
 class Verdict:
-    """None: no verdict, because there are too few topics, or means and signed ranks point to different sides, and each to another verdict."""
+    """None: no verdict, because there are too few topics, or means and signed ranks point to
+    different sides, and each to another verdict."""
 
     @property
     def is_open(self) -> bool:
@@ -70,8 +82,8 @@ class JudgedComparison:
 class Facts:
     """What a verdict rests on. Directions: 1 B is better, -1 A is, 0 neither (or undefined).
 
-    ranking: of the means where both answer. tested: of the statistic of the test that decides there.
-    """
+    ranking: of the means where both answer. tested: of the statistic of the test that decides
+    there."""
 
     answers: int
     answers_significant: bool
@@ -90,9 +102,17 @@ class Facts:
 
     def verdict(self) -> Verdict:
         if self.contradict:
-            readings = [replace(self, ranking=side, tested=side).verdict() for side in (self.ranking, self.tested)]
+            readings = [
+                replace(self, ranking=side, tested=side).verdict()
+                for side in (self.ranking, self.tested)
+            ]
             by_means, by_test = (asdict(reading) for reading in readings)
-            return Verdict(**{name: by_means[name] if by_means[name] == by_test[name] else None for name in by_means})
+            return Verdict(
+                **{
+                    name: by_means[name] if by_means[name] == by_test[name] else None
+                    for name in by_means
+                }
+            )
         better = self.answers == 1 and self.ranking == 1
         more_answers = self.answers == 1 and self.answers_significant
         fewer_answers = self.answers == -1 and self.answers_significant
@@ -101,21 +121,31 @@ class Facts:
         return Verdict(
             better=better,
             significantly_better=more_answers and better_ranking,
-            do_no_harm=(more_answers and not worse_ranking) or (better_ranking and not fewer_answers),
+            do_no_harm=(more_answers and not worse_ranking)
+            or (better_ranking and not fewer_answers),
         )
 
 
 def judge(
-    comparisons: Sequence[Comparison], *, alpha: float = ALPHA, decide: str = "wsr", correction: str = "none", family: int | None = None
+    comparisons: Sequence[Comparison],
+    *,
+    alpha: float = ALPHA,
+    decide: str = "wsr",
+    correction: str = "none",
+    family: int | None = None,
 ) -> list[JudgedComparison]:
     """Verdicts on comparisons that form one family: each kind of test is corrected over the list.
 
-    decide: "wsr" or "t", the test for the topics that both runs answer. correction: "none", "bonferroni" or "holm".
-    family: its size, where it is larger than the list.
-    """
+    decide: "wsr" or "t", the test for the topics that both runs answer. correction: "none",
+    "bonferroni" or "holm". family: its size, where it is larger than the list."""
     if decide not in TESTS:
         raise ValueError(f"unknown test {decide!r}; known: {', '.join(TESTS)}")
-    columns = {name: adjusted([p_values(comparison)[name] for comparison in comparisons], correction, family=family) for name in P_VALUES}
+    columns = {
+        name: adjusted(
+            [p_values(comparison)[name] for comparison in comparisons], correction, family=family
+        )
+        for name in P_VALUES
+    }
     size = len(comparisons) if family is None else family
     judged = []
     for i, comparison in enumerate(comparisons):
@@ -138,7 +168,14 @@ def p_values(comparison: Comparison) -> dict[str, float]:
     }
 
 
-def _judge_one(comparison: Comparison, p: dict[str, float], alpha: float, decide: str, correction: str, family: int) -> JudgedComparison:
+def _judge_one(
+    comparison: Comparison,
+    p: dict[str, float],
+    alpha: float,
+    decide: str,
+    correction: str,
+    family: int,
+) -> JudgedComparison:
     answers = Facts(
         answers=(comparison.b_only > comparison.a_only) - (comparison.b_only < comparison.a_only),
         answers_significant=p["binomial"] < alpha,
@@ -147,11 +184,17 @@ def _judge_one(comparison: Comparison, p: dict[str, float], alpha: float, decide
         ranking_significant=False,
     )
     esl, rr = (direction(means) for means in (comparison.esl, comparison.rr))
-    esl_by, rr_by = (deciding(means, comparison.both, decide) for means in (comparison.esl, comparison.rr))
+    esl_by, rr_by = (
+        deciding(means, comparison.both, decide) for means in (comparison.esl, comparison.rr)
+    )
     esl_tested = esl if esl_by == "t" else sign_of(comparison.esl.signed_ranks)
     rr_tested = rr if rr_by == "t" else sign_of(comparison.rr.signed_ranks)
-    by_esl = replace(answers, ranking=-esl, tested=-esl_tested, ranking_significant=p[f"esl_{esl_by}"] < alpha)
-    by_rr = replace(answers, ranking=rr, tested=rr_tested, ranking_significant=p[f"rr_{rr_by}"] < alpha)
+    by_esl = replace(
+        answers, ranking=-esl, tested=-esl_tested, ranking_significant=p[f"esl_{esl_by}"] < alpha
+    )
+    by_rr = replace(
+        answers, ranking=rr, tested=rr_tested, ranking_significant=p[f"rr_{rr_by}"] < alpha
+    )
     few = why_no_verdict(comparison.topics)
     because = reasons(comparison, by_esl, {} if correction == "none" else p, esl_by)
     return JudgedComparison(
@@ -167,8 +210,8 @@ def _judge_one(comparison: Comparison, p: dict[str, float], alpha: float, decide
 
 
 def deciding(means: Means, n: int, decide: str) -> str:
-    """The test that decides over n topics that both answer: the t-test only where it is defined and there are enough topics for a verdict,
-    elsewhere the signed-rank test, which is exact there."""
+    """The test that decides over n topics that both answer: the t-test only where it is defined and
+    there are enough topics for a verdict, elsewhere the signed-rank test, which is exact there."""
     return "t" if decide == "t" and n >= VERDICT_TOPICS and means.t == means.t else "wsr"
 
 
@@ -182,8 +225,11 @@ def sign_of(number: float) -> int:
     return (number > 0) - (number < 0)
 
 
-def reasons(comparison: Comparison, facts: Facts, corrected: Mapping[str, float], decide: str) -> list[str]:
-    """The facts in words, with raw p-values; corrected: those after a correction, which are marked as such, or nothing."""
+def reasons(
+    comparison: Comparison, facts: Facts, corrected: Mapping[str, float], decide: str
+) -> list[str]:
+    """The facts in words, with raw p-values; corrected: those after a correction, which are marked
+    as such, or nothing."""
 
     def p(name: str) -> str:
         after = f", after correction {p_text(corrected[name])}" if corrected else ""
@@ -198,10 +244,20 @@ def reasons(comparison: Comparison, facts: Facts, corrected: Mapping[str, float]
     if comparison.both == 0:
         return [*said, "no topic is answered by both runs, so search lengths cannot be compared"]
     if facts.contradict:
-        return [*said, contradiction("mean search length", comparison.esl, "longer", p(f"esl_{decide}"), facts)]
-    shorter = {1: "B has the smaller mean search length", -1: "A has the smaller mean search length", 0: "mean search lengths are equal"}
+        return [
+            *said,
+            contradiction(
+                "mean search length", comparison.esl, "longer", p(f"esl_{decide}"), facts
+            ),
+        ]
+    shorter = {
+        1: "B has the smaller mean search length",
+        -1: "A has the smaller mean search length",
+        0: "mean search lengths are equal",
+    }
     said.append(
-        f"{shorter[facts.ranking]} on the {counted(comparison.both, 'topic')} that both answer: A {comparison.esl.a:.4g}, B {comparison.esl.b:.4g}, "
+        f"{shorter[facts.ranking]} on the {counted(comparison.both, 'topic')} that both answer: A "
+        f"{comparison.esl.a:.4g}, B {comparison.esl.b:.4g}, "
         f"{significant(facts.ranking_significant)} by {TESTS[decide]} ({p(f'esl_{decide}')})"
     )
     return said
@@ -211,8 +267,10 @@ def contradiction(what: str, means: Means, higher: str, p: str, facts: Facts) ->
     """Both facts where the means favour one run and the signed ranks the other."""
     favoured = {1: "B", -1: "A"}
     return (
-        "on the topics that both answer means and signed ranks point to different sides, so no verdict rests on either: "
-        f"by {what} {favoured[facts.ranking]} is ahead (A {means.a:.4g}, B {means.b:.4g}), by the signed ranks {favoured[facts.tested]} is "
+        "on the topics that both answer means and signed ranks point to different sides, so no "
+        "verdict rests on either: "
+        f"by {what} {favoured[facts.ranking]} is ahead (A {means.a:.4g}, B {means.b:.4g}), by the "
+        f"signed ranks {favoured[facts.tested]} is "
         f"(A is {higher} on {counted(means.a_higher, 'topic')}, B on {means.b_higher}; {p})"
     )
 
@@ -221,43 +279,75 @@ def significant(is_significant: bool) -> str:
     return "significant" if is_significant else "not significant"
 
 
-def disagreements(comparison: Comparison, by_esl: Facts, by_rr: Facts, p: Mapping[str, float], alpha: float) -> list[str]:
-    """Where tests disagree about significance, where a test looks another way than the means, and where ESL and RR differ."""
+def disagreements(
+    comparison: Comparison, by_esl: Facts, by_rr: Facts, p: Mapping[str, float], alpha: float
+) -> list[str]:
+    """Where tests disagree about significance, where a test looks another way than the means, and
+    where ESL and RR differ."""
     if why_no_verdict(comparison.topics):
         return []
     said = []
-    of_mrr = {"the rank-sum test": p["mrr_wrs"] < alpha, TESTS["wsr"]: p["mrr_wsr"] < alpha, TESTS["t"]: p["mrr_t"] < alpha}
-    of_mrr = {test: is_found for test, is_found in of_mrr.items() if test != TESTS["t"] or p["mrr_t"] == p["mrr_t"]}
+    of_mrr = {
+        "the rank-sum test": p["mrr_wrs"] < alpha,
+        TESTS["wsr"]: p["mrr_wsr"] < alpha,
+        TESTS["t"]: p["mrr_t"] < alpha,
+    }
+    of_mrr = {
+        test: is_found
+        for test, is_found in of_mrr.items()
+        if test != TESTS["t"] or p["mrr_t"] == p["mrr_t"]
+    }
     if len(set(of_mrr.values())) == 2:
-        find, miss = (" and ".join(test for test, better in of_mrr.items() if better == wanted) for wanted in (True, False))
-        said.append(f"mean RR of all topics: the difference is significant by {find} and not by {miss}")
+        find, miss = (
+            " and ".join(test for test, better in of_mrr.items() if better == wanted)
+            for wanted in (True, False)
+        )
+        said.append(
+            f"mean RR of all topics: the difference is significant by {find} and not by {miss}"
+        )
     for key, name in (("esl", "ESL"), ("rr", "RR")):
         verdicts = {test: p[f"{key}_{test}"] < alpha for test in TESTS}
         if verdicts["wsr"] != verdicts["t"] and p[f"{key}_t"] == p[f"{key}_t"]:
             yes, no = ("wsr", "t") if verdicts["wsr"] else ("t", "wsr")
-            said.append(f"{name}: the difference is significant by {TESTS[yes]} and not by {TESTS[no]}")
+            said.append(
+                f"{name}: the difference is significant by {TESTS[yes]} and not by {TESTS[no]}"
+            )
         means: Means = getattr(comparison, key)
         if means.signed_ranks * direction(means) < 0 and verdicts["wsr"]:
             said.append(f"{name}: the signed-rank test looks the other way than the means")
     if by_esl.ranking * by_rr.ranking < 0:
         ahead = {1: "B", -1: "A"}
-        said.append(f"where both answer, {ahead[by_esl.ranking]} is ahead by ESL and {ahead[by_rr.ranking]} by RR")
+        said.append(
+            f"where both answer, {ahead[by_esl.ranking]} is ahead by ESL and {ahead[by_rr.ranking]} by RR"
+        )
     if by_esl.ranking_significant != by_rr.ranking_significant:
         yes, no = ("ESL", "RR") if by_esl.ranking_significant else ("RR", "ESL")
         said.append(f"where both answer, the difference is significant by {yes} and not by {no}")
     esl, rr = by_esl.verdict(), by_rr.verdict()
-    for field, words in (("better", "better"), ("significantly_better", "significantly better"), ("do_no_harm", "do no harm")):
-        if None not in (getattr(esl, field), getattr(rr, field)) and getattr(esl, field) != getattr(rr, field):
+    for field, words in (
+        ("better", "better"),
+        ("significantly_better", "significantly better"),
+        ("do_no_harm", "do no harm"),
+    ):
+        if None not in (getattr(esl, field), getattr(rr, field)) and getattr(esl, field) != getattr(
+            rr, field
+        ):
             holds, fails = ("ESL", "RR") if getattr(esl, field) else ("RR", "ESL")
             said.append(f"the verdict {words} holds by {holds} and not by {fails}")
     return said
 
 
 def as_json(comparison: Comparison, judged: JudgedComparison) -> dict[str, Any]:
-    """One row of the tables as the command-line contract names it; outcomes are shares of all topics, p-values are raw."""
+    """One row of the tables as the command-line contract names it; outcomes are shares of all
+    topics, p-values are raw."""
     mrr = comparison.mrr
     row: dict[str, Any] = {
-        "mrr": {"a": mrr.a, "b": mrr.b, "difference": mrr.difference, **{test: getattr(mrr, test) for test in TESTS_OF_MRR}},
+        "mrr": {
+            "a": mrr.a,
+            "b": mrr.b,
+            "difference": mrr.difference,
+            **{test: getattr(mrr, test) for test in TESTS_OF_MRR},
+        },
         "outcomes": {outcome: comparison.share(outcome) for outcome in OUTCOMES},
         "outcome_topics": {outcome: getattr(comparison, outcome) for outcome in OUTCOMES},
         "esl": _means_json(comparison.esl),
@@ -273,15 +363,25 @@ def as_json(comparison: Comparison, judged: JudgedComparison) -> dict[str, Any]:
         "correction": judged.correction,
         "family": judged.family,
         "topics": comparison.topics,
-        "wsr_method": {"mrr": mrr.wsr_method, "esl": comparison.esl.wsr_method, "rr": comparison.rr.wsr_method},
+        "wsr_method": {
+            "mrr": mrr.wsr_method,
+            "esl": comparison.esl.wsr_method,
+            "rr": comparison.rr.wsr_method,
+        },
         "scales": {test: SCALES[test] for test in TESTS_OF_MRR},
     }
     undefined = {}
     if comparison.both == 0:
-        undefined = {"esl": "no topic is answered by both runs", "rr": "no topic is answered by both runs"}
+        undefined = {
+            "esl": "no topic is answered by both runs",
+            "rr": "no topic is answered by both runs",
+        }
     for key, verdict in (("verdict", judged.verdict), ("verdict by RR", judged.by_rr)):
         if verdict.is_open:
-            undefined[key] = why_no_verdict(comparison.topics) or "means and signed ranks point to different sides"
+            undefined[key] = (
+                why_no_verdict(comparison.topics)
+                or "means and signed ranks point to different sides"
+            )
     return {**row, "undefined": undefined} if undefined else row
 
 

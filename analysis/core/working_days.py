@@ -1,4 +1,5 @@
-"""Calendar days of one time zone, and working time: Monday to Friday count, Saturday and Sunday do not."""
+"""Calendar days of one time zone, and working time: Monday to Friday count, Saturday and Sunday do
+not."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 class Calendar:
     """Consecutive calendar days.
 
-    edges: float64 (n + 1), the midnights that bound the days, seconds since 1970. A day has 23 or 25 hours where the clocks change.
-    working: bool (n), whether the day is one of Monday to Friday.
+    edges: float64 (n + 1), the midnights that bound the days, seconds since 1970. A day has 23 or
+    25 hours where the clocks change. working: bool (n), whether the day is one of Monday to Friday.
     """
 
     edges: NDArray[np.float64]
@@ -37,7 +38,8 @@ class Calendar:
         return np.searchsorted(self.edges, moments, side="right") - 1
 
     def share_of_day(self, moment: float) -> tuple[int, float]:
-        """Return the index of the day that holds the moment, and the share of this day that has passed."""
+        """Return the index of the day that holds the moment, and the share of this day that has
+        passed."""
         day = int(np.searchsorted(self.edges, moment, side="right")) - 1
         return day, float((moment - self.edges[day]) / (self.edges[day + 1] - self.edges[day]))
 
@@ -49,12 +51,15 @@ def working_days_between(first: float, last: float, zone: tzinfo) -> float:
 
 
 def add_working_days(moment: float, days: float, zone: tzinfo) -> float:
-    """Return the earliest moment that lies so many working days after `moment`; before it if `days` is negative."""
+    """Return the earliest moment that lies so many working days after `moment`; before it if `days`
+    is negative."""
     margin = (abs(days) + 7) * 2 * 86400
     calendar = Calendar.between(moment - margin * (days < 0), moment + margin * (days >= 0), zone)
     passed = _passed(calendar)
     here = float(np.interp(moment, calendar.edges, passed))
-    return float(np.interp(here + days - 1e-9, passed, calendar.edges))  # of a weekend its beginning
+    return float(
+        np.interp(here + days - 1e-9, passed, calendar.edges)
+    )  # of a weekend its beginning
 
 
 def _passed(calendar: Calendar) -> NDArray[np.float64]:

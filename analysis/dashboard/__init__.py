@@ -1,1 +1,2 @@
-"""What a manager watches while a campaign runs: progress, time, annotators and their agreement, labels, gold pairs."""
+"""What a manager watches while a campaign runs: progress, time, annotators and their agreement,
+labels, gold pairs."""

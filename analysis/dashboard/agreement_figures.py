@@ -1,4 +1,5 @@
-"""Figures that take longer than a page may: computed by a job, kept as its report, shown with their age."""
+"""Figures that take longer than a page may: computed by a job, kept as its report, shown with their
+age."""
 
 from __future__ import annotations
 
@@ -34,15 +35,22 @@ LENGTHS = [(0, 100), (100, 200), (200, 400), (400, 800), (800, None)]
 
 
 def latest(campaign: Campaign) -> Job | None:
-    return Job.objects.filter(campaign_id=campaign.pk, kind=AGREEMENT, state=Job.State.DONE).order_by("-finished_at").first()
+    return (
+        Job.objects.filter(campaign_id=campaign.pk, kind=AGREEMENT, state=Job.State.DONE)
+        .order_by("-finished_at")
+        .first()
+    )
 
 
 def is_running(campaign: Campaign) -> bool:
-    return Job.objects.filter(campaign_id=campaign.pk, kind=AGREEMENT, state__in=Job.ACTIVE).exists()
+    return Job.objects.filter(
+        campaign_id=campaign.pk, kind=AGREEMENT, state__in=Job.ACTIVE
+    ).exists()
 
 
 def agreement_of(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None, Job | None]:
-    """-> (the newest figures as `newest_agreement` tells them; a new job to be sent, if they are out of date)"""
+    """-> (the newest figures as `newest_agreement` tells them; a new job to be sent, if they are
+    out of date)"""
     newest = newest_agreement(campaign, live)
     if newest is not None and (newest["current"] or newest["age"] < STALE.total_seconds()):
         return newest, None
@@ -52,7 +60,8 @@ def agreement_of(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None,
 
 
 def newest_agreement(campaign: Campaign, live: Live) -> dict[str, Any] | None:
-    """The figures that were computed last, with `age` in seconds, `finished_at` and `current`; None where none were."""
+    """The figures that were computed last, with `age` in seconds, `finished_at` and `current`; None
+    where none were."""
     newest = latest(campaign)
     if newest is None or newest.finished_at is None:
         return None
@@ -65,12 +74,18 @@ def newest_agreement(campaign: Campaign, live: Live) -> dict[str, Any] | None:
 
 
 def latest_alpha(campaign: Campaign, live: Live) -> dict[str, Any]:
-    """Ordinal alpha as it was computed last -> value, low, high (None where undefined), at (when; None: never), reason for what is None in words;
-    judgements: that it rests on, current: whether these are all; by_entry: of an ordered pool, both kinds of its pairs apart, in a line"""
+    """Ordinal alpha as it was computed last -> value, low, high (None where undefined), at (when;
+    None: never), reason for what is None in words; judgements: that it rests on, current: whether
+    these are all; by_entry: of an ordered pool, both kinds of its pairs apart, in a line"""
     newest = latest(campaign)
     if newest is None:
         never: dict[str, Any] = dict.fromkeys(("value", "low", "high", "at", "judgements"))
-        return {**never, "current": False, "reason": "not computed yet; the page Agreement does it", "by_entry": ""}
+        return {
+            **never,
+            "current": False,
+            "reason": "not computed yet; the page Agreement does it",
+            "by_entry": "",
+        }
     graded = newest.report["graded"]
     low, high = graded["alpha_ci"]
     reason = graded.get("reasons", {}).get("alpha") or graded.get("alpha_ci_reason") or "undefined"
@@ -93,26 +108,41 @@ def _is_current(job: Job, live: Live) -> bool:
 
 
 def keep_alpha(campaign: Campaign, live: Live) -> Job | None:
-    """A new job to be sent, if there are judgements that alpha does not know and it is older than OLD."""
+    """A new job to be sent, if there are judgements that alpha does not know and it is older than
+    OLD."""
     newest = latest(campaign)
     if not live.rows.counts.any():
         return None
-    if newest is not None and newest.finished_at is not None and (_is_current(newest, live) or timezone.now() - newest.finished_at < OLD):
+    if (
+        newest is not None
+        and newest.finished_at is not None
+        and (_is_current(newest, live) or timezone.now() - newest.finished_at < OLD)
+    ):
         return None
     return ask(campaign, marks=[live.newest, live.audit])
 
 
-def ask(campaign: Campaign, *, marks: list[int] | None = None, user: User | None = None) -> Job | None:
+def ask(
+    campaign: Campaign, *, marks: list[int] | None = None, user: User | None = None
+) -> Job | None:
     """A new job, unless one is on its way."""
     if is_running(campaign):
         return None
     label = f"Agreement figures of {campaign.name}"
-    return jobs.enqueue(AGREEMENT, {"marks": marks or []}, label=label, user=user, collection=campaign.collection, campaign_id=campaign.pk)
+    return jobs.enqueue(
+        AGREEMENT,
+        {"marks": marks or []},
+        label=label,
+        user=user,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
 
 
 @jobs.kind(AGREEMENT, unit="steps", figures=True)
 def compute(work: Work) -> dict[str, Any]:
-    """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic, by_length, by_guideline, by_entry"""
+    """-> report: graded, binary (the keys of the command `agreement`), over_time, by_topic,
+    by_length, by_guideline, by_entry"""
     campaign = Campaign.objects.get(pk=work.campaign_id)
     live = live_rows(campaign, fresh=0.0)
     table = live.table(campaign.grades.size)
@@ -138,7 +168,9 @@ def compute(work: Work) -> dict[str, Any]:
     by_length = _named(_alphas(table, lengths, fewest=FEWEST_PAIRS), _length_name)
     work.progress(4, total=5, message="alpha by guidelines")
     versions = _guideline_groups(live)
-    by_guideline = _named(_alphas(table, versions, fewest=FEWEST_PAIRS), lambda v: f"version {v}" if v else "none")
+    by_guideline = _named(
+        _alphas(table, versions, fewest=FEWEST_PAIRS), lambda v: f"version {v}" if v else "none"
+    )
     return jsonable(
         {
             "graded": scale_json(report.graded),
@@ -167,7 +199,13 @@ def _alphas(table: LabelTable, group: Any, *, fewest: int = 2) -> dict[int, Subs
 
 def _alpha(subset: SubsetAlpha) -> dict[str, Any]:
     reason = "one and the same grade only" if np.isnan(subset.alpha) else subset.interval.reason
-    return {"alpha": subset.alpha, "low": subset.interval.low, "high": subset.interval.high, "pairs": subset.n_pairs, "reason": reason}
+    return {
+        "alpha": subset.alpha,
+        "low": subset.interval.low,
+        "high": subset.interval.high,
+        "pairs": subset.n_pairs,
+        "reason": reason,
+    }
 
 
 def _named(alphas: dict[int, SubsetAlpha], name: Any) -> list[dict[str, Any]]:
@@ -175,7 +213,8 @@ def _named(alphas: dict[int, SubsetAlpha], name: Any) -> list[dict[str, Any]]:
 
 
 def _lowest_topics(table: LabelTable) -> NDArray[np.int64]:
-    """(n_pairs) the topic, -1 unless it is one of the MOST_GROUPS with the lowest alpha: intervals of thousands would not be shown."""
+    """(n_pairs) the topic, -1 unless it is one of the MOST_GROUPS with the lowest alpha: intervals
+    of thousands would not be shown."""
     alphas = _alphas(table, table.pair_topic, fewest=FEWEST_PAIRS)
     shown = sorted(alphas, key=lambda t: (*_lowest_first(alphas[t].alpha), t))[:MOST_GROUPS]
     return np.where(np.isin(table.pair_topic, shown), table.pair_topic, -1)
@@ -196,7 +235,8 @@ def _length_name(group: int) -> str:
 
 
 def _guideline_groups(live: Live) -> Any:
-    """The version under which all judgements of the pair were made; -1 where they are of several."""
+    """The version under which all judgements of the pair were made; -1 where they are of
+    several."""
     counts, size = live.rows.counts, len(live.pairs)
     lowest, highest = np.full(size, np.iinfo(np.int32).max), np.full(size, -1)
     np.minimum.at(lowest, live.pair[counts], live.rows.guideline[counts])

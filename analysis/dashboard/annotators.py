@@ -28,12 +28,13 @@ NOTHING = float("nan")
 
 @dataclass(frozen=True, eq=False)
 class Person:
-    """One annotator. Seconds are active seconds of counted judgements; None where there is none to speak of.
+    """One annotator. Seconds are active seconds of counted judgements; None where there is none to
+    speak of.
 
-    Of somebody excluded n is 0, and the rest says what the judgements made until then were like: why they are out stays to be seen.
-    n_kept: judgements that times, shares and agreement are of; n of everybody else. hours: active ones, of all judgements with a time,
-    whatever became of them. n_topics: in which anything was judged.
-    """
+    Of somebody excluded n is 0, and the rest says what the judgements made until then were like:
+    why they are out stays to be seen. n_kept: judgements that times, shares and agreement are of; n
+    of everybody else. hours: active ones, of all judgements with a time, whatever became of them.
+    n_topics: in which anything was judged."""
 
     membership: Membership
     n: int
@@ -60,7 +61,11 @@ class Person:
     def waits(self) -> bool:
         """Whether the person failed the qualification and waits for a manager."""
         member = self.membership
-        return member.standing == Membership.Standing.PAUSED and member.standing_reason == FAILED and member.qualified_at is None
+        return (
+            member.standing == Membership.Standing.PAUSED
+            and member.standing_reason == FAILED
+            and member.qualified_at is None
+        )
 
     @property
     def submitted(self) -> int:
@@ -76,9 +81,14 @@ class Person:
 
     @property
     def kappa(self) -> float | None:
-        """Undefined below LEAST_SHARED pairs shared with others: three pairs alike are no agreement of 1.00 that anybody may act on."""
+        """Undefined below LEAST_SHARED pairs shared with others: three pairs alike are no agreement
+        of 1.00 that anybody may act on."""
         agreement = self.agreement
-        return None if agreement is None or agreement.n < LEAST_SHARED or np.isnan(agreement.kappa) else agreement.kappa
+        return (
+            None
+            if agreement is None or agreement.n < LEAST_SHARED or np.isnan(agreement.kappa)
+            else agreement.kappa
+        )
 
     @property
     def kappa_reason(self) -> str:
@@ -86,39 +96,71 @@ class Person:
         if self.agreement is None or self.agreement.n == 0:
             return _("no pair shared with others yet")
         if self.agreement.n < LEAST_SHARED:
-            says = ngettext("%(n)s shared pair; needs %(least)s", "%(n)s shared pairs; needs %(least)s", self.agreement.n)
+            says = ngettext(
+                "%(n)s shared pair; needs %(least)s",
+                "%(n)s shared pairs; needs %(least)s",
+                self.agreement.n,
+            )
             return says % {"n": self.agreement.n, "least": LEAST_SHARED}
         return _("one and the same grade only, on %(n)s shared pairs") % {"n": self.agreement.n}
 
 
 def people(campaign: Campaign, *, live: Live | None = None) -> list[Person]:
-    """All annotators, by pseudonym, in a number of queries that does not depend on how many they are. Of a large campaign as they were when the
-    first page of these rows asked for them."""
+    """All annotators, by pseudonym, in a number of queries that does not depend on how many they
+    are. Of a large campaign as they were when the first page of these rows asked for them."""
     live = live or page_rows(campaign)
-    return live.derived("people", lambda: _people(campaign, live)) if is_large(live) else _people(campaign, live)
+    return (
+        live.derived("people", lambda: _people(campaign, live))
+        if is_large(live)
+        else _people(campaign, live)
+    )
 
 
 def _people(campaign: Campaign, live: Live) -> list[Person]:
-    members = list(campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user").order_by("pseudonym"))
+    members = list(
+        campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
+        .select_related("user")
+        .order_by("pseudonym")
+    )
     names = campaign.grades.names
     known = known_scores(campaign)
     for member in members:
         member.campaign = campaign  # whose target is theirs where they have none of their own
     gold = gold_cohort(campaign, known)
-    depends_on = (live.newest, live.audit, names, known, gold, [(member.pk, member.standing) for member in members])
-    figures = live.remembered(("people", "figures"), depends_on, lambda: [_of_member(m, known.get(m.pk, {}), gold, campaign, live) for m in members])
-    return [replace(person, membership=member, last=_later(person.last, member.last_seen)) for person, member in zip(figures, members, strict=True)]
+    depends_on = (
+        live.newest,
+        live.audit,
+        names,
+        known,
+        gold,
+        [(member.pk, member.standing) for member in members],
+    )
+    figures = live.remembered(
+        ("people", "figures"),
+        depends_on,
+        lambda: [_of_member(m, known.get(m.pk, {}), gold, campaign, live) for m in members],
+    )
+    return [
+        replace(person, membership=member, last=_later(person.last, member.last_seen))
+        for person, member in zip(figures, members, strict=True)
+    ]
 
 
 def person_named(campaign: Campaign, pseudonym: str) -> Person | None:
     """One annotator, as `people` tells it. None: there is no such annotator."""
     live = page_rows(campaign)
-    member = campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pseudonym=pseudonym).select_related("user").first()
+    member = (
+        campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pseudonym=pseudonym)
+        .select_related("user")
+        .first()
+    )
     if member is None:
         return None
     member.campaign = campaign
     known = known_scores(campaign)
-    person = _of_member(member, known.get(member.pk, {}), gold_cohort(campaign, known), campaign, live)
+    person = _of_member(
+        member, known.get(member.pk, {}), gold_cohort(campaign, known), campaign, live
+    )
     return replace(person, last=_later(person.last, member.last_seen))
 
 
@@ -132,7 +174,9 @@ class GoldCohort:
 
     def share_without(self, own: Score | None) -> float:
         """Share right of everybody else; NaN where they judged none."""
-        right, judged = (self.right - own.right, self.judged - own.judged) if own else (self.right, self.judged)
+        right, judged = (
+            (self.right - own.right, self.judged - own.judged) if own else (self.right, self.judged)
+        )
         return right / judged if judged else NOTHING
 
 
@@ -141,19 +185,36 @@ NO_GOLD = GoldCohort(0, 0, 0.0)
 
 def gold_cohort(campaign: Campaign, known: Mapping[int, dict[str, Score]]) -> GoldCohort:
     scores = [one["gold"] for one in known.values() if "gold" in one]
-    return GoldCohort(sum(one.right for one in scores), sum(one.judged for one in scores), gold_by_chance(campaign)) if scores else NO_GOLD
+    return (
+        GoldCohort(
+            sum(one.right for one in scores),
+            sum(one.judged for one in scores),
+            gold_by_chance(campaign),
+        )
+        if scores
+        else NO_GOLD
+    )
 
 
-def _of_member(member: Membership, known: dict[str, Score], gold: GoldCohort, campaign: Campaign, live: Live) -> Person:
+def _of_member(
+    member: Membership, known: dict[str, Score], gold: GoldCohort, campaign: Campaign, live: Live
+) -> Person:
     """last: of the judgements alone."""
     name, names = member.pseudonym, campaign.grades.names
-    agreements = live.derived("leave one out", lambda: {loo.name: loo for loo in _agreements(campaign, live)})
-    of_excluded = live.derived("leave excluded out", lambda: {loo.name: loo for loo in _agreements_of_excluded(campaign, live)})
+    agreements = live.derived(
+        "leave one out", lambda: {loo.name: loo for loo in _agreements(campaign, live)}
+    )
+    of_excluded = live.derived(
+        "leave excluded out",
+        lambda: {loo.name: loo for loo in _agreements_of_excluded(campaign, live)},
+    )
     below = live.derived("clearly below", lambda: clearly_below(list(agreements.values())))
     cohort = live.derived("cohort", lambda: _cohort(live, names, list(agreements.values())))
     agreement = of_excluded.get(name) if member.standing == Membership.Standing.EXCLUDED else None
     own = own_of(own_figures(live, len(names)), name, len(names))
-    return _person(member, own, cohort, agreement or agreements.get(name), known, gold, below.get(name, False))
+    return _person(
+        member, own, cohort, agreement or agreements.get(name), known, gold, below.get(name, False)
+    )
 
 
 def _later(*moments: datetime | None) -> datetime | None:
@@ -166,24 +227,34 @@ def _agreements(campaign: Campaign, live: Live) -> list[AgainstOthers]:
 
 
 def _agreements_of_excluded(campaign: Campaign, live: Live) -> list[AgainstOthers]:
-    """Of the judgements made until the exclusion, each annotator's against the label of those who count."""
+    """Of the judgements made until the exclusion, each annotator's against the label of those who
+    count."""
     rows, g = live.rows, campaign.grades.size
     own = np.flatnonzero(was_counted(rows) & ~rows.counts)
     if not len(own):
         return []
-    counts = np.bincount(live.pair[rows.counts] * g + rows.grade[rows.counts], minlength=len(live.pairs) * g).reshape(-1, g)
+    counts = np.bincount(
+        live.pair[rows.counts] * g + rows.grade[rows.counts], minlength=len(live.pairs) * g
+    ).reshape(-1, g)
     label = lowest_of_the_most_frequent(counts)[live.pair[own]]
     shared = counts.sum(axis=1)[live.pair[own]] > 0
     person, own_grade = rows.annotator[own].astype(np.int64), rows.grade[own]
     who = np.unique(person)
     topic = live.pairs.topic[live.pair[own]]
-    by_topic = counts_by_topic(np.searchsorted(who, person)[shared], topic[shared], own_grade[shared], label[shared], n_grades=g)
+    by_topic = counts_by_topic(
+        np.searchsorted(who, person)[shared],
+        topic[shared],
+        own_grade[shared],
+        label[shared],
+        n_grades=g,
+    )
     return agreements([rows.annotators[i] for i in who.tolist()], by_topic)
 
 
 @dataclass(frozen=True, eq=False)
 class Cohort:
-    """Everybody who counts, together. counts: (n_grades); confusion: (n_grades, n_grades); median: active seconds, None without any."""
+    """Everybody who counts, together. counts: (n_grades); confusion: (n_grades, n_grades); median:
+    active seconds, None without any."""
 
     names: list[str]
     counts: np.ndarray
@@ -196,14 +267,18 @@ def _cohort(live: Live, names: list[str], agreements: list[AgainstOthers]) -> Co
     return Cohort(
         names=names,
         counts=np.bincount(rows.grade[rows.counts], minlength=len(names)).astype(float),
-        confusion=sum((loo.confusion for loo in agreements), np.zeros((len(names), len(names)), dtype=np.int64)),
+        confusion=sum(
+            (loo.confusion for loo in agreements),
+            np.zeros((len(names), len(names)), dtype=np.int64),
+        ),
         median=_median(rows.active[rows.counts]),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Own:
-    """What is known from an annotator's own rows alone: a row of `OwnFigures`, None for what is not there."""
+    """What is known from an annotator's own rows alone: a row of `OwnFigures`, None for what is not
+    there."""
 
     n: int
     n_kept: int
@@ -234,8 +309,12 @@ def own_of(figures: OwnFigures, name: str, n_grades: int) -> Own:
         active_s=float(figures.active_s[at]),
         counts=figures.counts[at],
         quartiles=None if np.isnan(median) else (q1, median, q3),
-        median_by_grade=[None if np.isnan(seconds) else seconds for seconds in figures.medians[at].tolist()],
-        last=None if np.isnan(figures.last[at]) else datetime.fromtimestamp(float(figures.last[at]), UTC),
+        median_by_grade=[
+            None if np.isnan(seconds) else seconds for seconds in figures.medians[at].tolist()
+        ],
+        last=None
+        if np.isnan(figures.last[at])
+        else datetime.fromtimestamp(float(figures.last[at]), UTC),
     )
 
 
@@ -266,7 +345,9 @@ def _person(
         shares=own_counts / n if n else own_counts,
         cohort_shares=others_counts / others_counts.sum() if others_counts.sum() else others_counts,
         confusion=agreement.confusion if agreement else np.zeros_like(cohort.confusion),
-        cohort_confusion=cohort.confusion - agreement.confusion if agreement and not is_out else cohort.confusion,
+        cohort_confusion=cohort.confusion - agreement.confusion
+        if agreement and not is_out
+        else cohort.confusion,
         below_others=below_others,
         gold_right=gold.right if gold else 0,
         gold_judged=gold.judged if gold else 0,
@@ -309,8 +390,8 @@ def _median(seconds: np.ndarray) -> float | None:
 
 @dataclass(frozen=True)
 class LikeRandom:
-    """An annotator whose judgements may have nothing to do with the documents. sign: of LIKE_RANDOM. n_labels: labels that would be gone, or
-    others, without them."""
+    """An annotator whose judgements may have nothing to do with the documents. sign: of
+    LIKE_RANDOM. n_labels: labels that would be gone, or others, without them."""
 
     pseudonym: str
     sign: str
@@ -319,7 +400,8 @@ class LikeRandom:
 
 
 def like_random(campaign: Campaign, live: Live) -> list[LikeRandom]:
-    """Annotators with such a sign, whether they still judge or not, but for excluded ones: those on whom most labels rest first."""
+    """Annotators with such a sign, whether they still judge or not, but for excluded ones: those on
+    whom most labels rest first."""
     if len(live.rows.annotators) < 2:
         return []
     suspects = []
@@ -328,5 +410,14 @@ def like_random(campaign: Campaign, live: Live) -> list[LikeRandom]:
         if signs:
             name = person.membership.pseudonym
             without = what_if_excluded(live.table(campaign.grades.size), [name])
-            suspects.append(LikeRandom(name, signs[0], without.n_judgements, len(without.without_label) + len(without.changes)))
-    return sorted(suspects, key=lambda one: (-one.n_labels, -one.n_judgements, natural(one.pseudonym)))
+            suspects.append(
+                LikeRandom(
+                    name,
+                    signs[0],
+                    without.n_judgements,
+                    len(without.without_label) + len(without.changes),
+                )
+            )
+    return sorted(
+        suspects, key=lambda one: (-one.n_labels, -one.n_judgements, natural(one.pseudonym))
+    )

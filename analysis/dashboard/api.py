@@ -32,20 +32,34 @@ FORECAST_MOMENTS = ("expected", "early", "late", "possible_from")
 
 
 class ForecastSerializer(serializers.Serializer):
-    """When the last judgement will be made; expected is null where there is no forecast, and reason says why."""
+    """When the last judgement will be made; expected is null where there is no forecast, and reason
+    says why."""
 
     expected = serializers.DateTimeField(allow_null=True)
     early = serializers.DateTimeField(allow_null=True)
-    late = serializers.DateTimeField(allow_null=True, help_text="null also if it is more than two years from now")
+    late = serializers.DateTimeField(
+        allow_null=True, help_text="null also if it is more than two years from now"
+    )
     per_day = serializers.FloatField(help_text="judgements a day at the pace of the last days")
     n_hours = serializers.IntegerField(help_text="over so many hours")
     reason = serializers.CharField(allow_blank=True)
     possible_from = serializers.DateTimeField(
-        allow_null=True, help_text="without a forecast: from when on there are enough working days; null if there are, and before the first judgement"
+        allow_null=True,
+        help_text=(
+            "without a forecast: from when on there are enough working days; null if there are, "
+            "and before the first judgement"
+        ),
     )
-    n_short = serializers.IntegerField(help_text="without a forecast: judgements missing to the fewest within the last two working days that it needs")
-    is_vague = serializers.BooleanField(help_text="whether the 95% prediction interval (early to late) is too wide to plan by")
-    trend = serializers.FloatField(allow_null=True, help_text="relative change of the pace per working day; null if it is not significant")
+    n_short = serializers.IntegerField(
+        help_text="without a forecast: judgements missing to the fewest within the last two working days that it needs"
+    )
+    is_vague = serializers.BooleanField(
+        help_text="whether the 95% prediction interval (early to late) is too wide to plan by"
+    )
+    trend = serializers.FloatField(
+        allow_null=True,
+        help_text="relative change of the pace per working day; null if it is not significant",
+    )
 
 
 class ProgressOfCampaignSerializer(serializers.Serializer):
@@ -53,16 +67,22 @@ class ProgressOfCampaignSerializer(serializers.Serializer):
     counted = serializers.IntegerField(help_text="those that fill a slot")
     pairs = serializers.IntegerField()
     complete = serializers.IntegerField(help_text="pairs judged as often as needed")
-    complete_depth = serializers.IntegerField(help_text="every pair down to this rank (batch, stage) is complete")
+    complete_depth = serializers.IntegerField(
+        help_text="every pair down to this rank (batch, stage) is complete"
+    )
     one_judgement = serializers.IntegerField(help_text="pairs with one judgement of several")
     unjudgeable = serializers.IntegerField()
     per_12h = serializers.IntegerField()
     per_24h = serializers.IntegerField()
     active_now = serializers.IntegerField(help_text="annotators who hold a pair")
     live_leases = serializers.IntegerField()
-    on_gold = serializers.IntegerField(help_text="judgements on gold and pairs for everyone, which count but are not among those needed")
+    on_gold = serializers.IntegerField(
+        help_text="judgements on gold and pairs for everyone, which count but are not among those needed"
+    )
     stalled = serializers.IntegerField()
-    short_at_deadline = serializers.IntegerField(allow_null=True, help_text="judgements that will be missing; null where nobody can say")
+    short_at_deadline = serializers.IntegerField(
+        allow_null=True, help_text="judgements that will be missing; null where nobody can say"
+    )
     moment = serializers.DateTimeField()
     forecast = ForecastSerializer()
     levels = LevelSerializer(many=True)
@@ -70,7 +90,11 @@ class ProgressOfCampaignSerializer(serializers.Serializer):
 
 class AgreementOfCampaignSerializer(serializers.Serializer):
     figures = serializers.DictField(
-        allow_null=True, help_text="keys of the command `agreement`, and alpha by day, topic, length and guidelines; null until computed"
+        allow_null=True,
+        help_text=(
+            "keys of the command `agreement`, and alpha by day, topic, length and guidelines; "
+            "null until computed"
+        ),
     )
     computed_at = serializers.DateTimeField(allow_null=True)
     current = serializers.BooleanField(help_text="whether the figures know all judgements")
@@ -84,17 +108,35 @@ class ProgressOfCampaign(APIView):
     def get(self, request: Request, slug: str) -> Response:
         now = progress(managed_campaign(request, slug))
         ahead = asdict(now.forecast)
-        moments = {name: None if ahead[name] is None else datetime.fromtimestamp(ahead[name], UTC) for name in FORECAST_MOMENTS}
-        values = {name: value for name, value in vars(now).items() if name not in ("depths", "forecast")}
-        levels = [{"rank": one.rank, "pairs": one.pairs, "complete": one.complete, "started": one.started} for one in now.depths]
-        return Response(ProgressOfCampaignSerializer({**values, "forecast": {**ahead, **moments}, "levels": levels}).data)
+        moments = {
+            name: None if ahead[name] is None else datetime.fromtimestamp(ahead[name], UTC)
+            for name in FORECAST_MOMENTS
+        }
+        values = {
+            name: value for name, value in vars(now).items() if name not in ("depths", "forecast")
+        }
+        levels = [
+            {"rank": one.rank, "pairs": one.pairs, "complete": one.complete, "started": one.started}
+            for one in now.depths
+        ]
+        return Response(
+            ProgressOfCampaignSerializer(
+                {**values, "forecast": {**ahead, **moments}, "levels": levels}
+            ).data
+        )
 
 
 class ToDoActionSerializer(serializers.Serializer):
     words = serializers.CharField()
     address = serializers.CharField(help_text="path of a page, or where `fields` are posted to")
-    fields_to_post = serializers.DictField(source="fields", child=serializers.CharField(), help_text="form fields; empty: the address is a page")
-    about = serializers.CharField(allow_blank=True, help_text="whom it concerns, where there are several")
+    fields_to_post = serializers.DictField(
+        source="fields",
+        child=serializers.CharField(),
+        help_text="form fields; empty: the address is a page",
+    )
+    about = serializers.CharField(
+        allow_blank=True, help_text="whom it concerns, where there are several"
+    )
 
 
 class ToDoSerializer(serializers.Serializer):
@@ -133,7 +175,16 @@ class AgreementOfCampaign(APIView):
         if job is not None:
             tasks.send(job)
         agreement: dict[str, Any] = figures or {}
-        shown = {name: value for name, value in agreement.items() if name not in ("age", "current", "finished_at")}
+        shown = {
+            name: value
+            for name, value in agreement.items()
+            if name not in ("age", "current", "finished_at")
+        }
         working = agreement_figures.is_running(campaign)
-        answer = {"figures": shown or None, "computed_at": agreement.get("finished_at"), "current": agreement.get("current", False), "working": working}
+        answer = {
+            "figures": shown or None,
+            "computed_at": agreement.get("finished_at"),
+            "current": agreement.get("current", False),
+            "working": working,
+        }
         return Response(AgreementOfCampaignSerializer(answer).data)

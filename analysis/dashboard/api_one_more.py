@@ -29,20 +29,33 @@ class PairNameSerializer(Body):
 
 class OneMoreWantedSerializer(Body):
     pairs = PairNameSerializer(many=True, allow_empty=False)
-    take_back = serializers.BooleanField(default=False, help_text="take one back that nobody has given, in place of asking for one")
+    take_back = serializers.BooleanField(
+        default=False, help_text="take one back that nobody has given, in place of asking for one"
+    )
     preview = serializers.BooleanField(default=False, help_text="only say what it would come to")
 
 
 class OneMoreDoneSerializer(serializers.Serializer):
-    pairs = serializers.IntegerField(help_text="for which it is done, or would be: one judgement each")
-    left_out = serializers.DictField(child=serializers.IntegerField(), help_text="reason -> number of pairs")
-    judged_by_all = serializers.IntegerField(help_text="pairs that every active annotator has judged: they wait for somebody new")
+    pairs = serializers.IntegerField(
+        help_text="for which it is done, or would be: one judgement each"
+    )
+    left_out = serializers.DictField(
+        child=serializers.IntegerField(), help_text="reason -> number of pairs"
+    )
+    judged_by_all = serializers.IntegerField(
+        help_text="pairs that every active annotator has judged: they wait for somebody new"
+    )
     missing = serializers.IntegerField(help_text="judgements missing in the campaign then")
-    expected = serializers.DateTimeField(allow_null=True, help_text="when the last judgement is expected then; null without a forecast")
+    expected = serializers.DateTimeField(
+        allow_null=True,
+        help_text="when the last judgement is expected then; null without a forecast",
+    )
 
 
 class AskedPairSerializer(PairNameSerializer):
-    asked_more = serializers.IntegerField(help_text="judgements asked for beyond the campaign's number")
+    asked_more = serializers.IntegerField(
+        help_text="judgements asked for beyond the campaign's number"
+    )
     judgements = serializers.IntegerField(help_text="that count")
     needed = serializers.IntegerField(help_text="judgements in all")
 
@@ -56,27 +69,48 @@ class OneMore(APIView):
         rows = kept_pairs(managed_campaign(request, slug)).filter(asked_more__gt=0)
         names = ("topic", "document", "asked_more", "judgements", "needed")
         fields = ("entry__topic__topic_id", "entry__docno", "asked_more", "counted", "needed")
-        return Response([dict(zip(names, row, strict=True)) for row in sorted(rows.values_list(*fields))])
+        return Response(
+            [dict(zip(names, row, strict=True)) for row in sorted(rows.values_list(*fields))]
+        )
 
-    @extend_schema(request=OneMoreWantedSerializer, responses=OneMoreDoneSerializer, operation_id="campaigns_one_more")
+    @extend_schema(
+        request=OneMoreWantedSerializer,
+        responses=OneMoreDoneSerializer,
+        operation_id="campaigns_one_more",
+    )
     @repeatable
     def post(self, request: Request, slug: str) -> Response:
-        """Ask for one more judgement of each pair, beyond the campaign's number: another person's. Pairs of which none can be asked are left out."""
+        """Ask for one more judgement of each pair, beyond the campaign's number: another person's.
+        Pairs of which none can be asked are left out."""
         campaign = managed_campaign(request, slug)
         body = OneMoreWantedSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         wanted, actor = body.validated_data, cast(User, request.user)
         try:
-            ids = one_more.pairs_named(campaign, list(dict.fromkeys((pair["topic"], pair["document"]) for pair in wanted["pairs"])))
+            ids = one_more.pairs_named(
+                campaign,
+                list(dict.fromkeys((pair["topic"], pair["document"]) for pair in wanted["pairs"])),
+            )
             shown = previews.preview(campaign, ids, back=wanted["take_back"])
             if not wanted["preview"]:
-                deed = one_more.take_one_more_back if wanted["take_back"] else one_more.ask_for_one_more
+                deed = (
+                    one_more.take_one_more_back
+                    if wanted["take_back"]
+                    else one_more.ask_for_one_more
+                )
                 deed(campaign, ids, actor=actor)
         except CampaignError as error:
             raise refusal_of(error) from None
         at = shown.after.expected
         answer: dict[str, Any] = {
-            **{"pairs": shown.n, "left_out": shown.chosen.refused, "judged_by_all": shown.chosen.judged_by_all},
-            **{"missing": shown.after.missing, "expected": None if at is None else datetime.fromtimestamp(at, UTC)},
+            **{
+                "pairs": shown.n,
+                "left_out": shown.chosen.refused,
+                "judged_by_all": shown.chosen.judged_by_all,
+            },
+            **{
+                "missing": shown.after.missing,
+                "expected": None if at is None else datetime.fromtimestamp(at, UTC),
+            },
         }
         return Response(OneMoreDoneSerializer(answer).data)

@@ -1,4 +1,5 @@
-"""Where annotators differ: one person's judgements beside the others', and the most disputed pairs."""
+"""Where annotators differ: one person's judgements beside the others', and the most disputed
+pairs."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ MOST_LISTED = 200
 
 @dataclass
 class Difference:
-    """own: the annotator's grade; others: pseudonym -> grade. distance: between own and the label of the others."""
+    """own: the annotator's grade; others: pseudonym -> grade. distance: between own and the label
+    of the others."""
 
     pair: int
     own: int
@@ -61,20 +63,35 @@ def of_person(campaign: Campaign, live: Live, pseudonym: str) -> list[Difference
     row_of_pair = live.pairs.ids[live.table_pairs]
     differences = []
     for row in mine.tolist():
-        same = range(*np.searchsorted(table.pair, np.array([table.pair[row], table.pair[row] + 1], dtype=table.pair.dtype)).tolist())
-        others = [(table.annotators[table.annotator[i]], int(table.grade[i])) for i in same if i != row]
+        same = range(
+            *np.searchsorted(
+                table.pair, np.array([table.pair[row], table.pair[row] + 1], dtype=table.pair.dtype)
+            ).tolist()
+        )
+        others = [
+            (table.annotators[table.annotator[i]], int(table.grade[i])) for i in same if i != row
+        ]
         own = int(table.grade[row])
-        differences.append(Difference(int(row_of_pair[table.pair[row]]), own, int(label[row]), abs(own - int(label[row])), others))
+        differences.append(
+            Difference(
+                int(row_of_pair[table.pair[row]]),
+                own,
+                int(label[row]),
+                abs(own - int(label[row])),
+                others,
+            )
+        )
     differences.sort(key=lambda d: (-d.distance, d.pair))
     return differences
 
 
 @dataclass(frozen=True, eq=False)
 class DisputedOrder:
-    """Disputed pairs as places in the table of judgements, with the spread of their grades and their row ids; those whose label could be another come first.
+    """Disputed pairs as places in the table of judgements, with the spread of their grades and
+    their row ids; those whose label could be another come first.
 
-    n_weighty: how many those are: pairs whose grades are two or more apart, or without a grade more frequent than any other.
-    """
+    n_weighty: how many those are: pairs whose grades are two or more apart, or without a grade more
+    frequent than any other."""
 
     places: NDArray[np.intp]
     spread: NDArray[np.float64]
@@ -87,8 +104,9 @@ class DisputedOrder:
 
 
 def disputed_order(campaign: Campaign, live: Live) -> DisputedOrder:
-    """All pairs with at least two judgements and any disagreement, within each part the widest spread first. Those that still wait for a
-    judgement, which may settle them, are left out as long as people judge."""
+    """All pairs with at least two judgements and any disagreement, within each part the widest
+    spread first. Those that still wait for a judgement, which may settle them, are left out as long
+    as people judge."""
     table = live.table(campaign.grades.size)
     counts = table.counts
     n = counts.sum(axis=1)
@@ -102,16 +120,27 @@ def disputed_order(campaign: Campaign, live: Live) -> DisputedOrder:
     weighty = (apart >= 2) | (decisions(counts[candidates]) == LOWEST_GRADE)
     order = np.lexsort((candidates, -n[candidates], -spread[candidates].round(10), ~weighty))
     places = candidates[order]
-    return DisputedOrder(places, spread[places], live.pairs.ids[live.table_pairs][places].tolist(), int(weighty.sum()))
+    return DisputedOrder(
+        places,
+        spread[places],
+        live.pairs.ids[live.table_pairs][places].tolist(),
+        int(weighty.sum()),
+    )
 
 
 def most_disputed(campaign: Campaign, live: Live, *, most: int = MOST_LISTED) -> list[Disputed]:
     """The first of `disputed_order`, with the grades that were given."""
     table, order = live.table(campaign.grades.size), disputed_order(campaign, live)
     disputed = []
-    for pair, pk, spread in zip(order.places[:most].tolist(), order.ids, order.spread.tolist(), strict=False):
-        start, end = np.searchsorted(table.pair, np.array([pair, pair + 1], dtype=table.pair.dtype)).tolist()
-        given = [(table.annotators[table.annotator[i]], int(table.grade[i])) for i in range(start, end)]
+    for pair, pk, spread in zip(
+        order.places[:most].tolist(), order.ids, order.spread.tolist(), strict=False
+    ):
+        start, end = np.searchsorted(
+            table.pair, np.array([pair, pair + 1], dtype=table.pair.dtype)
+        ).tolist()
+        given = [
+            (table.annotators[table.annotator[i]], int(table.grade[i])) for i in range(start, end)
+        ]
         disputed.append(Disputed(pk, given, spread))
     return disputed
 
@@ -126,7 +155,8 @@ def waiting(campaign: Campaign, live: Live) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Turn:
-    """Where a pair stands among those gone through, from 1; before, after: row ids of the pairs beside it."""
+    """Where a pair stands among those gone through, from 1; before, after: row ids of the pairs
+    beside it."""
 
     place: int
     of: int
@@ -139,7 +169,9 @@ def turn_among(ids: list[int], pair: int) -> Turn | None:
     if pair not in ids:
         return None
     at = ids.index(pair)
-    return Turn(at + 1, len(ids), ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None)
+    return Turn(
+        at + 1, len(ids), ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None
+    )
 
 
 def turn_of(campaign: Campaign, live: Live, pair: int) -> Turn | None:
@@ -148,8 +180,9 @@ def turn_of(campaign: Campaign, live: Live, pair: int) -> Turn | None:
 
 
 def next_disputed(campaign: Campaign, live: Live, pair: int) -> int | None:
-    """The disputed pair to decide after this one, in the order of the list and then from its begin: without a label of the managers' own, and
-    one whose label could be another if this one's could. None if none is left."""
+    """The disputed pair to decide after this one, in the order of the list and then from its begin:
+    without a label of the managers' own, and one whose label could be another if this one's could.
+    None if none is left."""
     order = disputed_order(campaign, live)
     among = order.weighty if pair in order.weighty else order.ids
     at = among.index(pair) + 1 if pair in among else 0
@@ -160,7 +193,9 @@ def next_disputed(campaign: Campaign, live: Live, pair: int) -> int | None:
 def with_texts(campaign: Campaign, disagreeing: Iterable[Difference | Disputed]) -> None:
     """Fill in topic and document of the pairs shown, in one query."""
     shown = list(disagreeing)
-    rows = Pair.objects.filter(pk__in=[d.pair for d in shown]).select_related("entry__topic", "entry__document")
+    rows = Pair.objects.filter(pk__in=[d.pair for d in shown]).select_related(
+        "entry__topic", "entry__document"
+    )
     rows = rows.defer("entry__document__text", "entry__document__fields")
     pairs = {pair.pk: pair for pair in rows}
     for difference in shown:

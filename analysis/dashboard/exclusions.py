@@ -1,4 +1,5 @@
-"""What would excluding somebody change? Labels, pairs left without one, and the ranking of the systems."""
+"""What would excluding somebody change? Labels, pairs left without one, and the ranking of the
+systems."""
 
 from __future__ import annotations
 
@@ -34,9 +35,9 @@ def ask_what_exclusion_changes(campaign: Campaign, annotators: list[str], *, use
 
 @jobs.kind(EXCLUSION, unit="runs")
 def preview_exclusion(work: Work) -> dict[str, Any]:
-    """-> report: alpha (ordinal, before and after; None: undefined), judgements, pairs without label, changes (the first hundred), topics that
-    would have no label left (systems are ranked over the others, before and after),
-    and what `compared` says of the systems"""
+    """-> report: alpha (ordinal, before and after; None: undefined), judgements, pairs without
+    label, changes (the first hundred), topics that would have no label left (systems are ranked
+    over the others, before and after), and what `compared` says of the systems"""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     what = what_if_excluded(counted_table(campaign), work.parameters["annotators"])
     tables = (what.before.table, what.after.table)
@@ -50,7 +51,10 @@ def preview_exclusion(work: Work) -> dict[str, Any]:
         "without_label": len(what.without_label),
         "topics_lost": what.topics_lost,
         "n_changes": len(what.changes),
-        "changes": [{"topic": c.topic, "document": c.document, "before": c.before, "after": c.after} for c in shown],
+        "changes": [
+            {"topic": c.topic, "document": c.document, "before": c.before, "after": c.after}
+            for c in shown
+        ],
         "rankings": [],
         "systems": 0,
     }
@@ -61,8 +65,15 @@ def preview_exclusion(work: Work) -> dict[str, Any]:
     if not what.after.n_labelled or not what.before.n_labelled:
         report["no_rankings"] = "no pair has enough judgements for a label"
         return report
-    before, after = means_under(work, runs, what.on_common_topics(), levels=[campaign.threshold] * 2)
-    rankings = compared(before, after, [run.tag for run in runs], names=("the labels now", "the labels without them"))
+    before, after = means_under(
+        work, runs, what.on_common_topics(), levels=[campaign.threshold] * 2
+    )
+    rankings = compared(
+        before,
+        after,
+        [run.tag for run in runs],
+        names=("the labels now", "the labels without them"),
+    )
     return report | {"rankings": rankings, "systems": len(runs)}
 
 

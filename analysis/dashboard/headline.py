@@ -22,19 +22,34 @@ if TYPE_CHECKING:
 DAY = 86400.0
 HOUR = 3600.0
 SMALL = (
-    gettext_lazy("no"), gettext_lazy("one"), gettext_lazy("two"), gettext_lazy("three"), gettext_lazy("four"), gettext_lazy("five"), gettext_lazy("six"),
-    gettext_lazy("seven"), gettext_lazy("eight"), gettext_lazy("nine"), gettext_lazy("ten"), gettext_lazy("eleven"), gettext_lazy("twelve"),
-)  # fmt: skip
+    gettext_lazy("no"),
+    gettext_lazy("one"),
+    gettext_lazy("two"),
+    gettext_lazy("three"),
+    gettext_lazy("four"),
+    gettext_lazy("five"),
+    gettext_lazy("six"),
+    gettext_lazy("seven"),
+    gettext_lazy("eight"),
+    gettext_lazy("nine"),
+    gettext_lazy("ten"),
+    gettext_lazy("eleven"),
+    gettext_lazy("twelve"),
+)
 
 
 def moment_text(seconds: float) -> str:
-    """“Fri 27 Nov, 18:00”, with the year if it is not this one. seconds: since 1970; in the reader's time zone."""
+    """“Fri 27 Nov, 18:00”, with the year if it is not this one. seconds: since 1970; in the
+    reader's time zone."""
     moment = timezone.localtime(datetime.fromtimestamp(seconds, UTC))
-    return formats.date_format(moment, "D j M, H:i" if moment.year == timezone.localtime().year else "D j M Y, H:i")
+    return formats.date_format(
+        moment, "D j M, H:i" if moment.year == timezone.localtime().year else "D j M Y, H:i"
+    )
 
 
 def day_text(seconds: float) -> str:
-    """“Fri 27 Nov”, as forecasts are told by the day; the hour is added within the next two days."""
+    """“Fri 27 Nov”, as forecasts are told by the day; the hour is added within the next two
+    days."""
     moment, now = timezone.localtime(datetime.fromtimestamp(seconds, UTC)), timezone.localtime()
     if moment - now < timedelta(days=2):
         return moment_text(seconds)
@@ -45,8 +60,12 @@ def interval_text(ahead: Forecast) -> str:
     """“Thu 26 Nov to Wed 2 Dec”; only months if the interval is too wide to plan by."""
     assert ahead.early is not None, "only a forecast has an interval"
     if ahead.late is None:
-        return _("%(early)s to more than two years from now") % {"early": _month(ahead.early) if ahead.is_vague else day_text(ahead.early)}
-    early, late = (_month(at) if ahead.is_vague else day_text(at) for at in (ahead.early, ahead.late))
+        return _("%(early)s to more than two years from now") % {
+            "early": _month(ahead.early) if ahead.is_vague else day_text(ahead.early)
+        }
+    early, late = (
+        _month(at) if ahead.is_vague else day_text(at) for at in (ahead.early, ahead.late)
+    )
     return _("%(early)s to %(late)s") % {"early": early, "late": late}
 
 
@@ -59,15 +78,30 @@ def has_ended(campaign: Campaign) -> bool:
     return campaign.is_over or campaign.state == Campaign.State.CLOSED
 
 
-def complete_level(campaign: Campaign, priorities: Sequence[int], missing: Sequence[float] | NDArray[Any], room: float, *, width: int | None = None) -> int:
-    """The level (rank, batch, stage) down to which all pairs are complete after `room` judgements more; 0: not even the first.
+def complete_level(
+    campaign: Campaign,
+    priorities: Sequence[int],
+    missing: Sequence[float] | NDArray[Any],
+    room: float,
+    *,
+    width: int | None = None,
+) -> int:
+    """The level (rank, batch, stage) down to which all pairs are complete after `room` judgements
+    more; 0: not even the first.
 
-    priorities: of the levels, the highest first; missing: judgements of each. Priorities of one band are judged together, so that a band
-    is complete as a whole; width: of the bands, the campaign's own unless given.
-    """
+    priorities: of the levels, the highest first; missing: judgements of each. Priorities of one
+    band are judged together, so that a band is complete as a whole; width: of the bands, the
+    campaign's own unless given."""
     if not len(priorities):
         return 0
-    bands = [band_of(priority, highest=max(priorities[0], campaign.top_priority), width=width or campaign.band) for priority in priorities]
+    bands = [
+        band_of(
+            priority,
+            highest=max(priorities[0], campaign.top_priority),
+            width=width or campaign.band,
+        )
+        for priority in priorities
+    ]
     spent, level = 0.0, 0
     for band in sorted(set(bands)):
         own = [place for place, its in enumerate(bands) if its == band]
@@ -79,26 +113,36 @@ def complete_level(campaign: Campaign, priorities: Sequence[int], missing: Seque
 
 
 def judged_levels(campaign: Campaign, priorities: list[int]) -> list[int]:
-    """Of the priorities, the highest first, those down to the depth to which is judged: no level beyond it ever becomes complete."""
+    """Of the priorities, the highest first, those down to the depth to which is judged: no level
+    beyond it ever becomes complete."""
     least = campaign.least_priority
     return [priority for priority in priorities if least is None or priority >= least]
 
 
 def headline(campaign: Campaign, now: CampaignProgress) -> str:
     """“Day 9 of 13 · 54% judged · two days late; complete to rank 6 by the deadline”"""
-    said = {"level": level_name(campaign.level_word), "share": f"{100 * now.counted // now.needed}%" if now.needed else _("nothing to judge")}
+    said = {
+        "level": level_name(campaign.level_word),
+        "share": f"{100 * now.counted // now.needed}%" if now.needed else _("nothing to judge"),
+    }
     judged = _("%(share)s judged") % said if now.needed else said["share"]
     said["so_far"] = " · ".join(part for part in (_days(campaign, now), judged) if part)
     if now.needed and now.counted >= now.needed:
         return _("Everything that is needed has been judged.")
     if has_ended(campaign):
-        said["end"] = _("Closed") if campaign.state == Campaign.State.CLOSED else _("The deadline has passed")
+        said["end"] = (
+            _("Closed") if campaign.state == Campaign.State.CLOSED else _("The deadline has passed")
+        )
         if now.complete_depth:
-            return _("%(end)s at %(share)s; complete to %(level)s %(depth)s.") % (said | {"depth": now.complete_depth})
+            return _("%(end)s at %(share)s; complete to %(level)s %(depth)s.") % (
+                said | {"depth": now.complete_depth}
+            )
         return _("%(end)s at %(share)s; the first %(level)s is not complete.") % said
     ahead, possible = now.forecast.expected, now.forecast.possible_from
     if ahead is None and possible is not None:
-        return _("%(so_far)s · forecast available from %(day)s") % (said | {"day": day_text(possible)})
+        return _("%(so_far)s · forecast available from %(day)s") % (
+            said | {"day": day_text(possible)}
+        )
     if ahead is None:
         return said["so_far"]
     if now.forecast.is_vague:
@@ -109,13 +153,23 @@ def headline(campaign: Campaign, now: CampaignProgress) -> str:
     if now.by_deadline is None or ahead <= campaign.deadline.timestamp():
         return _("%(so_far)s · %(late)s") % said
     if now.by_deadline:
-        return _("%(so_far)s · %(late)s; complete to %(level)s %(depth)s by the deadline") % (said | {"depth": now.by_deadline})
-    return _("%(so_far)s · %(late)s; the first %(level)s will not be complete by the deadline") % said
+        return _("%(so_far)s · %(late)s; complete to %(level)s %(depth)s by the deadline") % (
+            said | {"depth": now.by_deadline}
+        )
+    return (
+        _("%(so_far)s · %(late)s; the first %(level)s will not be complete by the deadline") % said
+    )
 
 
 def level_name(word: str) -> str:
     """What the pool calls its levels (pooling.core.pool_kinds), in the reader's language."""
-    return {"rank": _("rank"), "batch": _("batch"), "stage": _("stage"), "priority": _("priority"), "level": _("level")}.get(word, word)
+    return {
+        "rank": _("rank"),
+        "batch": _("batch"),
+        "stage": _("stage"),
+        "priority": _("priority"),
+        "level": _("level"),
+    }.get(word, word)
 
 
 def _days(campaign: Campaign, now: CampaignProgress) -> str:
@@ -134,5 +188,9 @@ def lateness(seconds: float) -> str:
     if seconds <= 0:
         return _("in time")
     size = round(seconds / DAY) if seconds >= DAY else max(1, round(seconds / HOUR))
-    says = ngettext("%(n)s day late", "%(n)s days late", size) if seconds >= DAY else ngettext("%(n)s hour late", "%(n)s hours late", size)
+    says = (
+        ngettext("%(n)s day late", "%(n)s days late", size)
+        if seconds >= DAY
+        else ngettext("%(n)s hour late", "%(n)s hours late", size)
+    )
     return says % {"n": SMALL[size] if size < len(SMALL) else f"{size:,}"}

@@ -1,4 +1,5 @@
-"""The figures of a campaign that Home shows: kept as a small file for all processes, and never waited for where a campaign is large."""
+"""The figures of a campaign that Home shows: kept as a small file for all processes, and never
+waited for where a campaign is large."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from pooling.jobs import Work
 from pooling.models import Job
 
 NAME = "home-2"
-"""Of the kept answers: another one whenever they get other keys, for an answer of an earlier version is not read."""
+"""Of the kept answers: another one whenever they get other keys, for an answer of an earlier
+version is not read."""
 FIGURES = "figures of Home"
 FRESH = 10.0
 """Seconds for which what was computed is good enough."""
@@ -37,9 +39,10 @@ LEAST = 500
 
 @dataclass(frozen=True)
 class HomeFigures:
-    """needed, counted: judgements. alpha: as of `agreement_figures.latest_alpha`. like_random: the most labels
-    first. n_disputed: complete pairs whose label could be another (`DisputedOrder.weighty`), without a label of the managers' own; disputed: the
-    row id of the first. at: when counted."""
+    """needed, counted: judgements. alpha: as of `agreement_figures.latest_alpha`. like_random: the
+    most labels first. n_disputed: complete pairs whose label could be another
+    (`DisputedOrder.weighty`), without a label of the managers' own; disputed: the row id of the
+    first. at: when counted."""
 
     needed: int
     counted: int
@@ -61,7 +64,8 @@ class HomeFigures:
 
 
 def home_figures(campaigns: Sequence[Campaign]) -> tuple[dict[int, HomeFigures], list[Job]]:
-    """-> (by row id of the campaign, without those that were never counted; new jobs to be sent, which count the large ones)
+    """-> (by row id of the campaign, without those that were never counted; new jobs to be sent,
+    which count the large ones)
 
     Small campaigns are counted now where that was not done within FRESH seconds.
     """
@@ -74,7 +78,9 @@ def home_figures(campaigns: Sequence[Campaign]) -> tuple[dict[int, HomeFigures],
             if cost <= left:
                 left -= cost
                 answer = _counted_now(campaign)
-            elif (answer is None or not answer.is_young(FRESH_LARGE)) and (job := _ask(campaign)) is not None:
+            elif (answer is None or not answer.is_young(FRESH_LARGE)) and (
+                job := _ask(campaign)
+            ) is not None:
                 asked.append(job)
         if answer is not None:
             known[campaign.pk] = _figures(answer)
@@ -82,7 +88,9 @@ def home_figures(campaigns: Sequence[Campaign]) -> tuple[dict[int, HomeFigures],
 
 
 def _sizes(campaigns: Sequence[Campaign]) -> dict[int, int]:
-    rows = Membership.objects.filter(campaign__in=[campaign.pk for campaign in campaigns]).values_list("campaign")
+    rows = Membership.objects.filter(
+        campaign__in=[campaign.pk for campaign in campaigns]
+    ).values_list("campaign")
     return dict(rows.annotate(n=Sum("n_judged")).order_by()) if campaigns else {}
 
 
@@ -94,7 +102,14 @@ def _ask(campaign: Campaign) -> Job | None:
     """A new job, unless one is on its way."""
     if Job.objects.filter(campaign_id=campaign.pk, kind=FIGURES, state__in=Job.ACTIVE).exists():
         return None
-    return jobs.enqueue(FIGURES, {}, label=f"Figures of {campaign.name}", user=None, collection=campaign.collection, campaign_id=campaign.pk)
+    return jobs.enqueue(
+        FIGURES,
+        {},
+        label=f"Figures of {campaign.name}",
+        user=None,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
 
 
 @jobs.kind(FIGURES, unit="campaigns", figures=True)
@@ -127,4 +142,11 @@ def _figures(answer: SharedAnswer) -> HomeFigures:
     alpha = {**alpha, "at": datetime.fromisoformat(alpha["at"]) if alpha["at"] else None}
     signs = [TooFast(**one) for one in value.pop("too_fast")]
     suspects = [LikeRandom(**one) for one in value.pop("like_random")]
-    return HomeFigures(**value, forecast=forecast, too_fast=signs, like_random=suspects, alpha=alpha, at=datetime.fromtimestamp(answer.made_at, UTC))
+    return HomeFigures(
+        **value,
+        forecast=forecast,
+        too_fast=signs,
+        like_random=suspects,
+        alpha=alpha,
+        at=datetime.fromtimestamp(answer.made_at, UTC),
+    )

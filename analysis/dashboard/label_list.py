@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from analysis.core.aggregation import ADJUDICATED, DECISIONS
 from analysis.core.labels import MISSING
 from analysis.dashboard.disagreements import waiting
-from analysis.judgements.labels import KNOWN, Choices, Label, Labels, adjudications, decision_codes, known_grades, labels
+from analysis.judgements.labels import (
+    KNOWN,
+    Choices,
+    Label,
+    Labels,
+    adjudications,
+    decision_codes,
+    known_grades,
+    labels,
+)
 from analysis.judgements.live import Live
 from annotation.models import Campaign, Pair
 from pooling.core.natural import natural
@@ -41,10 +50,11 @@ MOST_IN_SELECT = 200
 
 
 class ListedLabel(NamedTuple):
-    """A pair that has a label or a counted judgement. grade: None without a label. spread: variance of its grades.
+    """A pair that has a label or a counted judgement. grade: None without a label. spread: variance
+    of its grades.
 
-    disputed: grades differ, nobody is still to judge it, and no manager has decided. asked: judgements asked for beyond the campaign's number.
-    """
+    disputed: grades differ, nobody is still to judge it, and no manager has decided. asked:
+    judgements asked for beyond the campaign's number."""
 
     pair: int
     topic: str
@@ -69,7 +79,8 @@ class ShownLabel(NamedTuple):
 
 
 class TopicLabels(NamedTuple):
-    """labels: how many; relevant: of them on two grades; undecided: pairs judged too little for a label."""
+    """labels: how many; relevant: of them on two grades; undecided: pairs judged too little for a
+    label."""
 
     topic: str
     labels: int
@@ -79,42 +90,86 @@ class TopicLabels(NamedTuple):
 
 
 def labels_on_page(campaign: Campaign, live: Live) -> Labels:
-    """As an export with no further choices writes them; made anew only when judgements or the managers' own labels have changed."""
-    depends_on = (live.newest, live.audit, campaign.threshold, adjudications(campaign), known_grades(campaign))
-    return live.remembered(("labels", "of the page"), depends_on, lambda: _labels_of(campaign, live))
+    """As an export with no further choices writes them; made anew only when judgements or the
+    managers' own labels have changed."""
+    depends_on = (
+        live.newest,
+        live.audit,
+        campaign.threshold,
+        adjudications(campaign),
+        known_grades(campaign),
+    )
+    return live.remembered(
+        ("labels", "of the page"), depends_on, lambda: _labels_of(campaign, live)
+    )
 
 
 def _labels_of(campaign: Campaign, live: Live) -> Labels:
-    return labels(campaign, Choices(), rows=live.rows, counted=lambda: live.table(campaign.grades.size))
+    return labels(
+        campaign, Choices(), rows=live.rows, counted=lambda: live.table(campaign.grades.size)
+    )
 
 
 def labels_listed(campaign: Campaign, live: Live) -> list[ListedLabel]:
-    """By topic in natural order, then document id; made anew only when judgements or the managers' own labels have changed."""
+    """By topic in natural order, then document id; made anew only when judgements or the managers'
+    own labels have changed."""
     over = campaign.is_over or campaign.state == Campaign.State.CLOSED
-    depends_on = (live.newest, live.audit, campaign.threshold, over, adjudications(campaign), known_grades(campaign))
-    return live.remembered(("labels", "listed"), depends_on, lambda: _listed(campaign, live, labels_on_page(campaign, live)))
+    depends_on = (
+        live.newest,
+        live.audit,
+        campaign.threshold,
+        over,
+        adjudications(campaign),
+        known_grades(campaign),
+    )
+    return live.remembered(
+        ("labels", "listed"),
+        depends_on,
+        lambda: _listed(campaign, live, labels_on_page(campaign, live)),
+    )
 
 
 def _listed(campaign: Campaign, live: Live, made: Labels) -> list[ListedLabel]:
     table, at = made.table, live.table_pairs
     grades = np.arange(table.n_grades)
     n = table.counts.sum(axis=1)
-    spread = (table.counts @ grades**2) / np.maximum(n, 1) - ((table.counts @ grades) / np.maximum(n, 1)) ** 2
+    spread = (table.counts @ grades**2) / np.maximum(n, 1) - (
+        (table.counts @ grades) / np.maximum(n, 1)
+    ) ** 2
     codes, waits = decision_codes(made.graded), waiting(campaign, live)[at]
     differ = (n >= 2) & (spread > 1e-12)
     disputed = differ & ~waits & (codes != ADJUDICATED)
     columns = (
-        live.pairs.ids[at].tolist(), table.pair_topic.tolist(), table.pair_document.tolist(), made.graded.label.tolist(), made.binary.label.tolist(),
-        codes.tolist(), n.tolist(), np.where(differ, spread, 0.0).round(10).tolist(), waits.tolist(), disputed.tolist(),
+        live.pairs.ids[at].tolist(),
+        table.pair_topic.tolist(),
+        table.pair_document.tolist(),
+        made.graded.label.tolist(),
+        made.binary.label.tolist(),
+        codes.tolist(),
+        n.tolist(),
+        np.where(differ, spread, 0.0).round(10).tolist(),
+        waits.tolist(),
+        disputed.tolist(),
         live.pairs.asked_more[at].tolist(),
-    )  # fmt: skip
+    )
     rows = [
         ListedLabel(
-            pair, table.topics[topic], table.documents[document], None if grade == MISSING else grade, binary == 1,
-            "" if grade == MISSING else DECISIONS.get(code, ""), judged, width, waits_still, in_dispute, asked,
+            pair,
+            table.topics[topic],
+            table.documents[document],
+            None if grade == MISSING else grade,
+            binary == 1,
+            "" if grade == MISSING else DECISIONS.get(code, ""),
+            judged,
+            width,
+            waits_still,
+            in_dispute,
+            asked,
         )
-        for pair, topic, document, grade, binary, code, judged, width, waits_still, in_dispute, asked in zip(*columns, strict=True)
-    ]  # fmt: skip
+        for pair, topic, document, grade, binary, code, judged, width, waits_still, in_dispute, asked in zip(
+            *columns, strict=True
+        )
+    ]
     rows += _beyond(live, made.beyond, waiting(campaign, live))
     place = {topic: natural(topic) for topic in live.pairs.topics}
     return sorted(rows, key=lambda row: (place[row.topic], row.document))
@@ -126,11 +181,30 @@ def _beyond(live: Live, beyond: Sequence[Label], waits: NDArray[np.bool_]) -> li
         return []
     pairs = live.pairs
     names = zip(pairs.topic.tolist(), pairs.document.tolist(), strict=True)
-    index = {(pairs.topics[topic], pairs.documents[document]): i for i, (topic, document) in enumerate(names)}
-    places = [(index[label.topic, label.document], label) for label in beyond if (label.topic, label.document) in index]
+    index = {
+        (pairs.topics[topic], pairs.documents[document]): i
+        for i, (topic, document) in enumerate(names)
+    }
+    places = [
+        (index[label.topic, label.document], label)
+        for label in beyond
+        if (label.topic, label.document) in index
+    ]
     ids, waits_still, asked = (column.tolist() for column in (pairs.ids, waits, pairs.asked_more))
     return [
-        ListedLabel(ids[i], one.topic, one.document, one.grade, one.binary == 1, one.decision, 0, 0.0, waits_still[i], False, asked[i])
+        ListedLabel(
+            ids[i],
+            one.topic,
+            one.document,
+            one.grade,
+            one.binary == 1,
+            one.decision,
+            0,
+            0.0,
+            waits_still[i],
+            False,
+            asked[i],
+        )
         for i, one in places
     ]
 
@@ -147,16 +221,32 @@ def is_in(row: ListedLabel, state: str) -> bool:
     }[state]
 
 
-def label_page(request: HttpRequest, campaign: Campaign, live: Live, *, kept: int | None = None, whole: bool = False) -> ListPage:
-    """The list as the address asks for it. kept: the row of a pair that stays in it even if it fits no longer, having just been decided.
-    whole: on one page."""
+def label_page(
+    request: HttpRequest,
+    campaign: Campaign,
+    live: Live,
+    *,
+    kept: int | None = None,
+    whole: bool = False,
+) -> ListPage:
+    """The list as the address asks for it. kept: the row of a pair that stays in it even if it fits
+    no longer, having just been decided. whole: on one page."""
     rows = labels_listed(campaign, live)
     asked, names = request.GET.get("topic", ""), live.pairs.topics
-    named = sorted(names, key=natural) if len(names) <= MOST_IN_SELECT else [name for name in names if name == asked]
+    named = (
+        sorted(names, key=natural)
+        if len(names) <= MOST_IN_SELECT
+        else [name for name in names if name == asked]
+    )
     decisions = {row.decision for row in rows}
 
     def choice(name: str, label: str, options: Sequence[tuple[str, str]], fits: Any) -> ListChoice:
-        return ListChoice(name, label, options, lambda rows, value: [row for row in rows if row.pair == kept or fits(row, value)])
+        return ListChoice(
+            name,
+            label,
+            options,
+            lambda rows, value: [row for row in rows if row.pair == kept or fits(row, value)],
+        )
 
     return ListPage(
         request,
@@ -171,9 +261,23 @@ def label_page(request: HttpRequest, campaign: Campaign, live: Live, *, kept: in
             "spread": lambda row: row.spread,
         },
         choices=[
-            *([choice("topic", _("Topic"), [(name, name) for name in named], lambda row, value: row.topic == value)] if named else []),
+            *(
+                [
+                    choice(
+                        "topic",
+                        _("Topic"),
+                        [(name, name) for name in named],
+                        lambda row, value: row.topic == value,
+                    )
+                ]
+                if named
+                else []
+            ),
             choice(
-                "grade", _("Label"), [(str(g["value"]), str(g["name"])) for g in campaign.scale], lambda row, value: str(row.grade) == value
+                "grade",
+                _("Label"),
+                [(str(g["value"]), str(g["name"])) for g in campaign.scale],
+                lambda row, value: str(row.grade) == value,
             ),
             choice(
                 "decision",
@@ -190,8 +294,18 @@ def label_page(request: HttpRequest, campaign: Campaign, live: Live, *, kept: in
 def with_texts(rows: Sequence[ListedLabel]) -> list[ShownLabel]:
     """The rows of one page with query and title, in one query."""
     fields = ("pk", "entry__topic__text", "entry__document__title")
-    texts = {pk: (query, title or "") for pk, query, title in Pair.objects.filter(pk__in=[row.pair for row in rows]).values_list(*fields)}
-    return [ShownLabel(row, *texts.get(row.pair, ("", "")), str(DECISION_WORDS.get(row.decision, row.decision))) for row in rows]
+    texts = {
+        pk: (query, title or "")
+        for pk, query, title in Pair.objects.filter(pk__in=[row.pair for row in rows]).values_list(
+            *fields
+        )
+    }
+    return [
+        ShownLabel(
+            row, *texts.get(row.pair, ("", "")), str(DECISION_WORDS.get(row.decision, row.decision))
+        )
+        for row in rows
+    ]
 
 
 def topic_page(request: HttpRequest, campaign: Campaign, live: Live) -> ListPage:
@@ -205,9 +319,15 @@ def topic_page(request: HttpRequest, campaign: Campaign, live: Live) -> ListPage
         of[3] += row.grade is None
     rows = [TopicLabels(topic, *of) for topic, of in numbers.items()]
     columns: dict[str, Any] = {
-        name: (lambda row, name=name: getattr(row, name)) for name in ("labels", "relevant", "disputed", "undecided")
+        name: (lambda row, name=name: getattr(row, name))
+        for name in ("labels", "relevant", "disputed", "undecided")
     }
     return ListPage(
-        request, rows, search=lambda row: row.topic, sort={"topic": lambda row: natural(row.topic), **columns}, default="topic", prefix="topics-",
+        request,
+        rows,
+        search=lambda row: row.topic,
+        sort={"topic": lambda row: natural(row.topic), **columns},
+        default="topic",
+        prefix="topics-",
         per_page=25,
-    )  # fmt: skip
+    )

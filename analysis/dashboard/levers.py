@@ -1,10 +1,12 @@
-"""What a manager can change while a campaign runs, each with the forecast after it: nothing is changed by looking.
+"""What a manager can change while a campaign runs, each with the forecast after it: nothing is
+changed by looking.
 
-    levers(campaign)                  the outlook as it is, and every lever with the outlook after it
-    helpful(now, levers)              those that help to finish in time, the best first
-    lever_of(campaign, key, value)    one of them, for the confirmation and the pull
-    depths(campaign)                  the levels of the pool, each with the outlook and the lever that judges to it
-    pull(campaign, lever, actor)      does it, by the services that the settings use
+levers(campaign)                  the outlook as it is, and every lever with the outlook after it
+helpful(now, levers)              those that help to finish in time, the best first
+lever_of(campaign, key, value)    one of them, for the confirmation and the pull
+depths(campaign)                  the levels of the pool, each with the outlook and the lever that
+judges to it
+pull(campaign, lever, actor)      does it, by the services that the settings use
 """
 
 from __future__ import annotations
@@ -23,7 +25,15 @@ from numpy.typing import NDArray
 
 from analysis.core.forecast import LEAST_DAYS, Forecaster
 from analysis.core.working_days import add_working_days
-from analysis.dashboard.headline import complete_level, day_text, interval_text, judged_levels, lateness, level_name, moment_text
+from analysis.dashboard.headline import (
+    complete_level,
+    day_text,
+    interval_text,
+    judged_levels,
+    lateness,
+    level_name,
+    moment_text,
+)
 from analysis.dashboard.progress import forecaster_of, slots
 from analysis.dashboard.without_forecast import since
 from analysis.judgements.live import Live, live_rows
@@ -43,9 +53,10 @@ MATTERS = 1 / 24
 
 @dataclass(frozen=True)
 class Outlook:
-    """missing: judgements. expected: seconds since 1970, None without a forecast. level: every pair down to this rank (batch, stage) is expected
-    to be complete at the deadline; 0: not even the first, None: nobody can say. interval: 95% prediction interval of the end, in words.
-    is_vague: the interval is too wide to plan by."""
+    """missing: judgements. expected: seconds since 1970, None without a forecast. level: every pair
+    down to this rank (batch, stage) is expected to be complete at the deadline; 0: not even the
+    first, None: nobody can say. interval: 95% prediction interval of the end, in words. is_vague:
+    the interval is too wide to plan by."""
 
     missing: int
     expected: float | None
@@ -56,7 +67,11 @@ class Outlook:
 
     @property
     def late_days(self) -> float | None:
-        return None if self.expected is None or self.deadline is None else (self.expected - self.deadline) / DAY
+        return (
+            None
+            if self.expected is None or self.deadline is None
+            else (self.expected - self.deadline) / DAY
+        )
 
     @property
     def lateness(self) -> str:
@@ -77,7 +92,8 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Lever:
-    """key and value name it; words: what is done; means: what this is for people and costs; after: the outlook then."""
+    """key and value name it; words: what is done; means: what this is for people and costs; after:
+    the outlook then."""
 
     key: str
     value: int
@@ -88,8 +104,10 @@ class Lever:
 
 @dataclass(frozen=True, eq=False)
 class Base:
-    """What every outlook is computed from, read once. priorities: of the levels, the highest first; level: of each ordinary pair; of each pair, too:
-    judgements counted, needed (nothing where it is left), whole (needed if the whole pool is judged); fixed: nothing is needed whatever is set."""
+    """What every outlook is computed from, read once. priorities: of the levels, the highest first;
+    level: of each ordinary pair; of each pair, too:
+    judgements counted, needed (nothing where it is left), whole (needed if the whole pool is
+    judged); fixed: nothing is needed whatever is set."""
 
     campaign: Campaign
     forecaster: Forecaster
@@ -109,26 +127,50 @@ class Base:
 
     def missing(self, per_pair: int | None = None) -> NDArray[np.int64]:
         """Of each ordinary pair, with so many judgements a pair."""
-        needed = self.needed if per_pair is None else np.where(self.fixed, self.counted, np.maximum(self.counted, per_pair + self.asked_more))
+        needed = (
+            self.needed
+            if per_pair is None
+            else np.where(
+                self.fixed, self.counted, np.maximum(self.counted, per_pair + self.asked_more)
+            )
+        )
         return np.maximum(needed - self.counted, 0)
 
     def missing_to(self, place: int) -> NDArray[np.int64]:
-        """Of each ordinary pair, judged down to the level at this place: those beyond it that somebody has judged are judged to their end."""
-        return np.where((self.level > place) & (self.counted == 0), 0, np.maximum(self.whole - self.counted, 0))
+        """Of each ordinary pair, judged down to the level at this place: those beyond it that
+        somebody has judged are judged to their end."""
+        return np.where(
+            (self.level > place) & (self.counted == 0), 0, np.maximum(self.whole - self.counted, 0)
+        )
 
     def outlook(
-        self, missing: NDArray[np.int64], *, faster: float = 1.0, deadline: float | None = None, width: int | None = None, place: int | None = None
+        self,
+        missing: NDArray[np.int64],
+        *,
+        faster: float = 1.0,
+        deadline: float | None = None,
+        width: int | None = None,
+        place: int | None = None,
     ) -> Outlook:
-        """faster: by how much more is judged in the same time. place: of the level down to which is judged, as it is unless given."""
+        """faster: by how much more is judged in the same time. place: of the level down to which is
+        judged, as it is unless given."""
         n, due = int(missing.sum()), deadline or self.deadline
         if self.campaign.state == Campaign.State.CLOSED:
             return Outlook(n, None, due, None)
         end = self.forecaster.ends(n / faster)[1] if n else self.forecaster.now
         expected = end if math.isfinite(end) else None
         per_level = np.bincount(self.level, weights=missing, minlength=len(self.priorities))
-        priorities = judged_levels(self.campaign, self.priorities) if place is None else self.priorities[: place + 1]
+        priorities = (
+            judged_levels(self.campaign, self.priorities)
+            if place is None
+            else self.priorities[: place + 1]
+        )
         room = None if due is None else self.forecaster.expected_until(due)
-        level = None if room is None else complete_level(self.campaign, priorities, per_level, room * faster, width=width)
+        level = (
+            None
+            if room is None
+            else complete_level(self.campaign, priorities, per_level, room * faster, width=width)
+        )
         return Outlook(n, expected, due, level)
 
     def current(self) -> Outlook:
@@ -152,17 +194,23 @@ def levers(campaign: Campaign, *, live: Live | None = None) -> tuple[Outlook, li
     why = _("Everything that is needed has been judged.")
     if now.missing:
         ahead = base.forecaster.forecast(now.missing)
-        why = _("No forecast yet, so nothing can be compared. %(since)s") % {"since": since(ahead) or ahead.reason}
-    deeper = [lever for lever in to_depths if lever.after.missing > now.missing]  # what was left has to come back at any time
+        why = _("No forecast yet, so nothing can be compared. %(since)s") % {
+            "since": since(ahead) or ahead.reason
+        }
+    deeper = [
+        lever for lever in to_depths if lever.after.missing > now.missing
+    ]  # what was left has to come back at any time
     return now, deeper, "" if deeper else why
 
 
 def helpful(now: Outlook, offered: list[Lever]) -> list[Lever]:
-    """The levers that bring the end nearer to the deadline, or more ranks in time; the best first. None where the end is in time as it is.
+    """The levers that bring the end nearer to the deadline, or more ranks in time; the best first.
+    None where the end is in time as it is.
 
-    Of equally good ones the mildest comes first: few annotators, few days, many judgements, many ranks. Of a kind that comes in steps none
-    is listed beyond the mildest that is in time; of the orders and the depths the best alone.
-    """
+    Of equally good ones the mildest comes first: few annotators, few days, many judgements, many
+    ranks. Of a kind that comes in steps none is listed beyond the mildest that is in time; of the
+    orders and the depths the best alone."""
+
     def distance(one: Outlook) -> tuple[float, int]:
         if one.expected is None:
             return math.inf, 0
@@ -173,21 +221,31 @@ def helpful(now: Outlook, offered: list[Lever]) -> list[Lever]:
         return []
     kept: list[Lever] = []
     for key in ("invite", "extend", "fewer", "depth", "order"):
-        mildest_first = [one for one in (reversed(offered) if key == "depth" else offered) if one.key == key and distance(one.after) < distance(now)]
+        mildest_first = [
+            one
+            for one in (reversed(offered) if key == "depth" else offered)
+            if one.key == key and distance(one.after) < distance(now)
+        ]
         if key in ("depth", "order"):
             kept += sorted(mildest_first, key=lambda one: distance(one.after))[:1]
             continue
-        enough = next((place for place, one in enumerate(mildest_first) if one.after.is_in_time), len(mildest_first))
+        enough = next(
+            (place for place, one in enumerate(mildest_first) if one.after.is_in_time),
+            len(mildest_first),
+        )
         kept += mildest_first[: enough + 1]
     return sorted(kept, key=lambda one: distance(one.after))
 
 
 def lever_of(campaign: Campaign, key: str, value: int) -> tuple[Outlook, Lever]:
-    """The outlook as it is and the lever of this name. Raises CampaignError where it is not offered, or not any more."""
+    """The outlook as it is and the lever of this name. Raises CampaignError where it is not
+    offered, or not any more."""
     now, offered, why_none = levers(campaign)
     lever = next((one for one in offered if (one.key, one.value) == (key, value)), None)
     if lever is None:
-        raise CampaignError(why_none or _("This is not offered any more: the campaign has changed."))
+        raise CampaignError(
+            why_none or _("This is not offered any more: the campaign has changed.")
+        )
     return now, lever
 
 
@@ -207,7 +265,9 @@ def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
         return _("Deadline moved to %(moment)s.") % {"moment": moment_text(deadline.timestamp())}
     if lever.key == "fewer":
         campaigns.update_campaign(campaign, actor=actor, judgements_per_pair=lever.value)
-        return ngettext("Pairs now need %(n)s judgement.", "Pairs now need %(n)s judgements.", lever.value) % {"n": lever.value}
+        return ngettext(
+            "Pairs now need %(n)s judgement.", "Pairs now need %(n)s judgements.", lever.value
+        ) % {"n": lever.value}
     if lever.key == "order":
         campaigns.update_campaign(campaign, actor=actor, band=lever.value)
         if lever.value == 1:
@@ -215,17 +275,24 @@ def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
         return _("Pairs are served in bands of %(width)s priorities now.") % {"width": lever.value}
     base = base_of(campaign, live_rows(campaign))
     place = _place_of(base, lever.value)
-    set_depth(campaign, None if place == len(base.priorities) - 1 else base.priorities[place], actor=actor)
+    set_depth(
+        campaign, None if place == len(base.priorities) - 1 else base.priorities[place], actor=actor
+    )
     if campaign.judged_to is None:
         return _("Judging now covers the whole pool.")
-    return _("Judging now stops at %(level)s %(number)s.") % {"level": level_name(campaign.level_word), "number": lever.value}
+    return _("Judging now stops at %(level)s %(number)s.") % {
+        "level": level_name(campaign.level_word),
+        "number": lever.value,
+    }
 
 
 def base_of(campaign: Campaign, live: Live) -> Base:
     its, normal = slots(campaign, live), live.pairs.normal
     values, level = live.pairs.levels
     forecaster = forecaster_of(live, timezone.now())
-    lately = live.rows.counts & (live.rows.judged_at > add_working_days(forecaster.now, -LEAST_DAYS, forecaster.zone))
+    lately = live.rows.counts & (
+        live.rows.judged_at > add_working_days(forecaster.now, -LEAST_DAYS, forecaster.zone)
+    )
     return Base(
         campaign=campaign,
         forecaster=forecaster,
@@ -233,7 +300,11 @@ def base_of(campaign: Campaign, live: Live) -> Base:
         level=level,
         counted=its.counted[normal],
         needed=its.needed[normal],
-        whole=np.where(its.unjudgeable, its.counted, np.maximum(its.counted, campaign.judgements_per_pair + live.pairs.asked_more))[normal],
+        whole=np.where(
+            its.unjudgeable,
+            its.counted,
+            np.maximum(its.counted, campaign.judgements_per_pair + live.pairs.asked_more),
+        )[normal],
         unjudgeable=its.unjudgeable[normal],
         fixed=(its.unjudgeable | its.left)[normal],
         asked_more=live.pairs.asked_more[normal].astype(np.int64),
@@ -249,7 +320,9 @@ def _invite(base: Base) -> Iterator[Lever]:
             "If each judges as much as the %(n)s annotators of the last two working days on average.",
             base.n_active,
         ) % {"n": f"{base.n_active:,}"}
-        words = ngettext("Invite %(n)s more annotator", "Invite %(n)s more annotators", more) % {"n": more}
+        words = ngettext("Invite %(n)s more annotator", "Invite %(n)s more annotators", more) % {
+            "n": more
+        }
         yield Lever("invite", more, words, means, after)
 
 
@@ -265,8 +338,16 @@ def _extend(base: Base) -> Iterator[Lever]:
     for days in DAYS:
         deadline = _later(base.campaign, days)
         after = base.outlook(base.missing(), deadline=deadline.timestamp())
-        words = ngettext("Extend the deadline by %(n)s day", "Extend the deadline by %(n)s days", days) % {"n": days}
-        yield Lever("extend", days, words, _("Until %(moment)s.") % {"moment": moment_text(deadline.timestamp())}, after)
+        words = ngettext(
+            "Extend the deadline by %(n)s day", "Extend the deadline by %(n)s days", days
+        ) % {"n": days}
+        yield Lever(
+            "extend",
+            days,
+            words,
+            _("Until %(moment)s.") % {"moment": moment_text(deadline.timestamp())},
+            after,
+        )
 
 
 def _fewer(base: Base) -> Iterator[Lever]:
@@ -281,11 +362,19 @@ def _fewer(base: Base) -> Iterator[Lever]:
         ) % {"n": f"{spared:,}"}
         if per_pair == 1:
             means = ngettext(
-                "%(n)s fewer judgement. Labels of unfinished pairs rest on one annotator, without a measure of agreement.",
-                "%(n)s fewer judgements. Labels of unfinished pairs rest on one annotator, without a measure of agreement.",
+                (
+                    "%(n)s fewer judgement. Labels of unfinished pairs rest on one annotator, without "
+                    "a measure of agreement."
+                ),
+                (
+                    "%(n)s fewer judgements. Labels of unfinished pairs rest on one annotator, "
+                    "without a measure of agreement."
+                ),
                 spared,
             ) % {"n": f"{spared:,}"}
-        words = ngettext("Reduce to %(n)s judgement per pair", "Reduce to %(n)s judgements per pair", per_pair)
+        words = ngettext(
+            "Reduce to %(n)s judgement per pair", "Reduce to %(n)s judgements per pair", per_pair
+        )
         yield Lever("fewer", per_pair, words % {"n": per_pair}, means, base.outlook(missing))
 
 
@@ -299,12 +388,20 @@ def _order(base: Base) -> Iterator[Lever]:
         if now is None or width == now.width:
             continue
         means = _order_means(base.campaign, one, is_more_often=one.mean_run < now.mean_run)
-        words = _("Serve strictly by priority") if width == 1 else _("Serve in bands of %(width)s priorities") % {"width": width}
+        words = (
+            _("Serve strictly by priority")
+            if width == 1
+            else _("Serve in bands of %(width)s priorities") % {"width": width}
+        )
         yield Lever("order", width, words, means, base.outlook(base.missing(), width=width))
 
 
 def _order_means(campaign: Campaign, played: Preview, *, is_more_often: bool) -> str:
-    numbers = {"run": f"{played.mean_run:.1f}", "share": f"{played.percent_out_of_order:.0f}", "level": level_name(campaign.level_word)}
+    numbers = {
+        "run": f"{played.mean_run:.1f}",
+        "share": f"{played.percent_out_of_order:.0f}",
+        "level": level_name(campaign.level_word),
+    }
     often = _("Annotators switch topic less often (every %(run)s documents).")
     if is_more_often:
         often = _("Annotators switch topic more often (every %(run)s documents).")
@@ -334,7 +431,10 @@ def _depths(base: Base) -> Iterator[Lever]:
             "%(n)s unjudged pairs below it wait and can come back. Judgements are kept.",
             left,
         )
-        words = _("Stop at %(level)s %(number)s") % {"level": level_name(campaign.level_word), "number": level}
+        words = _("Stop at %(level)s %(number)s") % {
+            "level": level_name(campaign.level_word),
+            "number": level,
+        }
         means = cost % {"n": f"{abs(more):,}"}
         if last:
             words = _("Judge the whole pool")
@@ -349,8 +449,8 @@ def _place_of(base: Base, level: int) -> int:
 
 @dataclass(frozen=True)
 class DepthRow:
-    """level; complete: when all pairs down to it are expected to be complete, as it is, in the bands of now; lever: judges to it; None: that is so
-    already, or cannot be."""
+    """level; complete: when all pairs down to it are expected to be complete, as it is, in the
+    bands of now; lever: judges to it; None: that is so already, or cannot be."""
 
     level: int
     complete: Outlook
@@ -358,12 +458,18 @@ class DepthRow:
 
 
 def depths(campaign: Campaign, offered: list[Lever], *, live: Live | None = None) -> list[DepthRow]:
-    """Less depth, and deeper again: the last level that is complete, where one may stop, and each that is not. offered: the levers of the campaign."""
+    """Less depth, and deeper again: the last level that is complete, where one may stop, and each
+    that is not. offered: the levers of the campaign."""
     base = base_of(campaign, live or live_rows(campaign))
     missing = np.maximum(base.whole - base.counted, 0)
     rows: list[DepthRow] = []
     of = {lever.value: lever for lever in offered if lever.key == "depth"}
-    bands = [band_of(priority, highest=max(base.priorities[0], campaign.top_priority), width=campaign.band) for priority in base.priorities]
+    bands = [
+        band_of(
+            priority, highest=max(base.priorities[0], campaign.top_priority), width=campaign.band
+        )
+        for priority in base.priorities
+    ]
     for priority, band in zip(base.priorities, bands, strict=True):
         last = len(bands) - 1 - bands[::-1].index(band)  # a band is complete as a whole
         kept, level = np.where(base.level <= last, missing, 0), campaign.level_of(priority)

@@ -1,4 +1,5 @@
-"""The strip of live figures over the progress page: computed once for the installation, however many managers look."""
+"""The strip of live figures over the progress page: computed once for the installation, however
+many managers look."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ MINUTE = 60.0
 
 @dataclass(frozen=True)
 class Strip:
-    """now: without its depths, and its forecast to the minute. alpha: as of `figures.latest_alpha`. changed_at: since when both are so."""
+    """now: without its depths, and its forecast to the minute. alpha: as of `figures.latest_alpha`.
+    changed_at: since when both are so."""
 
     now: CampaignProgress
     alpha: dict[str, Any]
@@ -27,22 +29,40 @@ class Strip:
 
 def strip_figures(campaign: Campaign) -> Strip:
     """Read from the database at most `rows.WAITING` seconds ago."""
-    answer = shared("strip", campaign, lambda: _computed(campaign), fresh=rows.FRESH, waiting=rows.WAITING)
+    answer = shared(
+        "strip", campaign, lambda: _computed(campaign), fresh=rows.FRESH, waiting=rows.WAITING
+    )
     progress, alpha = dict(answer.value["now"]), dict(answer.value["alpha"])
     forecast = Forecast(**progress.pop("forecast"))
     moment = datetime.fromtimestamp(answer.changed_at, UTC)
     alpha["at"] = datetime.fromisoformat(alpha["at"]) if alpha["at"] else None
-    return Strip(CampaignProgress(**progress, depths=[], forecast=forecast, moment=moment), alpha, answer.changed_at)
+    return Strip(
+        CampaignProgress(**progress, depths=[], forecast=forecast, moment=moment),
+        alpha,
+        answer.changed_at,
+    )
 
 
 def _computed(campaign: Campaign) -> dict[str, Any]:
     live = rows.live_rows(campaign, fresh=0.0)
     now = progress(campaign, live=live)
     ahead = now.forecast
-    ahead = replace(ahead, expected=_minute(ahead.expected), early=_minute(ahead.early), late=_minute(ahead.late))
-    figures = {name: value for name, value in vars(now).items() if name not in ("depths", "forecast", "moment")}
+    ahead = replace(
+        ahead,
+        expected=_minute(ahead.expected),
+        early=_minute(ahead.early),
+        late=_minute(ahead.late),
+    )
+    figures = {
+        name: value
+        for name, value in vars(now).items()
+        if name not in ("depths", "forecast", "moment")
+    }
     alpha = agreement_figures.latest_alpha(campaign, live)
-    return {"now": {**figures, "forecast": asdict(ahead)}, "alpha": {**alpha, "at": alpha["at"].isoformat() if alpha["at"] else None}}
+    return {
+        "now": {**figures, "forecast": asdict(ahead)},
+        "alpha": {**alpha, "at": alpha["at"].isoformat() if alpha["at"] else None},
+    }
 
 
 def _minute(seconds: float | None) -> float | None:

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from analysis.core.aggregation import METHODS
 from analysis.judgements.live import Live
 from analysis.judgements.rows import counted_table
-from analysis.judgements.system_rankings import MEASURES, mark_of_runs, means_under, tau_between, why_no_rankings, why_undefined
+from analysis.judgements.system_rankings import (
+    MEASURES,
+    mark_of_runs,
+    means_under,
+    tau_between,
+    why_no_rankings,
+    why_undefined,
+)
 from annotation.models import Campaign
 from pooling import jobs
 from pooling.jobs import Work
@@ -27,22 +34,39 @@ def is_running(campaign: Campaign) -> bool:
 
 
 def newest_effect(campaign: Campaign, live: Live) -> tuple[dict[str, Any] | None, Job | None]:
-    """-> (the newest result with `finished_at` and `current`, whether it rests on all judgements, or None; a new job to be sent when it is out of date)"""
+    """-> (the newest result with `finished_at` and `current`, whether it rests on all judgements,
+    or None; a new job to be sent when it is out of date)"""
     mine = Job.objects.filter(campaign_id=campaign.pk, kind=EFFECT)
     newest = mine.filter(state=Job.State.DONE).order_by("-finished_at").first()
     marks = [live.newest, live.audit, *mark_of_runs(campaign.collection)]
     known = newest.parameters.get("marks", []) if newest else []
-    result = {**newest.report, "finished_at": newest.finished_at, "current": known[:2] == marks[:2]} if newest else None
-    if newest and newest.finished_at and (known == marks or timezone.now() - newest.finished_at < STALE):
+    result = (
+        {**newest.report, "finished_at": newest.finished_at, "current": known[:2] == marks[:2]}
+        if newest
+        else None
+    )
+    if (
+        newest
+        and newest.finished_at
+        and (known == marks or timezone.now() - newest.finished_at < STALE)
+    ):
         return result, None
     if not live.rows.counts.any() or is_running(campaign):
         return result, None
     label = f"What the aggregation method changes in {campaign.name}"
-    return result, jobs.enqueue(EFFECT, {"marks": marks}, label=label, user=None, collection=campaign.collection, campaign_id=campaign.pk)
+    return result, jobs.enqueue(
+        EFFECT,
+        {"marks": marks},
+        label=label,
+        user=None,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
 
 
 def why_some(under: dict[str, NDArray[np.float64]]) -> str:
-    """Why some of the taus are undefined, the first reason; `` if none is. under: method -> means (n_runs, n_measures)."""
+    """Why some of the taus are undefined, the first reason; `` if none is. under: method -> means
+    (n_runs, n_measures)."""
     base = under["majority"]
     for m, measure in enumerate(MEASURES):
         for name, means in under.items():
@@ -53,16 +77,24 @@ def why_some(under: dict[str, NDArray[np.float64]]) -> str:
 
 @jobs.kind(EFFECT, unit="runs", figures=True)
 def compute(work: Work) -> dict[str, Any]:
-    """-> report: judgements, measures, systems, methods: [{name, labels, different, tau: [one a measure]}]"""
+    """-> report: judgements, measures, systems, methods: [{name, labels, different, tau: [one a
+    measure]}]"""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     table = counted_table(campaign)
     labels = {name: method(table) for name, method in METHODS.items()}
     runs = list(campaign.collection.runs.all())
     base = labels["majority"]
-    reason = why_no_rankings(campaign, len(runs)) or ("" if base.n_labelled else "no pair has enough judgements for a label")
+    reason = why_no_rankings(campaign, len(runs)) or (
+        "" if base.n_labelled else "no pair has enough judgements for a label"
+    )
     taus: dict[str, list[float | None]] = {name: [None] * len(MEASURES) for name in labels}
     if not reason:
-        means = means_under(work, runs, [labelled.qrels(name) for name, labelled in labels.items()], levels=[campaign.threshold] * len(labels))
+        means = means_under(
+            work,
+            runs,
+            [labelled.qrels(name) for name, labelled in labels.items()],
+            levels=[campaign.threshold] * len(labels),
+        )
         under = dict(zip(labels, means, strict=True))
         taus = {name: tau_between(under["majority"], under[name]) for name in labels}
         reason = why_some(under)
@@ -77,4 +109,10 @@ def compute(work: Work) -> dict[str, Any]:
                 "tau": taus[name],
             }
         )
-    return {"judgements": len(table), "measures": list(MEASURES), "systems": len(runs), "methods": rows, "reason": reason}
+    return {
+        "judgements": len(table),
+        "measures": list(MEASURES),
+        "systems": len(runs),
+        "methods": rows,
+        "reason": reason,
+    }

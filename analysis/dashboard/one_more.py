@@ -15,7 +15,8 @@ from annotation.services import one_more
 
 @dataclass(frozen=True)
 class OneMorePreview:
-    """now, after: the outlook as it is, and then. seconds: of work, at the campaign's expected seconds a judgement."""
+    """now, after: the outlook as it is, and then. seconds: of work, at the campaign's expected
+    seconds a judgement."""
 
     chosen: one_more.Chosen
     now: Outlook
@@ -36,4 +37,9 @@ def preview(campaign: Campaign, ids: Collection[int], *, back: bool = False) -> 
     missing = base.missing()
     changed = np.isin(live.pairs.ids[live.pairs.normal], chosen.ids)
     after = np.maximum(missing + np.where(changed, -1 if back else 1, 0), 0)
-    return OneMorePreview(chosen, base.outlook(missing), base.outlook(after), len(chosen.ids) * campaign.expected_seconds)
+    return OneMorePreview(
+        chosen,
+        base.outlook(missing),
+        base.outlook(after),
+        len(chosen.ids) * campaign.expected_seconds,
+    )

@@ -1,4 +1,5 @@
-"""What is known of every annotator from their own judgements alone, in columns: one sorting of the rows, however many people judged."""
+"""What is known of every annotator from their own judgements alone, in columns: one sorting of the
+rows, however many people judged."""
 
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ MOST_CELLS = 20_000_000
 class OwnFigures:
     """One element an annotator of the rows, in their order (code of each name: its place).
 
-    n: counted now; n_kept, counts (n, grades), quartiles (n, 3), medians (n, grades): with those that an exclusion took out. Seconds, and
-    NaN where there is none. active_s: of all judgements with a time, whatever became of them. n_topics: in which anything was judged.
-    last: seconds since 1970.
-    """
+    n: counted now; n_kept, counts (n, grades), quartiles (n, 3), medians (n, grades): with those
+    that an exclusion took out. Seconds, and NaN where there is none. active_s: of all judgements
+    with a time, whatever became of them. n_topics: in which anything was judged. last: seconds
+    since 1970."""
 
     code: dict[str, int]
     n: NDArray[np.int64]
@@ -63,10 +64,14 @@ def figures_of(rows: JudgementRows, n_grades: int) -> OwnFigures:
         n_cannot=number(rows.standing == CANNOT),
         n_extra=number(graded & ~kept) - n_fast,
         n_topics=n_distinct(person, rows.topic, size, len(rows.topics)),
-        active_s=np.bincount(person, weights=np.nan_to_num(rows.active), minlength=size).astype(np.float64),
+        active_s=np.bincount(person, weights=np.nan_to_num(rows.active), minlength=size).astype(
+            np.float64
+        ),
         counts=np.bincount(cell, minlength=size * n_grades).reshape(size, n_grades).astype(float),
         quartiles=quantiles_by_group(rows.active[kept], person[kept], size, QUARTILES),
-        medians=quantiles_by_group(rows.active[kept], cell, size * n_grades, (0.5,)).reshape(size, n_grades),
+        medians=quantiles_by_group(rows.active[kept], cell, size * n_grades, (0.5,)).reshape(
+            size, n_grades
+        ),
         last=np.where(np.isfinite(last), last, np.nan),
     )
 
@@ -76,7 +81,9 @@ def was_counted(rows: JudgementRows) -> NDArray[np.bool_]:
     return rows.counts | ((rows.standing == EXCLUDED) & (rows.grade != NO_GRADE))
 
 
-def n_distinct(group: NDArray[np.integer], value: NDArray[np.integer], n_groups: int, n_values: int) -> NDArray[np.int64]:
+def n_distinct(
+    group: NDArray[np.integer], value: NDArray[np.integer], n_groups: int, n_values: int
+) -> NDArray[np.int64]:
     """(n_groups) how many different values, 0 to n_values - 1, each group has."""
     cell = group.astype(np.int64) * max(n_values, 1) + value
     if n_groups * n_values > MOST_CELLS:
@@ -86,12 +93,17 @@ def n_distinct(group: NDArray[np.integer], value: NDArray[np.integer], n_groups:
     return seen.sum(axis=1)
 
 
-def quantiles_by_group(values: Floats, group: NDArray[np.integer], n_groups: int, shares: tuple[float, ...]) -> Floats:
-    """(n_groups, shares) quantiles of the known values of each group, linear between neighbours as numpy's; NaN of a group without any."""
+def quantiles_by_group(
+    values: Floats, group: NDArray[np.integer], n_groups: int, shares: tuple[float, ...]
+) -> Floats:
+    """(n_groups, shares) quantiles of the known values of each group, linear between neighbours as
+    numpy's; NaN of a group without any."""
     known = ~np.isnan(values)
     values, group = values[known], group[known]
     order = np.argsort(values)
-    narrow = group[order].astype(np.uint16 if n_groups < 2**16 else np.int64)  # numpy sorts numbers of 16 bits in one pass over each byte
+    narrow = group[order].astype(
+        np.uint16 if n_groups < 2**16 else np.int64
+    )  # numpy sorts numbers of 16 bits in one pass over each byte
     values = values[order[np.argsort(narrow, kind="stable")]]
     n = np.bincount(group, minlength=n_groups)
     first = np.cumsum(n) - n

@@ -1,4 +1,5 @@
-"""The list of annotators as a manager asks for it: which, in which order, with what drawn in the row."""
+"""The list of annotators as a manager asks for it: which, in which order, with what drawn in the
+row."""
 
 from __future__ import annotations
 
@@ -34,13 +35,17 @@ SORTS: dict[str, Callable[[Person], Any]] = {
 }
 FLAGGED = "flagged"
 WHICH = [
-    (FLAGGED, gettext_lazy("with a flag")), ("active", gettext_lazy("active")), ("paused", gettext_lazy("paused")), ("excluded", gettext_lazy("excluded")),
+    (FLAGGED, gettext_lazy("with a flag")),
+    ("active", gettext_lazy("active")),
+    ("paused", gettext_lazy("paused")),
+    ("excluded", gettext_lazy("excluded")),
 ]
 
 
 @dataclass(frozen=True, eq=False)
 class PersonRow:
-    """part: judgements that are asked of the person, None for no target. flags: the strongest first. times, dot: pictures."""
+    """part: judgements that are asked of the person, None for no target. flags: the strongest
+    first. times, dot: pictures."""
 
     person: Person
     part: int | None
@@ -51,15 +56,26 @@ class PersonRow:
 
 
 def people_page(request: HttpRequest, everybody: Sequence[Person]) -> ListPage:
-    which = ListChoice("which", _("Which"), WHICH, lambda people, value: [person for person in people if is_one(person, value)])
-    return ListPage(request, everybody, search=words_of, sort=SORTS, choices=[which], default="name")
+    which = ListChoice(
+        "which",
+        _("Which"),
+        WHICH,
+        lambda people, value: [person for person in people if is_one(person, value)],
+    )
+    return ListPage(
+        request, everybody, search=words_of, sort=SORTS, choices=[which], default="name"
+    )
 
 
 def rows_of(people: Sequence[Person], grades: list[str]) -> list[PersonRow]:
     """Rows of one page: bars of seconds have one scale in all of them."""
-    highest = max((m for person in people for m in person.median_by_grade if m is not None), default=0.0)
+    highest = max(
+        (m for person in people for m in person.median_by_grade if m is not None), default=0.0
+    )
     parts = parts_of([person.membership for person in people])
-    return [row_of(person, part, grades, highest) for person, part in zip(people, parts, strict=True)]
+    return [
+        row_of(person, part, grades, highest) for person, part in zip(people, parts, strict=True)
+    ]
 
 
 def is_one(person: Person, which: str) -> bool:
@@ -70,7 +86,15 @@ def is_one(person: Person, which: str) -> bool:
 def words_of(person: Person) -> str:
     """What is searched: pseudonym, name, account, note and flags."""
     member = person.membership
-    return " ".join([member.pseudonym, name_of(member), member.user.get_username(), member.note, *(flag.name for flag in person.flags)])
+    return " ".join(
+        [
+            member.pseudonym,
+            name_of(member),
+            member.user.get_username(),
+            member.note,
+            *(flag.name for flag in person.flags),
+        ]
+    )
 
 
 def name_of(member: Membership) -> str:
@@ -85,4 +109,11 @@ def row_of(person: Person, part: int | None, grades: list[str], highest: float) 
         low, high = (None, None) if interval.reason else (interval.low, interval.high)
         dot = small_interval(person.kappa, low, high, what="kappa")
     times = small_bars(person.median_by_grade, grades, highest=highest, unit="s")
-    return PersonRow(person, part, name_of(person.membership), strongest_first(person.flags), mark_safe(times), mark_safe(dot))
+    return PersonRow(
+        person,
+        part,
+        name_of(person.membership),
+        strongest_first(person.flags),
+        mark_safe(times),
+        mark_safe(dot),
+    )

@@ -26,7 +26,8 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class DepthProgress:
-    """Pairs whose rank, or batch or stage, is `rank`: all, complete (judged as often as needed), started."""
+    """Pairs whose rank, or batch or stage, is `rank`: all, complete (judged as often as needed),
+    started."""
 
     rank: int
     pairs: int
@@ -40,9 +41,10 @@ class DepthProgress:
 
 @dataclass(frozen=True)
 class CampaignProgress:
-    """needed: judgements in all; counted: those that fill a slot; on_gold: those that count besides, on gold and pairs
-    for everyone. complete_depth: every pair down to this rank (batch, stage) is complete.
-    by_deadline: the same of the deadline, as far as it can be foreseen; None: nobody can say."""
+    """needed: judgements in all; counted: those that fill a slot; on_gold: those that count
+    besides, on gold and pairs for everyone. complete_depth: every pair down to this rank (batch,
+    stage) is complete. by_deadline: the same of the deadline, as far as it can be foreseen; None:
+    nobody can say."""
 
     needed: int
     counted: int
@@ -79,10 +81,11 @@ class TooFast:
 
 @dataclass(frozen=True, eq=False)
 class SlotCounts:
-    """Of every pair of `live.pairs`: counted (judgements that fill a slot), needed, unjudgeable; filled: counted, at most needed.
+    """Of every pair of `live.pairs`: counted (judgements that fill a slot), needed, unjudgeable;
+    filled: counted, at most needed.
 
-    left: beyond the depth to which is judged, and judged by nobody: nothing is needed of it, but it is not complete either.
-    """
+    left: beyond the depth to which is judged, and judged by nobody: nothing is needed of it, but it
+    is not complete either."""
 
     counted: NDArray[np.int64]
     needed: NDArray[np.int64]
@@ -103,10 +106,15 @@ def _slots(campaign: Campaign, live: Live) -> SlotCounts:
     size, n = len(live.pairs), campaign.judgements_per_pair
     counted = np.bincount(live.pair[live.rows.standing == COUNTED], minlength=size)
     unjudgeable = np.zeros(size, dtype=bool)
-    cannot = np.flatnonzero(np.bincount(live.pair[live.rows.standing == CANNOT], minlength=size) >= n)
+    cannot = np.flatnonzero(
+        np.bincount(live.pair[live.rows.standing == CANNOT], minlength=size) >= n
+    )
     for start in range(0, len(cannot), BATCH):
         some = live.pairs.ids[cannot[start : start + BATCH]].tolist()
-        bad = np.array(list(Pair.objects.filter(pk__in=some, unjudgeable=True).values_list("pk", flat=True)), dtype=np.int64)
+        bad = np.array(
+            list(Pair.objects.filter(pk__in=some, unjudgeable=True).values_list("pk", flat=True)),
+            dtype=np.int64,
+        )
         unjudgeable[live.pairs.index_of(bad)] = True
     left = live.pairs.beyond_depth & live.pairs.normal & (counted == 0)
     needed = np.where(unjudgeable | left, counted, np.maximum(counted, n + live.pairs.asked_more))
@@ -114,13 +122,18 @@ def _slots(campaign: Campaign, live: Live) -> SlotCounts:
 
 
 def of_slots(live: Live) -> NDArray[np.bool_]:
-    """(n) of each row whether it counts towards what is needed: a counted judgement of an ordinary pair, not of gold."""
+    """(n) of each row whether it counts towards what is needed: a counted judgement of an ordinary
+    pair, not of gold."""
     return live.rows.counts & live.pairs.normal[live.pair]
 
 
 def forecaster_of(live: Live, now: datetime) -> Forecaster:
     """Days are those of the installation's time zone."""
-    return Forecaster.of(live.rows.judged_at[of_slots(live)], now=now.timestamp(), zone=timezone.get_default_timezone())
+    return Forecaster.of(
+        live.rows.judged_at[of_slots(live)],
+        now=now.timestamp(),
+        zone=timezone.get_default_timezone(),
+    )
 
 
 def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgress:
@@ -136,7 +149,9 @@ def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgres
             break
         complete_depth = level.rank
     counted, needed = int(its.filled[normal].sum()), int(its.needed[normal].sum())
-    leases = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, expires_at__gt=now)
+    leases = Lease.objects.filter(
+        membership__campaign=campaign, state=Lease.State.LIVE, expires_at__gt=now
+    )
     held = leases.aggregate(n=Count("pk"), people=Count("membership", distinct=True))
     moments = live.rows.judged_at[live.rows.counts]
     seconds = now.timestamp()
@@ -165,7 +180,8 @@ def progress(campaign: Campaign, *, live: Live | None = None) -> CampaignProgres
 
 
 def cost_of_more(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
-    """What so many further pairs of the pool would cost each of its campaigns: judgements, hours, and the forecast with and without."""
+    """What so many further pairs of the pool would cost each of its campaigns: judgements, hours,
+    and the forecast with and without."""
     rows = []
     for campaign in Campaign.objects.filter(pool=pool).order_by("name"):
         live = live_rows(campaign)
@@ -173,7 +189,9 @@ def cost_of_more(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
         normal = live.pairs.normal
         remaining = int(its.needed[normal].sum()) - int(its.filled[normal].sum())
         forecaster = forecaster_of(live, timezone.now())
-        ends = [_outlook(campaign, forecaster, n)[0].expected for n in (remaining, remaining + more)]
+        ends = [
+            _outlook(campaign, forecaster, n)[0].expected for n in (remaining, remaining + more)
+        ]
         rows.append(
             {
                 "campaign": campaign.name,
@@ -181,9 +199,16 @@ def cost_of_more(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
                 "state": campaign.state,
                 "judgements": more,
                 "hours": more * campaign.expected_seconds / 3600,
-                "end": [None if at is None else datetime.fromtimestamp(at, UTC).isoformat() for at in ends],
+                "end": [
+                    None if at is None else datetime.fromtimestamp(at, UTC).isoformat()
+                    for at in ends
+                ],
                 "deadline": campaign.deadline.isoformat() if campaign.deadline else None,
-                "late": bool(campaign.deadline and ends[1] is not None and ends[1] > campaign.deadline.timestamp()),
+                "late": bool(
+                    campaign.deadline
+                    and ends[1] is not None
+                    and ends[1] > campaign.deadline.timestamp()
+                ),
             }
         )
     return rows
@@ -200,8 +225,12 @@ def too_fast(campaign: Campaign, live: Live) -> list[TooFast]:
         for name, n, rest in zip(rows.annotators, fast, others, strict=True)
         if is_many_too_fast(int(n), int(n + rest))
     ]
-    standing = {} if not suspects else dict(campaign.memberships.values_list("pseudonym", "standing"))
-    suspects = [one for one in suspects if standing.get(one.pseudonym) != Membership.Standing.EXCLUDED]
+    standing = (
+        {} if not suspects else dict(campaign.memberships.values_list("pseudonym", "standing"))
+    )
+    suspects = [
+        one for one in suspects if standing.get(one.pseudonym) != Membership.Standing.EXCLUDED
+    ]
     return sorted(suspects, key=lambda one: (-one.n_fast, one.pseudonym))
 
 
@@ -214,20 +243,35 @@ def _depths(campaign: Campaign, live: Live, its: SlotCounts) -> list[DepthProgre
     def per_level(kept: NDArray[np.bool_]) -> list[int]:
         return np.bincount(level[kept], minlength=len(values)).tolist()  # type: ignore[no-any-return]
 
-    columns = (per_level(np.ones(len(level), dtype=bool)), per_level(complete), per_level(counted > 0))
-    return [DepthProgress(campaign.level_of(-value), *numbers) for value, *numbers in zip(values.tolist(), *columns, strict=True)]
+    columns = (
+        per_level(np.ones(len(level), dtype=bool)),
+        per_level(complete),
+        per_level(counted > 0),
+    )
+    return [
+        DepthProgress(campaign.level_of(-value), *numbers)
+        for value, *numbers in zip(values.tolist(), *columns, strict=True)
+    ]
 
 
-def _outlook(campaign: Campaign, forecaster: Forecaster, remaining: int) -> tuple[Forecast, float | None]:
+def _outlook(
+    campaign: Campaign, forecaster: Forecaster, remaining: int
+) -> tuple[Forecast, float | None]:
     """-> (the forecast, how many of the remaining judgements are expected until the deadline)
 
     None without a deadline or a forecast. Where judging has ended, there is neither.
     """
     if remaining and has_ended(campaign):
-        why = "The campaign is closed." if campaign.state == Campaign.State.CLOSED else "The deadline has passed."
+        why = (
+            "The campaign is closed."
+            if campaign.state == Campaign.State.CLOSED
+            else "The deadline has passed."
+        )
         return forecaster.without_forecast(why), None
     until = None if campaign.deadline is None else campaign.deadline.timestamp()
-    return forecaster.forecast(remaining), None if until is None else forecaster.expected_until(until, remaining=remaining)
+    return forecaster.forecast(remaining), None if until is None else forecaster.expected_until(
+        until, remaining=remaining
+    )
 
 
 def _short(live: Live, its: SlotCounts, room: float | None) -> int | None:
@@ -238,7 +282,9 @@ def _short(live: Live, its: SlotCounts, room: float | None) -> int | None:
     return short_at_deadline(its.counted[order], its.needed[order], capacity=round(room))
 
 
-def _complete_by_deadline(campaign: Campaign, live: Live, its: SlotCounts, room: float | None) -> int | None:
+def _complete_by_deadline(
+    campaign: Campaign, live: Live, its: SlotCounts, room: float | None
+) -> int | None:
     if room is None:
         return None
     normal = live.pairs.normal
@@ -247,8 +293,11 @@ def _complete_by_deadline(campaign: Campaign, live: Live, its: SlotCounts, room:
     return complete_level(campaign, judged_levels(campaign, (-values).tolist()), missing, room)
 
 
-def stalled_pairs(campaign: Campaign, live: Live, *, hours: int = 24) -> tuple[list[int], list[datetime]]:
-    """Pairs with judgements, still short of some, on which nothing has happened for so long: no lease, no judgement.
+def stalled_pairs(
+    campaign: Campaign, live: Live, *, hours: int = 24
+) -> tuple[list[int], list[datetime]]:
+    """Pairs with judgements, still short of some, on which nothing has happened for so long: no
+    lease, no judgement.
 
     -> (row ids of the pairs, when each was judged last), the longest stalled first
     """
@@ -256,10 +305,14 @@ def stalled_pairs(campaign: Campaign, live: Live, *, hours: int = 24) -> tuple[l
     short = live.pairs.normal & (its.counted > 0) & (its.counted < its.needed) & ~its.unjudgeable
     last = live.derived("last judged", lambda: _last_judged(live))
     short &= last < (timezone.now() - timedelta(hours=hours)).timestamp()
-    held = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, takes_slot=True).values_list("pair_id", flat=True)
+    held = Lease.objects.filter(
+        membership__campaign=campaign, state=Lease.State.LIVE, takes_slot=True
+    ).values_list("pair_id", flat=True)
     stalled = np.flatnonzero(short & ~np.isin(live.pairs.ids, list(held)))
     stalled = stalled[np.lexsort((stalled, last[stalled]))]
-    return live.pairs.ids[stalled].tolist(), [datetime.fromtimestamp(moment, UTC) for moment in last[stalled].tolist()]
+    return live.pairs.ids[stalled].tolist(), [
+        datetime.fromtimestamp(moment, UTC) for moment in last[stalled].tolist()
+    ]
 
 
 def _last_judged(live: Live) -> NDArray[np.float64]:
@@ -269,20 +322,37 @@ def _last_judged(live: Live) -> NDArray[np.float64]:
     return last
 
 
-def heat_map(campaign: Campaign, live: Live, *, most: int = 60) -> tuple[list[str], list[int], list[list[float | None]], int]:
-    """Share of judgements made, by topic and rank (batch, stage). -> (topics, ranks, shares with None where there is no pair, topics left out)
+def heat_map(
+    campaign: Campaign, live: Live, *, most: int = 60
+) -> tuple[list[str], list[int], list[list[float | None]], int]:
+    """Share of judgements made, by topic and rank (batch, stage). -> (topics, ranks, shares with
+    None where there is no pair, topics left out)
 
-    Of more than `most` topics the least complete are taken; of equally complete ones the first by name.
-    """
+    Of more than `most` topics the least complete are taken; of equally complete ones the first by
+    name."""
     its, normal = slots(campaign, live), live.pairs.normal
     priorities, level = live.pairs.levels
     topics, topic = np.unique(live.pairs.topic[normal], return_inverse=True)
     cell, shape = topic * max(len(priorities), 1) + level, (len(topics), len(priorities))
-    filled, wanted = (np.bincount(cell, weights=n[normal], minlength=shape[0] * shape[1]).reshape(shape) for n in (its.filled, its.needed))
+    filled, wanted = (
+        np.bincount(cell, weights=n[normal], minlength=shape[0] * shape[1]).reshape(shape)
+        for n in (its.filled, its.needed)
+    )
     share = filled.sum(axis=1) / np.maximum(wanted.sum(axis=1), 1)
     by_name = sorted(range(len(topics)), key=lambda t: natural(live.pairs.topics[topics[t]]))
     least = set(sorted(by_name, key=share.__getitem__)[:most])
     shown = [t for t in by_name if t in least]
-    values = [[float(f / w) if w else None for f, w in zip(filled[t].tolist(), wanted[t].tolist(), strict=True)] for t in shown]
+    values = [
+        [
+            float(f / w) if w else None
+            for f, w in zip(filled[t].tolist(), wanted[t].tolist(), strict=True)
+        ]
+        for t in shown
+    ]
     names = [live.pairs.topics[topics[t]] for t in shown]
-    return names, [campaign.level_of(-value) for value in priorities.tolist()], values, len(topics) - len(shown)
+    return (
+        names,
+        [campaign.level_of(-value) for value in priorities.tolist()],
+        values,
+        len(topics) - len(shown),
+    )

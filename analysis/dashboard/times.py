@@ -1,4 +1,5 @@
-"""How long judging takes: distributions per grade, per half day, per day and hour; what time was idle or hidden."""
+"""How long judging takes: distributions per grade, per half day, per day and hour; what time was
+idle or hidden."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from analysis.charts.points import Box
 from analysis.judgements.rows import NO_GRADE, TOO_FAST, JudgementRows
 
 ENDS = (0.05, 0.95)
-"""The ends of a box's line: quantiles, since single interrupted judgements would stretch it beyond use."""
+"""The ends of a box's line: quantiles, since single interrupted judgements would stretch it beyond
+use."""
 
 
 def box(name: str, seconds: NDArray[np.float64]) -> Box:
@@ -27,19 +29,30 @@ def box(name: str, seconds: NDArray[np.float64]) -> Box:
 
 def per_grade(rows: JudgementRows, names: list[str]) -> list[Box]:
     """Counted judgements, one box a grade of the scale."""
-    return [box(name, rows.active[rows.counts & (rows.grade == grade)]) for grade, name in enumerate(names)]
+    return [
+        box(name, rows.active[rows.counts & (rows.grade == grade)])
+        for grade, name in enumerate(names)
+    ]
 
 
 def per_half_day(rows: JudgementRows, *, most: int = 14) -> list[Box]:
     """The last half days (UTC) in which somebody judged."""
     half_day = np.floor(rows.judged_at / 43200)
     shown = np.unique(half_day[rows.counts])[-most:]
-    return [box(datetime.fromtimestamp(h * 43200, UTC).strftime("%d %b %Hh"), rows.active[rows.counts & (half_day == h)]) for h in shown]
+    return [
+        box(
+            datetime.fromtimestamp(h * 43200, UTC).strftime("%d %b %Hh"),
+            rows.active[rows.counts & (half_day == h)],
+        )
+        for h in shown
+    ]
 
 
 def by_day_and_hour(rows: JudgementRows, zone: zoneinfo.ZoneInfo) -> list[list[float | None]]:
     """Counted judgements by day of the week (Monday first) and hour, in the zone's time: 7 x 24."""
-    hours, n = np.unique(np.floor(rows.judged_at[rows.counts] / 3600), return_counts=True)  # few, however many judgements
+    hours, n = np.unique(
+        np.floor(rows.judged_at[rows.counts] / 3600), return_counts=True
+    )  # few, however many judgements
     grid: list[list[float | None]] = [[0.0] * 24 for _ in range(7)]
     for hour, count in zip(hours.tolist(), n.tolist(), strict=True):
         moment = datetime.fromtimestamp(hour * 3600, zone)
@@ -49,7 +62,8 @@ def by_day_and_hour(rows: JudgementRows, zone: zoneinfo.ZoneInfo) -> list[list[f
 
 @dataclass(frozen=True)
 class Shares:
-    """Hours of all judgements with known times: active, idle (page open, nobody there), hidden (another window)."""
+    """Hours of all judgements with known times: active, idle (page open, nobody there), hidden
+    (another window)."""
 
     active_h: float
     idle_h: float

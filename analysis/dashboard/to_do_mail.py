@@ -1,4 +1,5 @@
-"""The to-do list of Home by mail, at most once a day, to those who want it; an empty list is no mail."""
+"""The to-do list of Home by mail, at most once a day, to those who want it; an empty list is no
+mail."""
 
 from __future__ import annotations
 
@@ -19,8 +20,12 @@ MAILS = "to-do mails"
 
 
 def mail_when_due() -> list[Job]:
-    """Ask for the mails of everybody whose turn it is. Nothing while such a job is on its way. -> the job"""
-    if not messages.due_to_do_mails(timezone.now()).exists() or Job.objects.filter(kind=MAILS, state__in=Job.ACTIVE).exists():
+    """Ask for the mails of everybody whose turn it is. Nothing while such a job is on its way. ->
+    the job"""
+    if (
+        not messages.due_to_do_mails(timezone.now()).exists()
+        or Job.objects.filter(kind=MAILS, state__in=Job.ACTIVE).exists()
+    ):
         return []
     return [jobs.enqueue(MAILS, {}, label="To-do lists by mail", user=None)]
 
@@ -36,7 +41,9 @@ def mail_lists(work: Work) -> dict[str, Any]:
         with timezone.override(zone):
             items, _ = to_do_of(profile.user)
             if items:
-                messages.mail_to_do(profile, subject=subject_of(items), body=body_of(profile, items), now=now)
+                messages.mail_to_do(
+                    profile, subject=subject_of(items), body=body_of(profile, items), now=now
+                )
         n_something += bool(items)
         n_nothing += not items
     return {"something": n_something, "nothing": n_nothing}
@@ -57,5 +64,10 @@ def body_of(profile: Profile, items: list[ToDo]) -> str:
                 page = next((action.address for action in item.actions if not action.posts), "/")
                 lines += [f"- {item.words}.", f"  {home}{page}"]
         lines.append("")
-    lines += [f"Everything with its buttons: {home}/", "", f"You asked for this mail, at most once a day: {home}/account turns it off.", ""]
+    lines += [
+        f"Everything with its buttons: {home}/",
+        "",
+        f"You asked for this mail, at most once a day: {home}/account turns it off.",
+        "",
+    ]
     return "\n".join(lines)

@@ -1,4 +1,5 @@
-"""Addresses of the live pages of a campaign: progress, annotators and their agreement, labels, gold pairs."""
+"""Addresses of the live pages of a campaign: progress, annotators and their agreement, labels, gold
+pairs."""
 
 from django.urls import path
 
@@ -28,13 +29,33 @@ urlpatterns = [
     path("campaigns/<slug:slug>/feedback/", trail.feedback, name="campaign-feedback"),
     path("campaigns/<slug:slug>/audit/", trail.audit, name="campaign-audit"),
     path("campaigns/<slug:slug>/people/", people.index, name="campaign-people"),
-    path("campaigns/<slug:slug>/people/chosen", people_actions.act_on_chosen, name="campaign-people-chosen"),
-    path("campaigns/<slug:slug>/people/exclude/<int:job_id>", people_actions.exclude, name="campaign-people-exclude"),
+    path(
+        "campaigns/<slug:slug>/people/chosen",
+        people_actions.act_on_chosen,
+        name="campaign-people-chosen",
+    ),
+    path(
+        "campaigns/<slug:slug>/people/exclude/<int:job_id>",
+        people_actions.exclude,
+        name="campaign-people-exclude",
+    ),
     path("campaigns/<slug:slug>/people/<str:pseudonym>/", people.person, name="campaign-person"),
-    path("campaigns/<slug:slug>/people/<str:pseudonym>/act", people_actions.act_on_annotator, name="campaign-person-act"),
-    path("campaigns/<slug:slug>/people/<str:pseudonym>/exclude/<int:job_id>", people_actions.exclude, name="campaign-exclude"),
+    path(
+        "campaigns/<slug:slug>/people/<str:pseudonym>/act",
+        people_actions.act_on_annotator,
+        name="campaign-person-act",
+    ),
+    path(
+        "campaigns/<slug:slug>/people/<str:pseudonym>/exclude/<int:job_id>",
+        people_actions.exclude,
+        name="campaign-exclude",
+    ),
     path("campaigns/<slug:slug>/agreement/", agreement.page, name="campaign-agreement"),
-    path("campaigns/<slug:slug>/agreement/refresh", agreement.refresh, name="campaign-agreement-refresh"),
+    path(
+        "campaigns/<slug:slug>/agreement/refresh",
+        agreement.refresh,
+        name="campaign-agreement-refresh",
+    ),
     path("campaigns/<slug:slug>/pairs/<int:pair_id>/", agreement.pair, name="campaign-pair"),
     path("campaigns/<slug:slug>/gold/", gold.page, name="campaign-gold"),
     path("campaigns/<slug:slug>/labels/", labels.page, name="campaign-labels"),

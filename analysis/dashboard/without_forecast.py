@@ -1,4 +1,5 @@
-"""What the pages of managers say while there is no forecast: since when there can be one, and what is true without it."""
+"""What the pages of managers say while there is no forecast: since when there can be one, and what
+is true without it."""
 
 from __future__ import annotations
 

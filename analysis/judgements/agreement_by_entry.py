@@ -1,8 +1,8 @@
-"""Agreement on pairs of an ordered pool that came by chance and on those that were chosen, apart (SAMPLING 2.3).
+"""Agreement on pairs of an ordered pool that came by chance and on those that were chosen, apart
+(SAMPLING 2.3).
 
-Chosen pairs are mostly relevant, and annotators calibrate on what they see: agreement on them says nothing of the pool.
-The audit pairs are a random sample of what waited.
-"""
+Chosen pairs are mostly relevant, and annotators calibrate on what they see: agreement on them says
+nothing of the pool. The audit pairs are a random sample of what waited."""
 
 from __future__ import annotations
 
@@ -21,14 +21,18 @@ NAMES = {Entered.CHANCE: "drawn by chance (audit pairs)", Entered.CHOICE: "chose
 
 
 def agreement_by_entry(campaign: Campaign, table: LabelTable) -> list[dict[str, Any]]:
-    """Ordinal alpha of either -> name, entered, alpha, low, high (None where undefined), pairs (judged twice), reason; empty for pools that are not ordered."""
+    """Ordinal alpha of either -> name, entered, alpha, low, high (None where undefined), pairs
+    (judged twice), reason; empty for pools that are not ordered."""
     pool = campaign.pool
     if pool is None or pool.kind != PoolKind.ORDERED:
         return []
     rows = pool.entries.exclude(entered="").values_list("topic__topic_id", "docno", "entered")
     entered = {(topic, document): how for topic, document, how in rows}
     kinds = list(Entered)
-    group = np.array([_place(entered.get(table.pair_ids(pair)), kinds) for pair in range(table.n_pairs)], np.int64)
+    group = np.array(
+        [_place(entered.get(table.pair_ids(pair)), kinds) for pair in range(table.n_pairs)],
+        np.int64,
+    )
     group[table.judgements_per_pair < 2] = -1
     alphas = alpha_by_group(table, group, level="ordinal") if len(group) else {}
     return [_row(kind, alphas.get(place)) for place, kind in enumerate(kinds)]
@@ -40,13 +44,28 @@ def _place(entered: str | None, kinds: list[Entered]) -> int:
 
 def _row(kind: Entered, subset: SubsetAlpha | None) -> dict[str, Any]:
     n = subset.n_pairs if subset is not None else 0
-    row: dict[str, Any] = {"name": NAMES[kind], "entered": kind.value, "alpha": None, "low": None, "high": None, "pairs": n}
+    row: dict[str, Any] = {
+        "name": NAMES[kind],
+        "entered": kind.value,
+        "alpha": None,
+        "low": None,
+        "high": None,
+        "pairs": n,
+    }
     if subset is None or n < FEWEST_PAIRS:
         return row | {"reason": f"{counted(n, 'pair')} judged twice; {FEWEST_PAIRS} are needed"}
     if np.isnan(subset.alpha):
         return row | {"reason": "one and the same grade only"}
-    low, high = (None if end is None or np.isnan(end) else float(end) for end in (subset.interval.low, subset.interval.high))
-    return row | {"alpha": float(subset.alpha), "low": low, "high": high, "reason": subset.interval.reason or ""}
+    low, high = (
+        None if end is None or np.isnan(end) else float(end)
+        for end in (subset.interval.low, subset.interval.high)
+    )
+    return row | {
+        "alpha": float(subset.alpha),
+        "low": low,
+        "high": high,
+        "reason": subset.interval.reason or "",
+    }
 
 
 def words_by_entry(rows: list[dict[str, Any]]) -> str:
@@ -55,7 +74,11 @@ def words_by_entry(rows: list[dict[str, Any]]) -> str:
     def said(row: dict[str, Any]) -> str:
         if row["alpha"] is None:
             return f"{row['name']}: none, {row['reason']}"
-        ends = f", {row['low']:.2f} to {row['high']:.2f}" if row["low"] is not None and row["high"] is not None else ""
+        ends = (
+            f", {row['low']:.2f} to {row['high']:.2f}"
+            if row["low"] is not None and row["high"] is not None
+            else ""
+        )
         return f"{row['name']}: {row['alpha']:.2f} ({row['pairs']:,} pairs{ends})"
 
     return "; ".join(map(said, rows))

@@ -1,4 +1,5 @@
-"""Results as JSON objects, with the keys of the commands (docs/commands.md): statistics of a campaign, agreement of its annotators."""
+"""Results as JSON objects, with the keys of the commands (docs/commands.md): statistics of a
+campaign, agreement of its annotators."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ def instant(seconds: float) -> str:
 
 
 def statistics_json(statistics: CampaignStatistics) -> dict[str, Any]:
-    """The keys of the contract; further ones: coverage of the pool by best rank, relevant share by topic, warnings."""
+    """The keys of the contract; further ones: coverage of the pool by best rank, relevant share by
+    topic, warnings."""
     s = statistics
     return {
         "topics": s.topics,
@@ -29,10 +31,14 @@ def statistics_json(statistics: CampaignStatistics) -> dict[str, Any]:
         "annotators": s.annotators,
         "per_annotator": s.per_annotator,
         "per_12h": None if s.per_12h is None else [[instant(start), n] for start, n in s.per_12h],
-        "daily_seconds": None if s.daily_seconds is None else [[instant(start)[:10], means] for start, means in s.daily_seconds],
+        "daily_seconds": None
+        if s.daily_seconds is None
+        else [[instant(start)[:10], means] for start, means in s.daily_seconds],
         "topic_seconds": {topic: row._asdict() for topic, row in s.topic_seconds.items()},
         "complete_depth": s.complete_depth,
-        "coverage": None if s.coverage is None else {rank: row._asdict() for rank, row in s.coverage.items()},
+        "coverage": None
+        if s.coverage is None
+        else {rank: row._asdict() for rank, row in s.coverage.items()},
         "relevant_share": s.relevant_share,
         "relevant_share_per_topic": s.relevant_share_per_topic,
         "warnings": s.warnings,

@@ -1,7 +1,8 @@
-"""A campaign on a sampled pool as its estimates see it: strata, what is drawn, and what is judged of the stages that are complete.
+"""A campaign on a sampled pool as its estimates see it: strata, what is drawn, and what is judged
+of the stages that are complete.
 
-    found = sample_of(campaign, Choices())         # CampaignSample; NotEstimable with the reason
-    found.prel("graded")                           # five columns of TREC, every pair of the pool
+found = sample_of(campaign, Choices())         # CampaignSample; NotEstimable with the reason
+found.prel("graded")                           # five columns of TREC, every pair of the pool
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ class NotEstimable(ValueError):
 
 
 class SampledPair(NamedTuple):
-    """A pair of the pool. size, drawn: of its stratum, N_h among kept topics and n_h by the last complete stage. place: in the stratum's shuffle,
-    from 1. stage: that drew it, None for none. grade, binary: its label, None where there is none or its stage is not complete."""
+    """A pair of the pool. size, drawn: of its stratum, N_h among kept topics and n_h by the last
+    complete stage. place: in the stratum's shuffle, from 1. stage: that drew it, None for none.
+    grade, binary: its label, None where there is none or its stage is not complete."""
 
     topic: str
     document: str
@@ -40,7 +42,8 @@ class SampledPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CampaignSample:
-    """pairs: of kept topics, by topic and document id. stage: the last that is complete. n_stages: drawn. waiting: pairs of the next stage to be judged."""
+    """pairs: of kept topics, by topic and document id. stage: the last that is complete. n_stages:
+    drawn. waiting: pairs of the next stage to be judged."""
 
     pairs: list[SampledPair]
     stage: int
@@ -56,11 +59,14 @@ class CampaignSample:
         return sum(pair.grade is not None for pair in self.pairs)
 
     def prel(self, grades: str, name: str = "sample") -> Prel:
-        """grades: graded or binary. Pairs of stages that are not complete stand as unjudged, whatever has been said of them."""
+        """grades: graded or binary. Pairs of stages that are not complete stand as unjudged,
+        whatever has been said of them."""
         rows = []
         for pair in self.pairs:
             value = pair.grade if grades == "graded" else pair.binary
-            rows.append((pair.topic, pair.document, pair.stratum, UNJUDGED if value is None else value))
+            rows.append(
+                (pair.topic, pair.document, pair.stratum, UNJUDGED if value is None else value)
+            )
         return prel_of_rows(name, rows, drawn=self.n_drawn)
 
 
@@ -69,63 +75,98 @@ def is_sampled(campaign: Campaign) -> bool:
 
 
 def order_said(campaign: Campaign) -> str:
-    """Of an ordered pool that is not wholly judged, how far it is, as a sentence; empty for others."""
+    """Of an ordered pool that is not wholly judged, how far it is, as a sentence; empty for
+    others."""
     pool = campaign.pool
     if pool is None or pool.kind != PoolKind.ORDERED:
         return ""
     n_pairs = pool.entries.filter(topic__removed_reason="").count()
-    n_done = pool.entries.filter(topic__removed_reason="").exclude(stage=None).count() - waited_for(campaign).count()
-    return "" if n_done >= n_pairs else f"{n_done:,} of its {n_pairs:,} pairs are judged, those first that were probably relevant."
+    n_done = (
+        pool.entries.filter(topic__removed_reason="").exclude(stage=None).count()
+        - waited_for(campaign).count()
+    )
+    return (
+        ""
+        if n_done >= n_pairs
+        else f"{n_done:,} of its {n_pairs:,} pairs are judged, those first that were probably relevant."
+    )
 
 
-def sample_of(campaign: Campaign, choices: Choices, *, made: Labels | None = None) -> CampaignSample:
-    """made: the labels under the choices, made unless given. Raises NotEstimable where no stage is complete or nothing has a label."""
+def sample_of(
+    campaign: Campaign, choices: Choices, *, made: Labels | None = None
+) -> CampaignSample:
+    """made: the labels under the choices, made unless given. Raises NotEstimable where no stage is
+    complete or nothing has a label."""
     stage, n_stages, waiting = stages_of(campaign)
     if not stage:
         wait = "waits" if waiting == 1 else "wait"
-        raise NotEstimable(f"{counted(waiting, 'pair')} of the first stage of {campaign.slug} {wait} for judgements; before its end nothing can be estimated")
+        raise NotEstimable(
+            f"{counted(waiting, 'pair')} of the first stage of {campaign.slug} {wait} for "
+            f"judgements; before its end nothing can be estimated"
+        )
     made = labels(campaign, choices) if made is None else made
     sample = CampaignSample(sampled_pairs(campaign, made, stage), stage, n_stages, waiting)
     if not sample.n_judged:
         least = choices.min_judgements
-        raise NotEstimable(f"no drawn pair of {campaign.slug} has a label; a pair needs {least} judgement{'' if least == 1 else 's'}")
+        raise NotEstimable(
+            f"no drawn pair of {campaign.slug} has a label; a pair needs {least} judgement{'' if least == 1 else 's'}"
+        )
     return sample
 
 
 def stages_of(campaign: Campaign) -> tuple[int, int, int]:
-    """-> the last stage that is complete (0: none is), stages drawn, pairs of the stage after it that wait for judgements
+    """-> the last stage that is complete (0: none is), stages drawn, pairs of the stage after it
+    that wait for judgements
 
-    A pair that cannot be judged, and one whose text is missing, is waited for no longer: it is missing by chance.
-    """
+    A pair that cannot be judged, and one whose text is missing, is waited for no longer: it is
+    missing by chance."""
     assert campaign.pool is not None
     n_stages = len(campaign.pool.parameters.get("stages", []))
     waiting = waited_for(campaign)
-    stages = sorted(stage for stage in waiting.values_list("entry__stage", flat=True) if stage is not None)
-    return (stages[0] - 1 if stages else n_stages), n_stages, stages.count(stages[0]) if stages else 0
+    stages = sorted(
+        stage for stage in waiting.values_list("entry__stage", flat=True) if stage is not None
+    )
+    return (
+        (stages[0] - 1 if stages else n_stages),
+        n_stages,
+        stages.count(stages[0]) if stages else 0,
+    )
 
 
 def stages_said(campaign: Campaign) -> str:
     """Which stages may be looked at, as a sentence."""
     stage, n_stages, waiting = stages_of(campaign)
     if stage == n_stages:
-        return f"All {n_stages} stages that were drawn are complete." if n_stages > 1 else "Its one stage is complete."
+        return (
+            f"All {n_stages} stages that were drawn are complete."
+            if n_stages > 1
+            else "Its one stage is complete."
+        )
     if not stage:
-        return f"The first stage is not complete yet: {counted(waiting, 'pair', 'waits', 'wait')} for judgements, and before that nothing can be estimated."
+        return (
+            f"The first stage is not complete yet: {counted(waiting, 'pair', 'waits', 'wait')} "
+            f"for judgements, and before that nothing can be estimated."
+        )
     next_ones = counted(waiting, "pair")
     return (
-        f"{stage} of {n_stages} stages are complete; {next_ones} of the next {'waits' if waiting == 1 else 'wait'} for judgements, "
+        f"{stage} of {n_stages} stages are complete; {next_ones} of the next "
+        f"{'waits' if waiting == 1 else 'wait'} for judgements, "
         f"and {'counts' if waiting == 1 else 'count'} from its end on."
     )
 
 
 def sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledPair]:
-    """Every pair of the pool as it was in this stage, by topic and document id: strata of late runs belong to it from their own stage on.
-    stage: the last whose labels count."""
+    """Every pair of the pool as it was in this stage, by topic and document id: strata of late runs
+    belong to it from their own stage on. stage: the last whose labels count."""
     assert campaign.pool is not None
     strata = {one.number: one for one in campaign.pool.strata.all() if one.drawn[max(stage, 1) - 1]}
     given = {(row.topic, row.document): row for row in made.rows}
     columns = ("topic__topic_id", "docno", "stratum", "place", "stage", "entered", "best_rank")
-    entries = [row for row in campaign.pool.entries.filter(topic__removed_reason="").values_list(*columns) if row[2] in strata]
+    entries = [
+        row
+        for row in campaign.pool.entries.filter(topic__removed_reason="").values_list(*columns)
+        if row[2] in strata
+    ]
     size: dict[int, int] = {}
     drawn: dict[int, int] = {}
     for _, _, number, _, own, _, _ in entries:
@@ -135,5 +176,18 @@ def sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledP
     for topic, document, number, place, own, entered, rank in entries:
         label = given.get((topic, document)) if own is not None and own <= stage else None
         grades = (None, None) if label is None else (label.grade, label.binary)
-        pairs.append(SampledPair(topic, document, strata[number].name, size[number], drawn[number], place + 1, own, entered, rank, *grades))
+        pairs.append(
+            SampledPair(
+                topic,
+                document,
+                strata[number].name,
+                size[number],
+                drawn[number],
+                place + 1,
+                own,
+                entered,
+                rank,
+                *grades,
+            )
+        )
     return sorted(pairs, key=lambda pair: (pair.topic, pair.document))

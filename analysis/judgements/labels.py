@@ -1,7 +1,8 @@
-"""The labels of a campaign: which judgements make them, how, and the managers' own labels above them.
+"""The labels of a campaign: which judgements make them, how, and the managers' own labels above
+them.
 
-Whatever the order in which the database gives rows, the order here is that of the ids: the same data make the same bytes.
-"""
+Whatever the order in which the database gives rows, the order here is that of the ids: the same
+data make the same bytes."""
 
 from __future__ import annotations
 
@@ -33,12 +34,13 @@ KNOWN = "known_grade"
 
 @dataclass(frozen=True)
 class Choices:
-    """Which judgements make labels, and how. threshold: lowest relevant grade, None for the campaign's own.
+    """Which judgements make labels, and how. threshold: lowest relevant grade, None for the
+    campaign's own.
 
-    min_seconds: faster judgements are left out, beyond those that the campaign itself found too fast. exclude: pseudonyms.
-    take_back: pseudonyms of annotators whose judgements count although the campaign excludes them; EVERYBODY for all that it excludes.
-    judges: kinds of judges (annotation.core.judges) whose judgements are taken.
-    """
+    min_seconds: faster judgements are left out, beyond those that the campaign itself found too
+    fast. exclude: pseudonyms. take_back: pseudonyms of annotators whose judgements count although
+    the campaign excludes them; EVERYBODY for all that it excludes. judges: kinds of judges
+    (annotation.core.judges) whose judgements are taken."""
 
     method: str = "majority"
     min_judgements: int = 2
@@ -51,7 +53,8 @@ class Choices:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Choices:
-        """From JSON or a form; what is not a choice is passed over, what is missing or None has its default."""
+        """From JSON or a form; what is not a choice is passed over, what is missing or None has its
+        default."""
         known = {f.name: given[f.name] for f in fields(cls) if given.get(f.name) is not None}
         known["exclude"] = tuple(sorted(known.get("exclude", ())))
         back = tuple(sorted(known.get("take_back", ())))
@@ -60,20 +63,28 @@ class Choices:
         return cls(**known)
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"exclude": list(self.exclude), "take_back": list(self.take_back), "judges": list(self.judges)}
+        return asdict(self) | {
+            "exclude": list(self.exclude),
+            "take_back": list(self.take_back),
+            "judges": list(self.judges),
+        }
 
     def takes_back(self, annotator: str) -> bool:
-        """Whether judgements of this annotator count although the campaign excludes the annotator."""
+        """Whether judgements of this annotator count although the campaign excludes the
+        annotator."""
         return annotator in self.take_back or EVERYBODY in self.take_back
 
     def with_taken_back(self, rows: JudgementRows, *, min_active_seconds: float) -> JudgementRows:
-        """The rows with those counted that are only left out because their annotator is excluded and is to be taken back.
+        """The rows with those counted that are only left out because their annotator is excluded
+        and is to be taken back.
 
-        min_active_seconds: the campaign's own limit, which an excluded annotator's judgement has not been held against.
-        """
+        min_active_seconds: the campaign's own limit, which an excluded annotator's judgement has
+        not been held against."""
         if not self.take_back or not len(rows):
             return rows
-        back = np.array([self.takes_back(name) for name in rows.annotators], dtype=bool)[rows.annotator]
+        back = np.array([self.takes_back(name) for name in rows.annotators], dtype=bool)[
+            rows.annotator
+        ]
         back &= (rows.standing == EXCLUDED) & ~(rows.active < min_active_seconds)
         return replace(rows, standing=np.where(back, np.int8(COUNTED), rows.standing))
 
@@ -82,11 +93,20 @@ class Choices:
         left_out = np.array([name in self.exclude for name in rows.annotators], dtype=bool)
         is_left_out = left_out[rows.annotator] if len(rows) else np.zeros(0, dtype=bool)
         gold = (rows.gold == NO_GRADE) | self.with_gold
-        return rows.counts & gold & ~(rows.active < self.min_seconds) & ~is_left_out & rows.by(self.judges)
+        return (
+            rows.counts
+            & gold
+            & ~(rows.active < self.min_seconds)
+            & ~is_left_out
+            & rows.by(self.judges)
+        )
 
     def words(self) -> list[str]:
         """For people: one short phrase a choice."""
-        said = [self.method, f"at least {self.min_judgements} judgement{'' if self.min_judgements == 1 else 's'}"]
+        said = [
+            self.method,
+            f"at least {self.min_judgements} judgement{'' if self.min_judgements == 1 else 's'}",
+        ]
         if self.threshold is not None:
             said.append(f"relevant from grade {self.threshold}")
         if not self.with_gold:
@@ -96,7 +116,11 @@ class Choices:
         if self.exclude:
             said.append(f"without {', '.join(self.exclude)}")
         if self.take_back:
-            whom = "all excluded annotators" if EVERYBODY in self.take_back else f"{', '.join(self.take_back)} (even if excluded)"
+            whom = (
+                "all excluded annotators"
+                if EVERYBODY in self.take_back
+                else f"{', '.join(self.take_back)} (even if excluded)"
+            )
             said.append(f"taking back {whom}")
         if self.judges != LABELLING:
             said.append(kinds_of_judges.words(self.judges))
@@ -104,7 +128,8 @@ class Choices:
 
 
 class Label(NamedTuple):
-    """decision, binary_decision: `` for a method that decides otherwise. judgements: that entered the label."""
+    """decision, binary_decision: `` for a method that decides otherwise. judgements: that entered
+    the label."""
 
     topic: str
     document: str
@@ -117,7 +142,8 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A campaign's labels on both scales. rulings: the managers' own labels, which override, by (topic id, document id)."""
+    """A campaign's labels on both scales. rulings: the managers' own labels, which override, by
+    (topic id, document id)."""
 
     choices: Choices
     threshold: int
@@ -126,7 +152,8 @@ class Labels:
     binary: Aggregation
     rulings: dict[tuple[str, str], int]
     beyond: list[Label]
-    """Of pairs that nobody judged: ruled by the managers, or with a grade that was known beforehand."""
+    """Of pairs that nobody judged: ruled by the managers, or with a grade that was known
+    beforehand."""
 
     @cached_property
     def rows(self) -> list[Label]:
@@ -139,7 +166,12 @@ class Labels:
             self.table.judgements_per_pair[self.labelled].tolist(),
         )
         ids = map(self.table.pair_ids, self.labelled.tolist())
-        return sorted([*(Label(*pair, *values) for pair, *values in zip(ids, *columns, strict=True)), *self.beyond])
+        return sorted(
+            [
+                *(Label(*pair, *values) for pair, *values in zip(ids, *columns, strict=True)),
+                *self.beyond,
+            ]
+        )
 
     @cached_property
     def labelled(self) -> NDArray[np.intp]:
@@ -154,10 +186,13 @@ class Labels:
         """grades: `graded` or `binary`. topics: only these, None for all."""
         value = {"graded": "grade", "binary": "binary"}[grades]
         rows = (row for row in self.rows if topics is None or row.topic in topics)
-        return qrels_of_rows(grades, ((row.topic, row.document, getattr(row, value)) for row in rows))
+        return qrels_of_rows(
+            grades, ((row.topic, row.document, getattr(row, value)) for row in rows)
+        )
 
     def cross(self, grades: str) -> dict[int, dict[str, int]]:
-        """Labels by grade and decision (TripJudge's Figure 1); every grade of the scale is there. grades: `graded` or `binary`."""
+        """Labels by grade and decision (TripJudge's Figure 1); every grade of the scale is there.
+        grades: `graded` or `binary`."""
         of_table = self.graded if grades == "graded" else self.binary
         size = self.table.n_grades if grades == "graded" else 2
         counts: dict[int, dict[str, int]] = {grade: {} for grade in range(size)}
@@ -166,7 +201,11 @@ class Labels:
             if n := int(np.count_nonzero((grade_of == grade) & (code_of == code))):
                 counts[grade][DECISIONS.get(code, "")] = n
         for row in self.beyond:
-            grade, decision = (row.grade, row.decision) if grades == "graded" else (row.binary, row.binary_decision)
+            grade, decision = (
+                (row.grade, row.decision)
+                if grades == "graded"
+                else (row.binary, row.binary_decision)
+            )
             counts[grade][decision] = counts[grade].get(decision, 0) + 1
         return counts
 
@@ -186,29 +225,53 @@ class Labels:
 
 
 def labels(
-    campaign: Campaign, choices: Choices, *, rows: JudgementRows | None = None, counted: Callable[[], LabelTable] | None = None
+    campaign: Campaign,
+    choices: Choices,
+    *,
+    rows: JudgementRows | None = None,
+    counted: Callable[[], LabelTable] | None = None,
 ) -> Labels:
-    """Labels under the choices. rows: the campaign's judgements (of the kinds of judges that are chosen, at least), read unless given.
+    """Labels under the choices. rows: the campaign's judgements (of the kinds of judges that are
+    chosen, at least), read unless given.
 
-    counted: gives the table of all counted judgements of `rows`, for a caller who has it; taken where the choices leave none of them out.
-    """
+    counted: gives the table of all counted judgements of `rows`, for a caller who has it; taken
+    where the choices leave none of them out."""
     threshold = campaign.threshold if choices.threshold is None else choices.threshold
-    table = _chosen_table(campaign, choices, read_rows(campaign, judges=choices.judges) if rows is None else rows, counted)
+    table = _chosen_table(
+        campaign,
+        choices,
+        read_rows(campaign, judges=choices.judges) if rows is None else rows,
+        counted,
+    )
     method = METHODS[choices.method]
     by_machine = JudgeKind.MACHINE in choices.judges
     rulings = {} if by_machine else adjudications(campaign, with_gold=choices.with_gold)
     graded = method(table, min_judgements=choices.min_judgements).adjudicated(rulings)
     on_two = {pair: int(grade >= threshold) for pair, grade in rulings.items()}
-    binary = method(table.binary(threshold), min_judgements=choices.min_judgements).adjudicated(on_two)
+    binary = method(table.binary(threshold), min_judgements=choices.min_judgements).adjudicated(
+        on_two
+    )
     judged = {table.pair_ids(pair) for pair in range(table.n_pairs)} if rulings else set()
     mark = DECISIONS[ADJUDICATED]
-    beyond = [Label(*pair, grade, on_two[pair], mark, mark, 0) for pair, grade in rulings.items() if pair not in judged]
+    beyond = [
+        Label(*pair, grade, on_two[pair], mark, mark, 0)
+        for pair, grade in rulings.items()
+        if pair not in judged
+    ]
     known = known_grades(campaign) if choices.with_gold and not by_machine else {}
-    beyond += [Label(*pair, grade, int(grade >= threshold), KNOWN, KNOWN, 0) for pair, grade in known.items()]
+    beyond += [
+        Label(*pair, grade, int(grade >= threshold), KNOWN, KNOWN, 0)
+        for pair, grade in known.items()
+    ]
     return Labels(choices, threshold, table, graded, binary, rulings, beyond)
 
 
-def _chosen_table(campaign: Campaign, choices: Choices, rows: JudgementRows, counted: Callable[[], LabelTable] | None) -> LabelTable:
+def _chosen_table(
+    campaign: Campaign,
+    choices: Choices,
+    rows: JudgementRows,
+    counted: Callable[[], LabelTable] | None,
+) -> LabelTable:
     """The judgements that enter labels under the choices."""
     taken = choices.with_taken_back(rows, min_active_seconds=campaign.min_active_seconds)
     admitted = choices.admits(taken)
@@ -224,7 +287,11 @@ def decisions_of(aggregation: Aggregation, pairs: NDArray[np.intp]) -> list[str]
 
 def decision_codes(aggregation: Aggregation) -> NDArray[np.integer[Any]]:
     """For each pair of the table; NONE for a method that decides otherwise."""
-    return np.full(len(aggregation.label), NONE) if aggregation.decision is None else aggregation.decision
+    return (
+        np.full(len(aggregation.label), NONE)
+        if aggregation.decision is None
+        else aggregation.decision
+    )
 
 
 def adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[str, str], int]:
@@ -239,17 +306,17 @@ def adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[s
 def known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
     """The labels of the qualification pairs by (topic id, document id): their known grades.
 
-    What annotators say of them only lets the annotators in, and nobody else is served them, so without these labels the qrels would
-    have holes at the pairs that are known best.
-    """
+    What annotators say of them only lets the annotators in, and nobody else is served them, so
+    without these labels the qrels would have holes at the pairs that are known best."""
     known_pairs = special_pairs(campaign, Pair.Kind.QUALIFICATION).filter(gold_grade__isnull=False)
     rows = known_pairs.values_list("entry__topic__topic_id", "entry__docno", "gold_grade")
     return {(topic, document): int(grade) for topic, document, grade in rows if grade is not None}
 
 
 class Reference(NamedTuple):
-    """Which labels of a campaign, as a report keeps it: `campaign:graded|binary:method`, with `:kind+kind` where not all judges count,
-    or `recipe:graded|binary:ID`, those that a saved recipe makes."""
+    """Which labels of a campaign, as a report keeps it: `campaign:graded|binary:method`, with
+    `:kind+kind` where not all judges count, or `recipe:graded|binary:ID`, those that a saved recipe
+    makes."""
 
     grades: str
     choices: Choices
@@ -257,11 +324,16 @@ class Reference(NamedTuple):
 
     @classmethod
     def find(cls, campaign: Campaign, text: str) -> Reference:
-        """Also of a recipe. Raises ValueError for what is none, and for a recipe that the campaign has not."""
+        """Also of a recipe. Raises ValueError for what is none, and for a recipe that the campaign
+        has not."""
         if not text.startswith("recipe:"):
             return cls.of(text)
         _, grades, row = text.split(":")
-        recipe = campaign.recipes.filter(pk=int(row)).first() if row.isdecimal() and grades in SCALES else None
+        recipe = (
+            campaign.recipes.filter(pk=int(row)).first()
+            if row.isdecimal() and grades in SCALES
+            else None
+        )
         if recipe is None:
             raise ValueError(text)
         return cls(grades, Choices.of(recipe.choices), recipe)
@@ -271,7 +343,12 @@ class Reference(NamedTuple):
         """Raises ValueError for what is none."""
         source, grades, method, *kinds = text.split(":")
         judges = kinds_of_judges.ordered(kinds[0].split("+")) if kinds else LABELLING
-        if source != "campaign" or grades not in SCALES or method not in METHODS or kinds_of_judges.check(judges):
+        if (
+            source != "campaign"
+            or grades not in SCALES
+            or method not in METHODS
+            or kinds_of_judges.check(judges)
+        ):
             raise ValueError(text)
         return cls(grades, Choices(method=method, judges=judges))
 
@@ -283,15 +360,19 @@ class Reference(NamedTuple):
 
 
 def is_own(reference: str) -> bool:
-    """Whether the reference, one that was found, is of a campaign's own labels, which change, and not of imported qrels."""
+    """Whether the reference, one that was found, is of a campaign's own labels, which change, and
+    not of imported qrels."""
     return reference.startswith(("campaign:", "recipe:"))
 
 
 def campaign_qrels(campaign: Campaign, reference: str, name: str) -> QrelsColumns:
-    """The labels as an export with no further choices, or with those of the recipe, writes them. reference: a Reference as text.
+    """The labels as an export with no further choices, or with those of the recipe, writes them.
+    reference: a Reference as text.
 
-    Those of a sampled pool say so among their warnings and, written, in their first line: no measure takes them.
-    """
+    Those of a sampled pool say so among their warnings and, written, in their first line: no
+    measure takes them."""
     wanted = Reference.find(campaign, reference)
     warnings = [OF_A_SAMPLE] if campaign.pool is not None and campaign.pool.is_sampled else []
-    return replace(labels(campaign, wanted.choices).qrels(wanted.grades), name=name, warnings=warnings)
+    return replace(
+        labels(campaign, wanted.choices).qrels(wanted.grades), name=name, warnings=warnings
+    )

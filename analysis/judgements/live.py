@@ -1,8 +1,8 @@
-"""Judgement columns kept in the process and topped up, so that a page of figures does not read every row again.
+"""Judgement columns kept in the process and topped up, so that a page of figures does not read
+every row again.
 
-Judgements are only ever added; what changes old ones, or the pairs (exclusions, settings, the pool), leaves a row in the audit trail,
-and then everything is read anew.
-"""
+Judgements are only ever added; what changes old ones, or the pairs (exclusions, settings, the
+pool), leaves a row in the audit trail, and then everything is read anew."""
 
 from __future__ import annotations
 
@@ -27,48 +27,80 @@ from annotation.models import AuditEvent, Campaign, Judgement, Membership
 
 T = TypeVar("T")
 SHOWN = 5.0
-"""Seconds that live figures on a page are old at most, from the reading of the database until the page shows newer ones."""
+"""Seconds that live figures on a page are old at most, from the reading of the database until the
+page shows newer ones."""
 REFRESH = 3
 """Seconds after which a page asks again."""
 FRESH = 1.5
 """Seconds for which what was read is good enough."""
 WAITING = 1.8
-"""Seconds for which it still is while somebody reads anew. With REFRESH, and 0.2 s for the way, not more than SHOWN."""
+"""Seconds for which it still is while somebody reads anew. With REFRESH, and 0.2 s for the way, not
+more than SHOWN."""
 LATER = 2000
-"""Judgements that have come since the columns were kept in a file, beyond which they are kept anew (or a fiftieth of all, if more)."""
+"""Judgements that have come since the columns were kept in a file, beyond which they are kept anew
+(or a fiftieth of all, if more)."""
 FEW = 400
 """Rows that are asked for one by one; more are read with all that come after the settled ones."""
 clock = time.monotonic
 SETTLED = 30.0
-"""Seconds after which no transaction that has taken an id is still uncommitted; until then ids are looked at again."""
+"""Seconds after which no transaction that has taken an id is still uncommitted; until then ids are
+looked at again."""
 KEPT = 8
 """Campaigns kept in one process."""
 HARMLESS = (
-    *(AuditAction.JOINED, AuditAction.INVITED, AuditAction.REVOKED_AN_INVITATION, AuditAction.CONSENTED),
-    *(AuditAction.WROTE_GUIDELINES, AuditAction.EXPORTED, AuditAction.WROTE_A_MESSAGE, AuditAction.WROTE_A_NOTE),
+    *(
+        AuditAction.JOINED,
+        AuditAction.INVITED,
+        AuditAction.REVOKED_AN_INVITATION,
+        AuditAction.CONSENTED,
+    ),
+    *(
+        AuditAction.WROTE_GUIDELINES,
+        AuditAction.EXPORTED,
+        AuditAction.WROTE_A_MESSAGE,
+        AuditAction.WROTE_A_NOTE,
+    ),
     AuditAction.REMINDED_AN_ANNOTATOR,
     *(AuditAction.PASSED_THE_QUALIFICATION, AuditAction.FAILED_THE_QUALIFICATION),
     *(AuditAction.LET_IN_WITHOUT_QUALIFICATION, AuditAction.LET_TRY_THE_QUALIFICATION_AGAIN),
     *(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION),
-    *(AuditAction.OPENED, AuditAction.PAUSED, AuditAction.RESUMED, AuditAction.CLOSED, AuditAction.PAUSED_AN_ANNOTATOR, AuditAction.RESUMED_AN_ANNOTATOR),
+    *(
+        AuditAction.OPENED,
+        AuditAction.PAUSED,
+        AuditAction.RESUMED,
+        AuditAction.CLOSED,
+        AuditAction.PAUSED_AN_ANNOTATOR,
+        AuditAction.RESUMED_AN_ANNOTATOR,
+    ),
     *(AuditAction.WROTE_A_RECIPE, AuditAction.DELETED_A_RECIPE, AuditAction.BUILT_A_RELEASE),
     *(AuditAction.RENAMED_THE_POOL, AuditAction.RENAMED_A_RUN),
 )
 """Audited actions that change neither judgements nor pairs."""
 OF_JUDGEMENTS = (AuditAction.EXCLUDED_AN_ANNOTATOR, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN)
 """Audited actions that change judgements, but no pair's kind, rank or place."""
-COLUMNS = ("pk", "pair_id", "membership_id", "grade", "active_ms", "idle_ms", "hidden_ms", "judged_at", "standing", "guideline_version")
+COLUMNS = (
+    "pk",
+    "pair_id",
+    "membership_id",
+    "grade",
+    "active_ms",
+    "idle_ms",
+    "hidden_ms",
+    "judged_at",
+    "standing",
+    "guideline_version",
+)
 
 
 @dataclass
 class Live:
     """What is known of a campaign.
 
-    newest: id of its newest judgement. audit: number of audited changes that may touch judgements. read_at: monotonic seconds.
-    members: row id of a membership -> index of its annotator. top: the highest id of any judgement when last read; settled: the
-    id up to which nothing can be missing; pending: the next one, and when it was seen. saved: rows in the file of the campaign.
-    page, deed: what `page_rows` shows, and the manager's deed before it.
-    """
+    newest: id of its newest judgement. audit: number of audited changes that may touch judgements.
+    read_at: monotonic seconds. members: row id of a membership -> index of its annotator. top: the
+    highest id of any judgement when last read; settled: the id up to which nothing can be missing;
+    pending: the next one, and when it was seen. saved: rows in the file of the campaign. page,
+    deed: what `page_rows` shows, and the manager's deed before it."""
 
     rows: JudgementRows
     pairs: PairColumns
@@ -87,7 +119,8 @@ class Live:
     deed: int = 0
 
     def derived(self, name: str, compute: Callable[[], T]) -> T:
-        """`compute()` of the rows as they are now, remembered until they change; managers who ask at once wait for one."""
+        """`compute()` of the rows as they are now, remembered until they change; managers who ask
+        at once wait for one."""
         with self.computing:
             known = self.values.get(name)
             if known is None or known[0] is not self.rows:
@@ -95,8 +128,11 @@ class Live:
                 known = self.values[name] = (rows, compute())
             return known[1]  # type: ignore[no-any-return]
 
-    def remembered(self, name: tuple[str, object], depends_on: object, compute: Callable[[], T]) -> T:
-        """`compute()`, remembered as long as `depends_on` is equal: for parts that most new judgements leave as they are."""
+    def remembered(
+        self, name: tuple[str, object], depends_on: object, compute: Callable[[], T]
+    ) -> T:
+        """`compute()`, remembered as long as `depends_on` is equal: for parts that most new
+        judgements leave as they are."""
         with self.computing:
             known = self.memory.get(name)
             if known is None or known[0] != depends_on:
@@ -113,7 +149,8 @@ class Live:
         return self.derived("pair", lambda: self.pairs.index_of(self.rows.pair))
 
     def table(self, n_grades: int) -> LabelTable:
-        """The counted judgements: the same as `table_of` the rows, made from the order of the pairs that is known already."""
+        """The counted judgements: the same as `table_of` the rows, made from the order of the pairs
+        that is known already."""
         return self.derived("table", lambda: self._table(n_grades))
 
     @property
@@ -173,7 +210,8 @@ _guard = threading.Lock()
 
 
 def live_rows(campaign: Campaign, *, fresh: float | None = None) -> Live:
-    """The campaign's judgements, at most `fresh` (FRESH) seconds old. One thread reads; the others get what there was, or wait."""
+    """The campaign's judgements, at most `fresh` (FRESH) seconds old. One thread reads; the others
+    get what there was, or wait."""
     fresh = FRESH if fresh is None else fresh
     key = _key(campaign)
     live = _found(key)
@@ -231,7 +269,17 @@ def _from_file(campaign: Campaign) -> Live | None:
     rows = kept.rows
     people, first = np.unique(rows.member, return_index=True)
     members = dict(zip(people.tolist(), rows.annotator[first].tolist(), strict=True))
-    live = Live(rows, kept.pairs, _newest(rows), audit, moment, members, settled=kept.settled, pending=(moment, top), saved=len(rows))
+    live = Live(
+        rows,
+        kept.pairs,
+        _newest(rows),
+        audit,
+        moment,
+        members,
+        settled=kept.settled,
+        pending=(moment, top),
+        saved=len(rows),
+    )
     _top_up(campaign, live)
     return live
 
@@ -265,17 +313,31 @@ def _top() -> int:
 
 
 def _read(campaign: Campaign, pairs: PairColumns | None = None) -> Live:
-    moment, audit, top = clock(), _audited(campaign), _top()  # before the rows: what comes in between is read again, not missed
+    moment, audit, top = (
+        clock(),
+        _audited(campaign),
+        _top(),
+    )  # before the rows: what comes in between is read again, not missed
     pairs = read_pairs(campaign) if pairs is None else pairs
     members: dict[int, int] = {}
     rows = _rows(campaign, None, pairs, members, after=0)
     if rows is None:  # pairs were added after these were read
         return _read(campaign)
-    return Live(rows, pairs, _newest(rows), audit, moment, members, settled=_before_the_newest(rows), pending=(moment, top))
+    return Live(
+        rows,
+        pairs,
+        _newest(rows),
+        audit,
+        moment,
+        members,
+        settled=_before_the_newest(rows),
+        pending=(moment, top),
+    )
 
 
 def _before_the_newest(rows: JudgementRows) -> int:
-    """An id well below the newest: what was written by transactions that were under way during the first reading comes after it."""
+    """An id well below the newest: what was written by transactions that were under way during the
+    first reading comes after it."""
     return int(rows.judgement[max(0, len(rows) - 1000)]) - 1 if len(rows) else 0
 
 
@@ -286,9 +348,19 @@ def _newest(rows: JudgementRows) -> int:
 def _top_up(campaign: Campaign, live: Live) -> None:
     moment, audit, top = clock(), _audited(campaign), _top()
     if audit != live.audit:
-        changed = AuditEvent.objects.filter(campaign=campaign).exclude(action__in=HARMLESS).order_by("-pk")
-        known = set(changed.values_list("action", flat=True)[: audit - live.audit + 20]) <= set(OF_JUDGEMENTS)
-        _take(live, _from_file(campaign) or _saved(campaign, _read(campaign, live.pairs if known else None)))
+        changed = (
+            AuditEvent.objects.filter(campaign=campaign)
+            .exclude(action__in=HARMLESS)
+            .order_by("-pk")
+        )
+        known = set(changed.values_list("action", flat=True)[: audit - live.audit + 20]) <= set(
+            OF_JUDGEMENTS
+        )
+        _take(
+            live,
+            _from_file(campaign)
+            or _saved(campaign, _read(campaign, live.pairs if known else None)),
+        )
     elif top > live.settled:
         members = dict(live.members)
         rows = _rows(campaign, live.rows, live.pairs, members, after=live.settled)
@@ -305,29 +377,51 @@ def _top_up(campaign: Campaign, live: Live) -> None:
 
 
 def _take(live: Live, fresh: Live) -> None:
-    for name in ("pairs", "rows", "members", "newest", "audit", "settled", "pending", "read_at", "saved"):
+    for name in (
+        "pairs",
+        "rows",
+        "members",
+        "newest",
+        "audit",
+        "settled",
+        "pending",
+        "read_at",
+        "saved",
+    ):
         setattr(live, name, getattr(fresh, name))
 
 
-def _rows(campaign: Campaign, known: JudgementRows | None, pairs: PairColumns, members: dict[int, int], *, after: int) -> JudgementRows | None:
-    """`known` with the judgements above the id `after`; `known` itself if there is none new, None if one is of an unknown pair.
+def _rows(
+    campaign: Campaign,
+    known: JudgementRows | None,
+    pairs: PairColumns,
+    members: dict[int, int],
+    *,
+    after: int,
+) -> JudgementRows | None:
+    """`known` with the judgements above the id `after`; `known` itself if there is none new, None
+    if one is of an unknown pair.
 
     members is added to.
     """
-    judgements = Judgement.objects.filter(membership__campaign=campaign, pair__removed=False, current=True, pk__gt=after)
+    judgements = Judgement.objects.filter(
+        membership__campaign=campaign, pair__removed=False, current=True, pk__gt=after
+    )
     judgements = judgements.filter(membership__judge_kind__in=LABELLING)
     if known is not None:
         seen = known.judgement[np.searchsorted(known.judgement, after) :]
         # of all campaigns: numbers alone are read faster than those of one campaign are chosen
-        ids = np.array(Judgement.objects.filter(pk__gt=after).values_list("pk", flat=True), dtype=np.int64)
+        ids = np.array(
+            Judgement.objects.filter(pk__gt=after).values_list("pk", flat=True), dtype=np.int64
+        )
         unseen = ids[~np.isin(ids, seen)]
         if not len(unseen):
             return known
         if len(unseen) <= FEW:
             judgements = judgements.filter(pk__in=unseen.tolist())
-    columns: list[Any] = list(zip(*judgements.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
-        COLUMNS
-    )
+    columns: list[Any] = list(
+        zip(*judgements.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)
+    ) or [()] * len(COLUMNS)
     judgement, pair, member = (np.array(column, dtype=np.int64) for column in columns[:3])
     index = np.minimum(np.searchsorted(pairs.ids, pair), max(len(pairs) - 1, 0))
     if len(pair) and (not len(pairs) or (pairs.ids[index] != pair).any()):
@@ -338,9 +432,13 @@ def _rows(campaign: Campaign, known: JudgementRows | None, pairs: PairColumns, m
         if not kept.any():
             return known
     new = np.flatnonzero(kept)
-    annotators, judges = (list(known.annotators), list(known.judges)) if known is not None else ([], [])
+    annotators, judges = (
+        (list(known.annotators), list(known.judges)) if known is not None else ([], [])
+    )
     unknown = sorted(set(member[new].tolist()) - members.keys())
-    for pk, pseudonym, kind in Membership.objects.filter(pk__in=unknown).values_list("pk", "pseudonym", "judge_kind"):
+    for pk, pseudonym, kind in Membership.objects.filter(pk__in=unknown).values_list(
+        "pk", "pseudonym", "judge_kind"
+    ):
         members[pk] = len(annotators)
         annotators.append(pseudonym)
         judges.append(kind)
@@ -357,7 +455,9 @@ def _rows(campaign: Campaign, known: JudgementRows | None, pairs: PairColumns, m
         topic=pairs.topic[index],
         document=pairs.document[index],
         annotator=np.array([members[pk] for pk in member.tolist()], dtype=np.int32),
-        grade=np.array([NO_GRADE if grade is None else grade for grade in columns[3]], dtype=np.int16)[new],
+        grade=np.array(
+            [NO_GRADE if grade is None else grade for grade in columns[3]], dtype=np.int16
+        )[new],
         active=seconds_of(columns[4])[new],
         idle=seconds_of(columns[5])[new],
         hidden=seconds_of(columns[6])[new],
@@ -371,21 +471,30 @@ def _rows(campaign: Campaign, known: JudgementRows | None, pairs: PairColumns, m
 
 
 def _joined(known: JudgementRows, later: JudgementRows) -> JudgementRows:
-    """Both, by ascending id; a later row takes the place of an earlier one of the same annotator and pair."""
+    """Both, by ascending id; a later row takes the place of an earlier one of the same annotator
+    and pair."""
     kept = np.ones(len(known), dtype=bool)
     candidates = np.flatnonzero(np.isin(known.pair, later.pair))
     revised = {
         (pair, member): judgement
-        for pair, member, judgement in zip(later.pair.tolist(), later.member.tolist(), later.judgement.tolist(), strict=True)
+        for pair, member, judgement in zip(
+            later.pair.tolist(), later.member.tolist(), later.judgement.tolist(), strict=True
+        )
     }
     for row in candidates.tolist():
         if (int(known.pair[row]), int(known.member[row])) in revised:
             kept[row] = False
     arrays: dict[str, Any] = {
-        f.name: np.concatenate([getattr(known, f.name)[kept], getattr(later, f.name)]) for f in fields(JudgementRows) if f.name not in LISTS
+        f.name: np.concatenate([getattr(known, f.name)[kept], getattr(later, f.name)])
+        for f in fields(JudgementRows)
+        if f.name not in LISTS
     }
     joined = replace(later, **arrays)
-    return joined if (np.diff(joined.judgement) > 0).all() else joined.where(np.argsort(joined.judgement))
+    return (
+        joined
+        if (np.diff(joined.judgement) > 0).all()
+        else joined.where(np.argsort(joined.judgement))
+    )
 
 
 def moments(live: Live, *, counted: bool = True) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

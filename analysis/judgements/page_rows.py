@@ -1,8 +1,9 @@
-"""The rows that a page of managers is made from: they stay as they are while it is made, so that its figures fit each other.
+"""The rows that a page of managers is made from: they stay as they are while it is made, so that
+its figures fit each other.
 
-While people judge, a judgement or two makes everything anew that was computed of all. Of a large campaign the rows therefore stay the same for some
-seconds: whoever looks meanwhile gets what was computed for the one before him, and the page says of when it is.
-"""
+While people judge, a judgement or two makes everything anew that was computed of all. Of a large
+campaign the rows therefore stay the same for some seconds: whoever looks meanwhile gets what was
+computed for the one before him, and the page says of when it is."""
 
 from __future__ import annotations
 
@@ -22,7 +23,12 @@ SECONDS = 10.0
 TOLD = 3.0
 """Seconds from which on a page says how old its figures are."""
 LARGE_ROWS, LARGE_PEOPLE = 50_000, 500
-OF_ANNOTATORS = (AuditAction.JOINED, AuditAction.CONSENTED, AuditAction.PASSED_THE_QUALIFICATION, AuditAction.FAILED_THE_QUALIFICATION)
+OF_ANNOTATORS = (
+    AuditAction.JOINED,
+    AuditAction.CONSENTED,
+    AuditAction.PASSED_THE_QUALIFICATION,
+    AuditAction.FAILED_THE_QUALIFICATION,
+)
 """Audited deeds after which a manager need not see anything at once."""
 
 
@@ -35,8 +41,19 @@ def page_rows(campaign: Campaign) -> Live:
             return live.page
     live = live_rows(campaign)
     with live.lock:
-        if live.page is None or live.page.rows is not live.rows or live.page.pairs is not live.pairs or live.deed != deed:
-            live.page = replace(live, lock=threading.Lock(), computing=threading.RLock(), values=dict(live.values), page=None)
+        if (
+            live.page is None
+            or live.page.rows is not live.rows
+            or live.page.pairs is not live.pairs
+            or live.deed != deed
+        ):
+            live.page = replace(
+                live,
+                lock=threading.Lock(),
+                computing=threading.RLock(),
+                values=dict(live.values),
+                page=None,
+            )
             live.deed = deed
         live.page.read_at = live.read_at
         return live.page

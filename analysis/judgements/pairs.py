@@ -13,7 +13,10 @@ from annotation.selectors.pairs import kept_pairs
 from pooling.models import Topic
 
 KINDS = [kind.value for kind in Pair.Kind]
-NORMAL, QUALIFICATION = KINDS.index(Pair.Kind.NORMAL.value), KINDS.index(Pair.Kind.QUALIFICATION.value)
+NORMAL, QUALIFICATION = (
+    KINDS.index(Pair.Kind.NORMAL.value),
+    KINDS.index(Pair.Kind.QUALIFICATION.value),
+)
 NO_GRADE = -1
 
 
@@ -21,10 +24,10 @@ NO_GRADE = -1
 class PairColumns:
     """All pairs of kept topics, qualification pairs among them, by ascending row id.
 
-    topics, documents: distinct ids, ascending by code point; topic, document: index into them. ids: row ids.
-    kind: index into KINDS. gold: the known grade, or NO_GRADE. words: length of the document, 0 if its text is not stored.
-    asked_more: judgements asked for beyond the campaign's number. beyond_depth: of a level to which is judged no more.
-    """
+    topics, documents: distinct ids, ascending by code point; topic, document: index into them. ids:
+    row ids. kind: index into KINDS. gold: the known grade, or NO_GRADE. words: length of the
+    document, 0 if its text is not stored. asked_more: judgements asked for beyond the campaign's
+    number. beyond_depth: of a level to which is judged no more."""
 
     topics: list[str]
     documents: list[str]
@@ -68,7 +71,8 @@ class PairColumns:
 
     @cached_property
     def levels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of the ordinary pairs: the distinct negative priorities, ascending, and (n_normal) the index of each pair's."""
+        """Of the ordinary pairs: the distinct negative priorities, ascending, and (n_normal) the
+        index of each pair's."""
         values, level = np.unique(-self.priority[self.normal].astype(np.int64), return_inverse=True)
         return values, level
 
@@ -80,18 +84,35 @@ class PairColumns:
 
 
 COLUMNS = (
-    *("pk", "topic_row", "entry__docno", "priority", "entry__best_rank", "position", "kind", "gold_grade", "entry__document__n_words"),
+    *(
+        "pk",
+        "topic_row",
+        "entry__docno",
+        "priority",
+        "entry__best_rank",
+        "position",
+        "kind",
+        "gold_grade",
+        "entry__document__n_words",
+    ),
     *("asked_more", "beyond_depth"),
 )
 
 
 def read_pairs(campaign: Campaign) -> PairColumns:
     """In two queries."""
-    columns = list(zip(*kept_pairs(campaign).order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)) or [()] * len(
-        COLUMNS
+    columns = list(
+        zip(
+            *kept_pairs(campaign).order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000),
+            strict=True,
+        )
+    ) or [()] * len(COLUMNS)
+    ids, topic_rows, docnos, priority, rank, position, kind, gold, words, asked_more, beyond = (
+        columns
     )
-    ids, topic_rows, docnos, priority, rank, position, kind, gold, words, asked_more, beyond = columns
-    names = dict(Topic.objects.filter(collection_id=campaign.collection_id).values_list("pk", "topic_id"))
+    names = dict(
+        Topic.objects.filter(collection_id=campaign.collection_id).values_list("pk", "topic_id")
+    )
     topics = sorted({names[row] for row in set(topic_rows)})
     documents = sorted(set(docnos))
     topic_code = {name: i for i, name in enumerate(topics)}

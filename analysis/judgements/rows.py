@@ -28,13 +28,14 @@ LISTS = ("topics", "documents", "annotators", "judges")
 
 @dataclass(frozen=True, eq=False)
 class JudgementRows:
-    """The newest revision of every judgement, one row each, by ascending id. Qualification pairs and those of removed topics are not among them.
+    """The newest revision of every judgement, one row each, by ascending id. Qualification pairs
+    and those of removed topics are not among them.
 
-    topics, documents, annotators (pseudonyms): distinct ids; topic, document, annotator: index into them. judges: each annotator's JudgeKind.
-    judgement, pair, member: row ids. grade: NO_GRADE for cannot judge. active, idle, hidden: seconds, NaN where unknown.
-    judged_at: seconds since 1970. standing: index into STANDINGS. gold: the pair's known grade, or NO_GRADE. guideline: version.
-    words: length of the document.
-    """
+    topics, documents, annotators (pseudonyms): distinct ids; topic, document, annotator: index into
+    them. judges: each annotator's JudgeKind. judgement, pair, member: row ids. grade: NO_GRADE for
+    cannot judge. active, idle, hidden: seconds, NaN where unknown. judged_at: seconds since 1970.
+    standing: index into STANDINGS. gold: the pair's known grade, or NO_GRADE. guideline: version.
+    words: length of the document."""
 
     topics: list[str]
     documents: list[str]
@@ -76,7 +77,15 @@ class JudgementRows:
 
 
 COLUMNS = (
-    *("pk", "pair_id", "membership_id", "pair__entry__topic__topic_id", "pair__entry__docno", "membership__pseudonym", "grade"),
+    *(
+        "pk",
+        "pair_id",
+        "membership_id",
+        "pair__entry__topic__topic_id",
+        "pair__entry__docno",
+        "membership__pseudonym",
+        "grade",
+    ),
     *(
         "active_ms",
         "idle_ms",
@@ -93,9 +102,13 @@ COLUMNS = (
 
 def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING) -> JudgementRows:
     """All newest revisions of the campaign by judges of these kinds, in one query."""
-    judgements = Judgement.objects.filter(pair__in=kept_pairs(campaign), current=True, membership__judge_kind__in=judges)
+    judgements = Judgement.objects.filter(
+        pair__in=kept_pairs(campaign), current=True, membership__judge_kind__in=judges
+    )
     judgements = judgements.exclude(pair__kind=Pair.Kind.QUALIFICATION)
-    columns: list[Sequence[Any]] = list(zip(*judgements.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True))
+    columns: list[Sequence[Any]] = list(
+        zip(*judgements.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)
+    )
     columns = columns or [()] * len(COLUMNS)
     topics, topic = _codes(columns[3])
     documents, document = _codes(columns[4])
@@ -125,7 +138,9 @@ def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING) -> Judge
     )
 
 
-def table_of(rows: JudgementRows, *, n_grades: int, only: NDArray[np.bool_] | None = None) -> LabelTable:
+def table_of(
+    rows: JudgementRows, *, n_grades: int, only: NDArray[np.bool_] | None = None
+) -> LabelTable:
     """The counted judgements as a table; `only` (n) narrows them further."""
     kept = rows.counts if only is None else rows.counts & only
     return label_table(
@@ -148,10 +163,15 @@ def counted_table(campaign: Campaign) -> LabelTable:
 
 
 def pool_ranks(campaign: Campaign) -> list[tuple[str, str, int]]:
-    """(topic id, document id, best rank) of every pair of the campaign that is to be judged; of a staged pool also of those not drawn."""
+    """(topic id, document id, best rank) of every pair of the campaign that is to be judged; of a
+    staged pool also of those not drawn."""
     if campaign.pool is not None and campaign.pool.is_staged:
         known = special_pairs(campaign, Pair.Kind.QUALIFICATION).values("entry")
-        entries = campaign.pool.entries.filter(topic__removed_reason="").exclude(pk__in=known).order_by("position")
+        entries = (
+            campaign.pool.entries.filter(topic__removed_reason="")
+            .exclude(pk__in=known)
+            .order_by("position")
+        )
         return list(entries.values_list("topic__topic_id", "docno", "best_rank"))
     pairs = kept_pairs(campaign).exclude(kind=Pair.Kind.QUALIFICATION).order_by("position")
     return list(pairs.values_list("entry__topic__topic_id", "entry__docno", "entry__best_rank"))

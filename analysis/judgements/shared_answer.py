@@ -1,7 +1,8 @@
-"""One answer for all processes of an installation: one of them computes it, everybody gets it for a moment.
+"""One answer for all processes of an installation: one of them computes it, everybody gets it for a
+moment.
 
-Answers are small files of the data folder, since a write into the database would stand in the way of those who judge.
-"""
+Answers are small files of the data folder, since a write into the database would stand in the way
+of those who judge."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ clock = time.time
 
 @dataclass(frozen=True)
 class SharedAnswer:
-    """value: what JSON can hold. made_at: when its computing began; changed_at: since when it has been the same (seconds since 1970)."""
+    """value: what JSON can hold. made_at: when its computing began; changed_at: since when it has
+    been the same (seconds since 1970)."""
 
     value: Any
     made_at: float
@@ -59,11 +61,13 @@ def write_whole(path: Path, write: Callable[[Any], object]) -> None:
         write(file)
 
 
-def shared(name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: float, waiting: float) -> SharedAnswer:
+def shared(
+    name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: float, waiting: float
+) -> SharedAnswer:
     """The answer of this name, at most `fresh` seconds old, or computed now.
 
-    While somebody else computes, the last answer is given if it is not older than `waiting` seconds; else it is waited for.
-    """
+    While somebody else computes, the last answer is given if it is not older than `waiting`
+    seconds; else it is waited for."""
     path, key = _path(name, campaign), identity(campaign)
     last = _stored(path, key)
     if last is not None and last.is_young(fresh):
@@ -72,7 +76,11 @@ def shared(name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: 
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
-        log.warning("figures cannot be shared in %s; every process computes its own", path.parent, exc_info=True)
+        log.warning(
+            "figures cannot be shared in %s; every process computes its own",
+            path.parent,
+            exc_info=True,
+        )
         return _computed(last, compute)
     try:
         try:
@@ -85,7 +93,14 @@ def shared(name: str, campaign: Campaign, compute: Callable[[], Any], *, fresh: 
         if newer is not None and newer != last:
             return newer  # of a moment ago: computed while this process waited
         answer = _computed(last, compute)
-        text = json.dumps({"of": key, "made_at": answer.made_at, "changed_at": answer.changed_at, "value": answer.value})
+        text = json.dumps(
+            {
+                "of": key,
+                "made_at": answer.made_at,
+                "changed_at": answer.changed_at,
+                "value": answer.value,
+            }
+        )
         try:
             write_whole(path, lambda file: file.write(text.encode()))
         except OSError:
@@ -120,6 +135,10 @@ def _computed(last: SharedAnswer | None, compute: Callable[[], Any]) -> SharedAn
 def _stored(path: Path, key: str) -> SharedAnswer | None:
     try:
         stored = json.loads(path.read_bytes())
-        return SharedAnswer(stored["value"], stored["made_at"], stored["changed_at"]) if stored["of"] == key else None
+        return (
+            SharedAnswer(stored["value"], stored["made_at"], stored["changed_at"])
+            if stored["of"] == key
+            else None
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None

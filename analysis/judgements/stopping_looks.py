@@ -1,7 +1,8 @@
-"""Looks at whether a campaign may stop: asked for by a manager, computed by a job, kept as its report, and few, since who looks too often stops
-too early (SAMPLING 4). Advice, never a deed.
+"""Looks at whether a campaign may stop: asked for by a manager, computed by a job, kept as its
+report, and few, since who looks too often stops too early (SAMPLING 4). Advice, never a deed.
 
-    advice_on(campaign)          the last look and whether there may be another; None where there is no rule for the pool, or it comes too late
+    advice_on(campaign)          the last look and whether there may be another; None where there is
+    no rule for the pool, or it comes too late
     ask(campaign, user=...)      the job of a look; Refused with the reason
 """
 
@@ -44,8 +45,9 @@ KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
 
 @dataclass(frozen=True)
 class Advice:
-    """result: of the last look, None before the first. at: when. n_looks: so far. running: whether one is on its way. why_not: why there is no
-    look now, empty where there may be one. problem: what became of a look that failed."""
+    """result: of the last look, None before the first. at: when. n_looks: so far. running: whether
+    one is on its way. why_not: why there is no look now, empty where there may be one. problem:
+    what became of a look that failed."""
 
     result: dict[str, Any] | None
     at: datetime | None
@@ -69,18 +71,33 @@ def advice_on(campaign: Campaign) -> Advice | None:
     size = _size_of(campaign.pool)
     if why_never(*size) is not None:
         return None
-    jobs_of = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING).order_by("-created_at", "-pk")
+    jobs_of = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING).order_by(
+        "-created_at", "-pk"
+    )
     newest, done = jobs_of.first(), looks(campaign)
     last = done[-1] if done else None
-    why_not = f"{LOOKS} looks have been taken, which is all: who looks too often stops too early" if len(done) >= LOOKS else _why_not(campaign, last, size)
+    why_not = (
+        f"{LOOKS} looks have been taken, which is all: who looks too often stops too early"
+        if len(done) >= LOOKS
+        else _why_not(campaign, last, size)
+    )
     running = newest is not None and newest.state in Job.ACTIVE
     problem = newest.message if newest is not None and newest.state == Job.State.FAILED else ""
-    return Advice(last.report if last else None, last.finished_at if last else None, len(done), running, why_not, problem)
+    return Advice(
+        last.report if last else None,
+        last.finished_at if last else None,
+        len(done),
+        running,
+        why_not,
+        problem,
+    )
 
 
 def looks(campaign: Campaign) -> list[Job]:
     """Those that gave an answer, oldest first."""
-    jobs = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING, state=Job.State.DONE).order_by("created_at", "pk")
+    jobs = Job.objects.filter(
+        campaign_id=campaign.pk, kind=STOPPING, state=Job.State.DONE
+    ).order_by("created_at", "pk")
     return [job for job in jobs if "undefined" not in job.report]
 
 
@@ -98,7 +115,9 @@ def _why_not(campaign: Campaign, last: Job | None, size: PoolSize) -> str:
     complete = stages_of(campaign)[0] if pool.kind == PoolKind.SAMPLED else None
     if complete == 0:
         return "the first stage is not complete"
-    pairs = kept_pairs(campaign).filter(Q(counted__gte=least_judgements(campaign)) | Q(adjudicated_grade__isnull=False))
+    pairs = kept_pairs(campaign).filter(
+        Q(counted__gte=least_judgements(campaign)) | Q(adjudicated_grade__isnull=False)
+    )
     n_judged = (pairs if complete is None else pairs.filter(entry__stage__lte=complete)).count()
     before = None if last is None else int(last.report["judged"])
     if before is not None and n_judged <= before:
@@ -107,7 +126,8 @@ def _why_not(campaign: Campaign, last: Job | None, size: PoolSize) -> str:
 
 
 def least_judgements(campaign: Campaign) -> int:
-    """From how many judgements on a pair counts as judged here: two, or what the campaign asks for where that is less."""
+    """From how many judgements on a pair counts as judged here: two, or what the campaign asks for
+    where that is less."""
     return min(Choices().min_judgements, campaign.judgements_per_pair)
 
 
@@ -115,7 +135,9 @@ def ask(campaign: Campaign, *, user: Any) -> Job:
     """The job of a look. Raises Refused."""
     pool = campaign.pool
     if pool is None or pool.kind not in KINDS:
-        raise Refused(_("there is no rule for pools whose pairs a file named: nothing tells what is unjudged"))
+        raise Refused(
+            _("there is no rule for pools whose pairs a file named: nothing tells what is unjudged")
+        )
     now = advice_on(campaign)
     if now is None:
         raise Refused(why_never(*_size_of(pool)) or "")
@@ -124,12 +146,20 @@ def ask(campaign: Campaign, *, user: Any) -> Job:
     if now.why_not:
         raise Refused(now.why_not)
     label = f"Whether {campaign.name} may stop"
-    return jobs.enqueue(STOPPING, {}, label=label, user=user, collection=campaign.collection, campaign_id=campaign.pk)
+    return jobs.enqueue(
+        STOPPING,
+        {},
+        label=label,
+        user=user,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
 
 
 @jobs.kind(STOPPING, unit="steps", figures=True)
 def look(work: Work) -> dict[str, Any]:
-    """-> report: what `stopping_advice` answers, with seed; left, or why_not_left, of an ordered pool"""
+    """-> report: what `stopping_advice` answers, with seed; left, or why_not_left, of an ordered
+    pool"""
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     before = looks(campaign)
     last = int(before[-1].report["judged"]) if before else None
@@ -149,15 +179,22 @@ def _answer(work: Work, campaign: Campaign, last: int | None) -> dict[str, Any]:
     return _of_order(campaign, made, last)
 
 
-def _of_sample(campaign: Campaign, choices: Choices, made: Labels, last: int | None) -> dict[str, Any]:
+def _of_sample(
+    campaign: Campaign, choices: Choices, made: Labels, last: int | None
+) -> dict[str, Any]:
     assert campaign.pool is not None
     try:
         prel = sample_of(campaign, choices, made=made).prel("graded")
     except NotEstimable as error:
         raise Refused(str(error)) from None
     index = index_of(prel.qrels)
-    packed = [pack(in_order_by_score(rankings_of(run)), index) for run in campaign.pool.runs.order_by("tag")]
-    return of_sample(estimates.sample_of(prel), packed, cutoff=CUTOFF, seed=campaign.seed, last=last)
+    packed = [
+        pack(in_order_by_score(rankings_of(run)), index)
+        for run in campaign.pool.runs.order_by("tag")
+    ]
+    return of_sample(
+        estimates.sample_of(prel), packed, cutoff=CUTOFF, seed=campaign.seed, last=last
+    )
 
 
 def _of_order(campaign: Campaign, made: Labels, last: int | None) -> dict[str, Any]:
@@ -168,11 +205,20 @@ def _of_order(campaign: Campaign, made: Labels, last: int | None) -> dict[str, A
     pairs, _ = of_topics(whole, kept)
     grade = {(row.topic, row.document): row.grade for row in made.rows}
     grades = np.array([grade.get((pair.topic, pair.document), -1) for pair in pairs], np.int64)
-    answer = of_order(pairs, grades, level=campaign.threshold, cutoff=min(CUTOFF, pairs.depth), seed=campaign.seed, last=last)
+    answer = of_order(
+        pairs,
+        grades,
+        level=campaign.threshold,
+        cutoff=min(CUTOFF, pairs.depth),
+        seed=campaign.seed,
+        last=last,
+    )
     if pool.kind == PoolKind.ORDERED:
         try:
             by_audit = audited(campaign, made)
         except NoAudit as error:
             return answer | {"why_not_left": str(error)}
-        answer["left"] = of_audit(by_audit.left, by_audit.n_relevant, by_audit.n, recall=RECALL, looks=LOOKS) | {"batch": by_audit.batch}
+        answer["left"] = of_audit(
+            by_audit.left, by_audit.n_relevant, by_audit.n, recall=RECALL, looks=LOOKS
+        ) | {"batch": by_audit.batch}
     return answer

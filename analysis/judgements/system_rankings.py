@@ -1,4 +1,5 @@
-"""The systems of a collection ranked under several qrels, for what would change if the labels were others."""
+"""The systems of a collection ranked under several qrels, for what would change if the labels were
+others."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ MEASURES = ("nDCG@10", "AP")
 TOO_FEW_RUNS = "there are fewer than two runs to rank"
 
 
-SAMPLED = "the pool is sampled: these rankings would count every pair that was not drawn as not relevant"
+SAMPLED = (
+    "the pool is sampled: these rankings would count every pair that was not drawn as not relevant"
+)
 
 
 def why_no_rankings(campaign: Campaign, n_runs: int) -> str:
@@ -42,17 +45,24 @@ def mark_of_runs(collection: Collection) -> list[int]:
 
 
 def mark_of_tags(collection: Collection) -> int:
-    """Changes when a run has another tag: what names the runs is then out of date, though its numbers are not."""
+    """Changes when a run has another tag: what names the runs is then out of date, though its
+    numbers are not."""
     return crc32("\n".join(collection.runs.order_by("pk").values_list("tag", flat=True)).encode())
 
 
-def means_under(work: Work, runs: Sequence[Run], qrels: Sequence[QrelsColumns], *, levels: Sequence[int]) -> NDArray[np.float64]:
-    """Mean of each of MEASURES: (n_qrels, n_runs, n_measures). levels: the lowest relevant grade of each of the qrels.
+def means_under(
+    work: Work, runs: Sequence[Run], qrels: Sequence[QrelsColumns], *, levels: Sequence[int]
+) -> NDArray[np.float64]:
+    """Mean of each of MEASURES: (n_qrels, n_runs, n_measures). levels: the lowest relevant grade of
+    each of the qrels.
 
     Each run is read once and each qrels prepared once.
     """
     measures = [parse_measure(name) for name in MEASURES]
-    evaluators = [Evaluator(judged, measures, level=level) for judged, level in zip(qrels, levels, strict=True)]
+    evaluators = [
+        Evaluator(judged, measures, level=level)
+        for judged, level in zip(qrels, levels, strict=True)
+    ]
     means = np.full((len(qrels), len(runs), len(measures)), np.nan)
     for i, run in enumerate(runs):
         work.progress(i, total=len(runs), message=f"evaluating {run.tag}")
@@ -63,13 +73,17 @@ def means_under(work: Work, runs: Sequence[Run], qrels: Sequence[QrelsColumns], 
 
 
 def tau_between(a: NDArray[np.float64], b: NDArray[np.float64]) -> list[float | None]:
-    """Tau-b between two rankings of the systems (n_runs, n_measures), one a measure, on rounded means; None where undefined."""
+    """Tau-b between two rankings of the systems (n_runs, n_measures), one a measure, on rounded
+    means; None where undefined."""
     taus = [tau_b(a[:, m].round(10), b[:, m].round(10)) for m in range(a.shape[1])]
     return [None if np.isnan(tau) else float(tau) for tau in taus]
 
 
-def compared(a: NDArray[np.float64], b: NDArray[np.float64], tags: Sequence[str], *, names: tuple[str, str]) -> list[dict[str, Any]]:
-    """Two rankings of the systems, one row a measure. a, b: (n_runs, n_measures). names: what the rankings are called in a reason.
+def compared(
+    a: NDArray[np.float64], b: NDArray[np.float64], tags: Sequence[str], *, names: tuple[str, str]
+) -> list[dict[str, Any]]:
+    """Two rankings of the systems, one row a measure. a, b: (n_runs, n_measures). names: what the
+    rankings are called in a reason.
 
     -> measure; tau (tau-b) and tau_ap (a is the reference), both None where tau is undefined, with the reason;
     swapped: number of pairs that the two order differently; tied: number of tied pairs in either.
@@ -98,5 +112,9 @@ def why_undefined(x: NDArray[np.float64], y: NDArray[np.float64], names: tuple[s
     without = [name for name, means in zip(names, (x, y), strict=True) if np.isnan(means).any()]
     if without:
         return f"a system has no number under {' and '.join(dict.fromkeys(without))}"
-    tied = [name for name, means in zip(names, (x, y), strict=True) if len(np.unique(means.round(10))) == 1]
+    tied = [
+        name
+        for name, means in zip(names, (x, y), strict=True)
+        if len(np.unique(means.round(10))) == 1
+    ]
     return f"all {len(x)} systems are tied under {' and '.join(dict.fromkeys(tied))}"

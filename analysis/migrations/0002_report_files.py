@@ -4,25 +4,32 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('analysis', '0001_initial'),
+        ("analysis", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='report',
-            name='files',
-            field=models.JSONField(blank=True, default=dict, help_text='name -> name in the storage: result, figures, inputs of its own'),
+            model_name="report",
+            name="files",
+            field=models.JSONField(
+                blank=True,
+                default=dict,
+                help_text="name -> name in the storage: result, figures, inputs of its own",
+            ),
         ),
         migrations.AddField(
-            model_name='report',
-            name='inputs',
-            field=models.JSONField(blank=True, default=list, help_text='path, kind, name, digest and origin of each file of the command'),
+            model_name="report",
+            name="inputs",
+            field=models.JSONField(
+                blank=True,
+                default=list,
+                help_text="path, kind, name, digest and origin of each file of the command",
+            ),
         ),
         migrations.AddField(
-            model_name='report',
-            name='warnings',
+            model_name="report",
+            name="warnings",
             field=models.JSONField(blank=True, default=list),
         ),
     ]

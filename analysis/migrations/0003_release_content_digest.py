@@ -4,20 +4,24 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('analysis', '0002_report_files'),
+        ("analysis", "0002_report_files"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='release',
-            name='content_digest',
-            field=models.CharField(blank=True, db_default='', help_text='SHA-256 of judgements and labels; earlier versions kept none', max_length=64),
+            model_name="release",
+            name="content_digest",
+            field=models.CharField(
+                blank=True,
+                db_default="",
+                help_text="SHA-256 of judgements and labels; earlier versions kept none",
+                max_length=64,
+            ),
         ),
         migrations.AlterField(
-            model_name='release',
-            name='digest',
-            field=models.CharField(help_text='SHA-256 of the file', max_length=64),
+            model_name="release",
+            name="digest",
+            field=models.CharField(help_text="SHA-256 of the file", max_length=64),
         ),
     ]

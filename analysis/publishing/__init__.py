@@ -1,1 +1,2 @@
-"""What leaves a campaign and comes back: single files (exports), recipes, and the releases built from them."""
+"""What leaves a campaign and comes back: single files (exports), recipes, and the releases built
+from them."""

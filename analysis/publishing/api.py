@@ -1,4 +1,5 @@
-"""Exports, recipes and releases of a campaign in the API: the same files as on the page, under the same names."""
+"""Exports, recipes and releases of a campaign in the API: the same files as on the page, under the
+same names."""
 
 from __future__ import annotations
 
@@ -34,23 +35,59 @@ from pooling.api.serializers import JobSerializer
 from pooling.api.views import accepted
 from pooling.permissions import found_or_404
 
-COUNT, SECONDS = {"type": "integer", "minimum": 1, "maximum": 1000}, {"type": "number", "minimum": 0, "maximum": 86_400}
+COUNT, SECONDS = (
+    {"type": "integer", "minimum": 1, "maximum": 1000},
+    {"type": "number", "minimum": 0, "maximum": 86_400},
+)
 AMOUNT = {"type": "string", "pattern": r"^[0-9]{1,6}(\.[0-9]{1,2})?$"}
 CHOICES = [
-    OpenApiParameter("method", str, enum=list(METHODS), description="default majority, with the lowest-grade rule"),
-    OpenApiParameter("min_judgements", COUNT, description="a pair has a label from so many judgements on (default 2)"),
-    OpenApiParameter("threshold", {"type": "integer", "minimum": 1}, description="lowest relevant grade (default the campaign's)"),
-    OpenApiParameter("min_seconds", SECONDS, description="leave out faster judgements, beyond the campaign's own limit"),
-    OpenApiParameter("exclude", str, many=True, description="pseudonyms of annotators to leave out"),
-    OpenApiParameter("take_back", str, many=True, description="pseudonyms of excluded annotators whose judgements count here; * for all"),
-    OpenApiParameter("judges", str, many=True, enum=list(JudgeKind), description="kinds of judges (default person and simulated)"),
+    OpenApiParameter(
+        "method",
+        str,
+        enum=list(METHODS),
+        description="default majority, with the lowest-grade rule",
+    ),
+    OpenApiParameter(
+        "min_judgements",
+        COUNT,
+        description="a pair has a label from so many judgements on (default 2)",
+    ),
+    OpenApiParameter(
+        "threshold",
+        {"type": "integer", "minimum": 1},
+        description="lowest relevant grade (default the campaign's)",
+    ),
+    OpenApiParameter(
+        "min_seconds",
+        SECONDS,
+        description="leave out faster judgements, beyond the campaign's own limit",
+    ),
+    OpenApiParameter(
+        "exclude", str, many=True, description="pseudonyms of annotators to leave out"
+    ),
+    OpenApiParameter(
+        "take_back",
+        str,
+        many=True,
+        description="pseudonyms of excluded annotators whose judgements count here; * for all",
+    ),
+    OpenApiParameter(
+        "judges",
+        str,
+        many=True,
+        enum=list(JudgeKind),
+        description="kinds of judges (default person and simulated)",
+    ),
     OpenApiParameter("without_gold", bool, description="leave out gold pairs"),
 ]
 FOR_FILES = [
     OpenApiParameter("comments", bool, description="begin qrels with comment lines"),
     OpenApiParameter("spreadsheet", bool, description="make cells harmless for spreadsheets"),
 ]
-FILE_TYPES = sorted({export.content_type.partition(";")[0] for export in exports.EXPORTS.values()}, key=lambda kind: (not kind.startswith("text/"), kind))
+FILE_TYPES = sorted(
+    {export.content_type.partition(";")[0] for export in exports.EXPORTS.values()},
+    key=lambda kind: (not kind.startswith("text/"), kind),
+)
 """Texts first: programs made from the document take the first that they know."""
 
 
@@ -67,7 +104,9 @@ class ExportSerializer(serializers.Serializer):
 
 def checked(form: ChoicesForm) -> None:
     if not form.is_valid():
-        raise exceptions.ValidationError({name: [str(one) for one in sentences] for name, sentences in form.errors.items()})
+        raise exceptions.ValidationError(
+            {name: [str(one) for one in sentences] for name, sentences in form.errors.items()}
+        )
 
 
 class Exports(APIView):
@@ -98,7 +137,10 @@ class ExportFile(APIView):
         operation_id="campaigns_exports_file",
         parameters=[*CHOICES, *FOR_FILES],
         responses={
-            (200, kind): OpenApiResponse(OpenApiTypes.STR if kind.startswith("text/") else OpenApiTypes.BINARY, description="the file, whole")
+            (200, kind): OpenApiResponse(
+                OpenApiTypes.STR if kind.startswith("text/") else OpenApiTypes.BINARY,
+                description="the file, whole",
+            )
             for kind in FILE_TYPES
         },
     )
@@ -114,7 +156,12 @@ class ExportFile(APIView):
         except CampaignError as error:
             raise malformed(str(error)) from None
         exports.note_export(campaign, request.user, export, form.wanted())
-        return FileResponse(prepared, as_attachment=True, filename=export.filename(campaign, form.wanted().choices), content_type=export.content_type)
+        return FileResponse(
+            prepared,
+            as_attachment=True,
+            filename=export.filename(campaign, form.wanted().choices),
+            content_type=export.content_type,
+        )
 
 
 class PaymentFile(APIView):
@@ -123,19 +170,34 @@ class PaymentFile(APIView):
     @extend_schema(
         operation_id="campaigns_payment_file",
         parameters=[
-            OpenApiParameter("rate", AMOUNT, description="money for one active hour or judgement, such as 12.50; without it no amounts"),
-            OpenApiParameter("per", OpenApiTypes.STR, enum=payment.PER, description="what the rate is for, default hour"),
+            OpenApiParameter(
+                "rate",
+                AMOUNT,
+                description="money for one active hour or judgement, such as 12.50; without it no amounts",
+            ),
+            OpenApiParameter(
+                "per",
+                OpenApiTypes.STR,
+                enum=payment.PER,
+                description="what the rate is for, default hour",
+            ),
         ],
-        responses={(200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, description="one row an annotator")},
+        responses={
+            (200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, description="one row an annotator")
+        },
     )
     def get(self, request: Request, slug: str) -> Any:
         campaign = managed_campaign(request, slug)
         try:
-            rate = payment.Rate.of(request.query_params.get("rate", ""), request.query_params.get("per", ""))
+            rate = payment.Rate.of(
+                request.query_params.get("rate", ""), request.query_params.get("per", "")
+            )
         except CampaignError as error:
             raise malformed(str(error)) from None
         file = io.BytesIO(payment.prepared(campaign, rate, actor=person(request)).encode())
-        return FileResponse(file, as_attachment=True, filename=payment.filename(campaign), content_type="text/csv")
+        return FileResponse(
+            file, as_attachment=True, filename=payment.filename(campaign), content_type="text/csv"
+        )
 
 
 class RecipeSerializer(Body):
@@ -149,8 +211,14 @@ class RecipeSerializer(Body):
     with_gold = serializers.BooleanField(default=True)
     min_seconds = serializers.FloatField(min_value=0, default=0.0)
     exclude = serializers.ListField(child=TextField(), default=list)
-    take_back = serializers.ListField(child=TextField(), default=list, help_text="excluded annotators to count; * for all")
-    judges = serializers.ListField(child=serializers.ChoiceField(choices=CHOICES_OF_JUDGES), default=list(LABELLING), help_text="their kinds")
+    take_back = serializers.ListField(
+        child=TextField(), default=list, help_text="excluded annotators to count; * for all"
+    )
+    judges = serializers.ListField(
+        child=serializers.ChoiceField(choices=CHOICES_OF_JUDGES),
+        default=list(LABELLING),
+        help_text="their kinds",
+    )
     documents = serializers.BooleanField(default=False)
     notes = serializers.BooleanField(default=False)
     releases = serializers.ListField(child=serializers.DictField(), read_only=True)
@@ -159,7 +227,9 @@ class RecipeSerializer(Body):
 class ReleaseSerializer(serializers.Serializer):
     id = serializers.IntegerField()
     sha256 = serializers.CharField()
-    content_sha256 = serializers.CharField(help_text="of judgements and labels alone; empty for a release of an earlier version")
+    content_sha256 = serializers.CharField(
+        help_text="of judgements and labels alone; empty for a release of an earlier version"
+    )
     built_at = serializers.DateTimeField()
 
 
@@ -168,7 +238,15 @@ def shape_of(recipe: Recipe) -> dict[str, Any]:
     return {
         "id": recipe.pk,
         **recipes.plan_of(recipe).as_json(),
-        "releases": [{"id": one.pk, "sha256": one.digest, "content_sha256": one.content_digest, "built_at": one.created_at} for one in built],
+        "releases": [
+            {
+                "id": one.pk,
+                "sha256": one.digest,
+                "content_sha256": one.content_digest,
+                "built_at": one.created_at,
+            }
+            for one in built
+        ],
     }
 
 
@@ -178,7 +256,9 @@ class Recipes(APIView):
     @extend_schema(responses=RecipeSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request, slug)
-        return Response([shape_of(recipe) for recipe in campaign.recipes.prefetch_related("releases")])
+        return Response(
+            [shape_of(recipe) for recipe in campaign.recipes.prefetch_related("releases")]
+        )
 
     @extend_schema(responses={201: RecipeSerializer})
     @repeatable
@@ -187,12 +267,18 @@ class Recipes(APIView):
         body = RecipeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         given = body.validated_data
-        plan = ReleasePlan(given["name"], Choices.of(given), documents=given["documents"], notes=given["notes"])
+        plan = ReleasePlan(
+            given["name"], Choices.of(given), documents=given["documents"], notes=given["notes"]
+        )
         try:
             recipe = recipes.save_recipe(campaign, plan, user=request.user)
         except CampaignError as error:
             raise refusal_of(error) from None
-        return Response(shape_of(recipe), status=status.HTTP_201_CREATED, headers={"Location": reverse("api-recipe", args=[slug, recipe.pk])})
+        return Response(
+            shape_of(recipe),
+            status=status.HTTP_201_CREATED,
+            headers={"Location": reverse("api-recipe", args=[slug, recipe.pk])},
+        )
 
 
 class OneRecipe(APIView):
@@ -206,10 +292,13 @@ class OneRecipe(APIView):
 class BuildRelease(APIView):
     serializer_class = JobSerializer
 
-    @extend_schema(operation_id="campaigns_recipes_build", request=None, responses={202: JobSerializer})
+    @extend_schema(
+        operation_id="campaigns_recipes_build", request=None, responses={202: JobSerializer}
+    )
     @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """The job that builds a release; where the data are as before, its report names the release that is there."""
+        """The job that builds a release; where the data are as before, its report names the release
+        that is there."""
         campaign = managed_campaign(request, slug)
         recipe = found_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
         try:
@@ -224,11 +313,25 @@ class ReleaseFileView(APIView):
 
     @extend_schema(
         operation_id="campaigns_releases_file",
-        responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, description="the release")},
+        responses={
+            (200, "application/zip"): OpenApiResponse(
+                OpenApiTypes.BINARY, description="the release"
+            )
+        },
     )
     def get(self, request: Request, slug: str, pk: int) -> Any:
         campaign = managed_campaign(request, slug)
-        release = found_or_404(Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign)
-        record(campaign, person(request), AuditAction.EXPORTED, f"release {release.recipe.name}", digest=release.digest)
+        release = found_or_404(
+            Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign
+        )
+        record(
+            campaign,
+            person(request),
+            AuditAction.EXPORTED,
+            f"release {release.recipe.name}",
+            digest=release.digest,
+        )
         name = f"{recipes.release_name(release.recipe)}-{release.digest[:12]}.zip"
-        return FileResponse(release.file.open("rb"), as_attachment=True, filename=name, content_type=exports.ZIP)
+        return FileResponse(
+            release.file.open("rb"), as_attachment=True, filename=name, content_type=exports.ZIP
+        )

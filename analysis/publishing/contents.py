@@ -1,7 +1,8 @@
-"""What leaves a campaign beside its labels: every revision of every judgement, the pool with its provenance, the texts of its pairs.
+"""What leaves a campaign beside its labels: every revision of every judgement, the pool with its
+provenance, the texts of its pairs.
 
-Whatever the order in which the database gives rows, the order here is that of the ids: the same data make the same bytes.
-"""
+Whatever the order in which the database gives rows, the order here is that of the ids: the same
+data make the same bytes."""
 
 from __future__ import annotations
 
@@ -23,30 +24,66 @@ OPINION, REMARK = "How was judging here?", "Anything to tell us?"
 FEEDBACK_COLUMNS = ("annotator", "question", "answer")
 
 RAW = (
-    *("pair_id", "revision", "current", "grade", "cannot_reason", "note", "spans", "standing", "late", "after_deadline"),
-    *("active_ms", "idle_ms", "hidden_ms", "wall_ms", "server_ms", "guideline_version", "device", "served_at", "judged_at"),
-    *("lease__token", "membership__pseudonym", "membership__standing_reason", "membership__judge_kind"),
+    *(
+        "pair_id",
+        "revision",
+        "current",
+        "grade",
+        "cannot_reason",
+        "note",
+        "spans",
+        "standing",
+        "late",
+        "after_deadline",
+    ),
+    *(
+        "active_ms",
+        "idle_ms",
+        "hidden_ms",
+        "wall_ms",
+        "server_ms",
+        "guideline_version",
+        "device",
+        "served_at",
+        "judged_at",
+    ),
+    *(
+        "lease__token",
+        "membership__pseudonym",
+        "membership__standing_reason",
+        "membership__judge_kind",
+    ),
 )
 
 
 def raw_judgements(
     campaign: Campaign, choices: Choices | None = None, *, notes: bool = True, counted: bool = False
 ) -> Iterator[RawJudgement]:
-    """Every revision, by topic id, document id, pseudonym and revision; `excluded` where it does not enter labels, with the reason.
+    """Every revision, by topic id, document id, pseudonym and revision; `excluded` where it does
+    not enter labels, with the reason.
 
     notes: with what annotators wrote. counted: only what enters labels.
     """
     choices = choices or Choices()
     names = {grade["value"]: str(grade["name"]) for grade in campaign.scale}
-    columns = kept_pairs(campaign).values_list("entry__topic__topic_id", "entry__docno", "pk", "kind", "gold_grade")
+    columns = kept_pairs(campaign).values_list(
+        "entry__topic__topic_id", "entry__docno", "pk", "kind", "gold_grade"
+    )
     pairs = sorted(columns, key=lambda row: row[:2])
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
         part = {row[2]: row for row in pairs[start : start + PAIRS_AT_ONCE]}
-        judged = [dict(zip(RAW, row, strict=True)) for row in Judgement.objects.filter(pair_id__in=list(part)).values_list(*RAW)]
-        judged.sort(key=lambda j: (*part[j["pair_id"]][:2], j["membership__pseudonym"], j["revision"]))
+        judged = [
+            dict(zip(RAW, row, strict=True))
+            for row in Judgement.objects.filter(pair_id__in=list(part)).values_list(*RAW)
+        ]
+        judged.sort(
+            key=lambda j: (*part[j["pair_id"]][:2], j["membership__pseudonym"], j["revision"])
+        )
         for j in judged:
             topic, document, _, kind, gold = part[j["pair_id"]]
-            reason = left_out(j, kind=kind, gold=gold is not None, choices=choices, campaign=campaign)
+            reason = left_out(
+                j, kind=kind, gold=gold is not None, choices=choices, campaign=campaign
+            )
             if counted and reason:
                 continue
             yield RawJudgement(
@@ -80,7 +117,9 @@ def raw_judgements(
             )
 
 
-def left_out(judgement: Mapping[str, Any], *, kind: str, gold: bool, choices: Choices, campaign: Campaign) -> str:
+def left_out(
+    judgement: Mapping[str, Any], *, kind: str, gold: bool, choices: Choices, campaign: Campaign
+) -> str:
     """Why a revision does not enter labels; `` if it does."""
     reasons = {
         Judgement.Standing.TOO_FAST: f"faster than the campaign's {campaign.min_active_seconds:g} s",
@@ -92,15 +131,21 @@ def left_out(judgement: Mapping[str, Any], *, kind: str, gold: bool, choices: Ch
         return "superseded by a later revision"
     if kind == Pair.Kind.QUALIFICATION:
         return "qualification pair"
-    taken_back = judgement["standing"] == Judgement.Standing.EXCLUDED and choices.takes_back(judgement["membership__pseudonym"])
-    if taken_back and too_fast(judgement["active_ms"], min_active_seconds=campaign.min_active_seconds):
+    taken_back = judgement["standing"] == Judgement.Standing.EXCLUDED and choices.takes_back(
+        judgement["membership__pseudonym"]
+    )
+    if taken_back and too_fast(
+        judgement["active_ms"], min_active_seconds=campaign.min_active_seconds
+    ):
         return reasons[Judgement.Standing.TOO_FAST]
     if judgement["standing"] in reasons and not taken_back:
         return reasons[judgement["standing"]]
     if judgement["grade"] is None:
         return reasons[Judgement.Standing.CANNOT]
     if judgement["membership__judge_kind"] not in choices.judges:
-        return f"judged by {WORDS[JudgeKind(judgement['membership__judge_kind'])]}, left out by choice"
+        return (
+            f"judged by {WORDS[JudgeKind(judgement['membership__judge_kind'])]}, left out by choice"
+        )
     if gold and not choices.with_gold:
         return "gold pair, left out by choice"
     if judgement["membership__pseudonym"] in choices.exclude:
@@ -111,7 +156,8 @@ def left_out(judgement: Mapping[str, Any], *, kind: str, gold: bool, choices: Ch
 
 
 def pool_lines(campaign: Campaign) -> Iterator[str]:
-    """The pool's file in the order of judging, runs by rank and tag; only its header without a pool."""
+    """The pool's file in the order of judging, runs by rank and tag; only its header without a
+    pool."""
     return pool_table(campaign.pool) if campaign.pool is not None else iter([HEADER_LINE])
 
 
@@ -132,7 +178,8 @@ def pair_texts(campaign: Campaign) -> Iterator[dict[str, Any]]:
 
 
 def feedback_rows(campaign: Campaign, *, words: bool = True) -> Iterator[tuple[str, str, str]]:
-    """(pseudonym, question, answer) by pseudonym. words: with what annotators wrote, not only what they chose."""
+    """(pseudonym, question, answer) by pseudonym. words: with what annotators wrote, not only what
+    they chose."""
     given = Feedback.objects.filter(membership__campaign=campaign).select_related("membership")
     for one in sorted(given, key=lambda feedback: feedback.membership.pseudonym):
         yield one.membership.pseudonym, OPINION, one.get_score_display()

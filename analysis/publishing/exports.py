@@ -1,4 +1,5 @@
-"""Single files out of a campaign, each under a name of its own; every one that leaves is in the audit trail.
+"""Single files out of a campaign, each under a name of its own; every one that leaves is in the
+audit trail.
 
 export = find("qrels")
 export.write(campaign, Wanted(), out)          # text into `out`, whole or with an exception
@@ -20,7 +21,13 @@ from django.utils.translation import gettext as _
 from analysis.judgements.campaign_sample import is_sampled, order_said
 from analysis.judgements.labels import EVERYBODY, Choices, Labels, labels
 from analysis.publishing import sample_files
-from analysis.publishing.contents import FEEDBACK_COLUMNS, feedback_rows, pair_texts, pool_lines, raw_judgements
+from analysis.publishing.contents import (
+    FEEDBACK_COLUMNS,
+    feedback_rows,
+    pair_texts,
+    pool_lines,
+    raw_judgements,
+)
 from analysis.publishing.zips import write_zip
 from annotation.core import judges
 from annotation.core.audit_actions import AuditAction
@@ -39,9 +46,15 @@ from pooling.formats.exports import (
     write_quepid_book,
     write_quepid_snapshot,
     write_raw_judgements,
-)  # fmt: skip
+)
 from pooling.formats.qrels import MARK_OF_A_SAMPLE, write_qrels
-from pooling.formats.quepid_tables import CaseQuery, RatedPair, write_detailed, write_general, write_ratings
+from pooling.formats.quepid_tables import (
+    CaseQuery,
+    RatedPair,
+    write_detailed,
+    write_general,
+    write_ratings,
+)
 from pooling.models import Document
 from pooling.services.topics import kept_table, removed_table
 from pooling.snapshot import snapshot
@@ -50,15 +63,29 @@ IN_MEMORY = 4_000_000
 """Bytes of a file that is prepared in memory; a larger one is prepared on disk."""
 DOCUMENTS_AT_ONCE = 200
 ADJUDICATION_COLUMNS = ("topic", "document", "grade", "decided_at", "reason")
-LABEL_COLUMNS = ("topic", "document", "grade", "decision", "binary", "binary_decision", "judgements")
+LABEL_COLUMNS = (
+    "topic",
+    "document",
+    "grade",
+    "decision",
+    "binary",
+    "binary_decision",
+    "judgements",
+)
 SAMPLED, ORDERED = PoolKind.SAMPLED, PoolKind.ORDERED
-TSV, CSV, TEXT, JSON, ZIP = "text/tab-separated-values", "text/csv", "text/plain", "application/json", "application/zip"
+TSV, CSV, TEXT, JSON, ZIP = (
+    "text/tab-separated-values",
+    "text/csv",
+    "text/plain",
+    "application/json",
+    "application/zip",
+)
 
 
 @dataclass(frozen=True)
 class ExportWanted:
-    """What a person chose for one file. comments: head lines with # in qrels. spreadsheet: cells made harmless for spreadsheets.
-    topics: in qrels only these, None for all."""
+    """What a person chose for one file. comments: head lines with # in qrels. spreadsheet: cells
+    made harmless for spreadsheets. topics: in qrels only these, None for all."""
 
     choices: Choices = field(default_factory=Choices)
     comments: bool = False
@@ -68,8 +95,8 @@ class ExportWanted:
 
 @dataclass(frozen=True)
 class Export:
-    """name: in addresses. file: what follows the campaign's slug in the file's name. labels, comments, spreadsheet: what it heeds.
-    of_kind: only of a campaign on a pool of this kind."""
+    """name: in addresses. file: what follows the campaign's slug in the file's name. labels,
+    comments, spreadsheet: what it heeds. of_kind: only of a campaign on a pool of this kind."""
 
     name: str
     title: str
@@ -82,16 +109,22 @@ class Export:
     of_kind: PoolKind | None = None
 
     def filename(self, campaign: Campaign, choices: Choices | None = None) -> str:
-        """Simulated judgements say so in the name, too; so do a machine's, and qrels that hold the drawn pairs of a sampled pool alone."""
+        """Simulated judgements say so in the name, too; so do a machine's, and qrels that hold the
+        drawn pairs of a sampled pool alone."""
         drawn = "-sampled" if "comments" in self.heeds and is_sampled(campaign) else ""
         return f"{campaign.slug}{marker(campaign, choices if 'labels' in self.heeds else None)}{drawn}-{self.file}"
 
 
 def marker(campaign: Campaign, choices: Choices | None = None) -> str:
-    """What stands in a file's name of judges that are not people. choices: which judges the file holds; None: all of the campaign."""
+    """What stands in a file's name of judges that are not people. choices: which judges the file
+    holds; None: all of the campaign."""
     if choices is not None and JudgeKind.MACHINE in choices.judges:
         return "-machine"
-    return "-simulated" if campaign.simulated and (choices is None or JudgeKind.SIMULATED in choices.judges) else ""
+    return (
+        "-simulated"
+        if campaign.simulated and (choices is None or JudgeKind.SIMULATED in choices.judges)
+        else ""
+    )
 
 
 def find(name: str) -> Export | None:
@@ -100,11 +133,16 @@ def find(name: str) -> Export | None:
 
 def offered(campaign: Campaign) -> dict[str, Export]:
     """Those that the campaign has."""
-    return {name: export for name, export in EXPORTS.items() if export.of_kind in (None, campaign.pool and campaign.pool.kind)}
+    return {
+        name: export
+        for name, export in EXPORTS.items()
+        if export.of_kind in (None, campaign.pool and campaign.pool.kind)
+    }
 
 
 def prepared(export: Export, campaign: Campaign, wanted: ExportWanted) -> BinaryIO:
-    """The whole file as of one moment, at its beginning, so that what a person receives is never cut off. CampaignError where it cannot be made."""
+    """The whole file as of one moment, at its beginning, so that what a person receives is never
+    cut off. CampaignError where it cannot be made."""
     file = cast(BinaryIO, tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115  handed to the response, which closes it
     with snapshot():
         now = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
@@ -128,7 +166,9 @@ def _whole(write: Callable[[], object]) -> None:
 
 def note_export(campaign: Campaign, user: Any, export: Export, wanted: ExportWanted) -> None:
     details = {"choices": ", ".join(wanted.choices.words())} if "labels" in export.heeds else {}
-    record(campaign, user, AuditAction.EXPORTED, export.filename(campaign, wanted.choices), **details)
+    record(
+        campaign, user, AuditAction.EXPORTED, export.filename(campaign, wanted.choices), **details
+    )
 
 
 def check(campaign: Campaign, choices: Choices) -> list[str]:
@@ -147,7 +187,9 @@ def check(campaign: Campaign, choices: Choices) -> list[str]:
     return mistakes
 
 
-def comment_lines(campaign: Campaign, wanted: ExportWanted, made: Labels, scale: str) -> Iterable[str]:
+def comment_lines(
+    campaign: Campaign, wanted: ExportWanted, made: Labels, scale: str
+) -> Iterable[str]:
     """What a file of labels says about itself, from the data only. scale: `graded` or `binary`."""
     yield f"# campaign {campaign.slug}: {', '.join(wanted.choices.words())}\n"
     if wanted.topics is not None:
@@ -155,15 +197,27 @@ def comment_lines(campaign: Campaign, wanted: ExportWanted, made: Labels, scale:
     ended = (made.graded if scale == "graded" else made.binary).ended
     if ended is not None and not ended.converged:
         rounds = counted(ended.rounds, "round")
-        yield f"# {wanted.choices.method} did not converge within {rounds}: some labels might change in further rounds\n"
+        yield (
+            f"# {wanted.choices.method} did not converge within {rounds}: some labels might "
+            f"change in further rounds\n"
+        )
     if made.n_adjudicated:
         yield f"# {counted(made.n_adjudicated, 'label')} adjudicated by a manager\n"
     if made.n_known:
-        yield f"# {counted(made.n_known, 'known grade')} of qualification pairs, judged by nobody in this campaign's labels\n"
+        yield (
+            f"# {counted(made.n_known, 'known grade')} of qualification pairs, judged by nobody "
+            f"in this campaign's labels\n"
+        )
     if is_sampled(campaign):
-        yield f"{MARK_OF_A_SAMPLE}: pairs were drawn with unequal chances; scores are estimated from the five-column file, which has the strata\n"
+        yield (
+            f"{MARK_OF_A_SAMPLE}: pairs were drawn with unequal chances; scores are estimated "
+            f"from the five-column file, which has the strata\n"
+        )
     if half := order_said(campaign):
-        yield f"# ORDERED, relevant first: {half} Scores computed from this are not comparable with those of a finished pool\n"
+        yield (
+            f"# ORDERED, relevant first: {half} Scores computed from this are not comparable with "
+            f"those of a finished pool\n"
+        )
     if marker(campaign, wanted.choices) == "-simulated":
         yield "# SIMULATED: this campaign holds judgements of simulated annotators\n"
 
@@ -187,12 +241,22 @@ def write_label_rows(made: Labels, out: IO[str], *, spreadsheet: bool = False) -
     safe = harmless if spreadsheet else str
     out.write("\t".join(LABEL_COLUMNS) + "\n")
     for label in made.rows:
-        cells = [label.topic, label.document, label.grade, label.decision, label.binary, label.binary_decision, label.judgements]
+        cells = [
+            label.topic,
+            label.document,
+            label.grade,
+            label.decision,
+            label.binary,
+            label.binary_decision,
+            label.judgements,
+        ]
         out.write("\t".join(safe(str(cell)) for cell in cells) + "\n")
 
 
 def _judgements(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    write_raw_judgements(raw_judgements(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet)
+    write_raw_judgements(
+        raw_judgements(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet
+    )
 
 
 def _prels(grades: str) -> Callable[[Campaign, ExportWanted, IO[str]], None]:
@@ -203,7 +267,9 @@ def _prels(grades: str) -> Callable[[Campaign, ExportWanted, IO[str]], None]:
 
 
 def _sample(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    sample_files.write_sample(campaign, wanted.choices, out, safe=harmless if wanted.spreadsheet else str)
+    sample_files.write_sample(
+        campaign, wanted.choices, out, safe=harmless if wanted.spreadsheet else str
+    )
 
 
 def _batches(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
@@ -218,7 +284,9 @@ def _excluded(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
 def _fira(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     left_out = write_fira_judgements(raw_judgements(campaign, wanted.choices, counted=True), out)
     if left_out:
-        raise ValueError(f"{counted(left_out, 'judgement', 'has', 'have')} a grade above 3, and FiRA has four grades")
+        raise ValueError(
+            f"{counted(left_out, 'judgement', 'has', 'have')} a grade above 3, and FiRA has four grades"
+        )
 
 
 def _crowdkit(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
@@ -226,9 +294,15 @@ def _crowdkit(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
 
 
 def _book(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    """Each pair with its counted judgements; a judge's address is the pseudonym in a domain that can never exist (RFC 2606)."""
-    given = groupby(raw_judgements(campaign, wanted.choices, counted=True), key=lambda j: (j.qid, j.docid))
-    judged = {pair: [(f"{j.annotator}@{campaign.slug}.invalid", j.grade, j.note) for j in rows] for pair, rows in given}
+    """Each pair with its counted judgements; a judge's address is the pseudonym in a domain that
+    can never exist (RFC 2606)."""
+    given = groupby(
+        raw_judgements(campaign, wanted.choices, counted=True), key=lambda j: (j.qid, j.docid)
+    )
+    judged = {
+        pair: [(f"{j.annotator}@{campaign.slug}.invalid", j.grade, j.note) for j in rows]
+        for pair, rows in given
+    }
     pairs = (
         BookPair(
             query_text=pair["text"],
@@ -254,15 +328,31 @@ def _snapshot(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
         for _, part in groupby(pairs, key=lambda p: p["topic"])
         for place, pair in enumerate(part, 1)
     )
-    write_quepid_snapshot(rows, out, name=campaign.pool.name, time=campaign.pool.created_at, spreadsheet=wanted.spreadsheet)
+    write_quepid_snapshot(
+        rows,
+        out,
+        name=campaign.pool.name,
+        time=campaign.pool.created_at,
+        spreadsheet=wanted.spreadsheet,
+    )
 
 
 def _rated(campaign: Campaign, wanted: ExportWanted) -> list[RatedPair]:
-    """Every pair of the campaign with its label, as one ranking a query: by best rank, then document id."""
-    grades = {(label.topic, label.document): label.grade for label in labels(campaign, wanted.choices).rows}
+    """Every pair of the campaign with its label, as one ranking a query: by best rank, then
+    document id."""
+    grades = {
+        (label.topic, label.document): label.grade
+        for label in labels(campaign, wanted.choices).rows
+    }
     pairs = sorted(pair_texts(campaign), key=lambda p: (p["topic"], p["best_rank"], p["document"]))
     return [
-        RatedPair(pair["text"], pair["document"], place, pair["title"] or "", grades.get((pair["topic"], pair["document"])))
+        RatedPair(
+            pair["text"],
+            pair["document"],
+            place,
+            pair["title"] or "",
+            grades.get((pair["topic"], pair["document"])),
+        )
         for _, part in groupby(pairs, key=lambda p: p["topic"])
         for place, pair in enumerate(part, 1)
     ]
@@ -273,41 +363,72 @@ def _ratings(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
 
 
 def _detailed(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
-    write_detailed(_rated(campaign, wanted), out, case=campaign.name, safe=harmless if wanted.spreadsheet else str)
+    write_detailed(
+        _rated(campaign, wanted),
+        out,
+        case=campaign.name,
+        safe=harmless if wanted.spreadsheet else str,
+    )
 
 
 def _general(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     counts = Counter(pair["topic"] for pair in pair_texts(campaign))
-    topics = {pair["topic"]: CaseQuery(pair["text"], counts[pair["topic"]], pair["description"]) for pair in pair_texts(campaign)}
-    write_general(topics.values(), out, case=campaign.name, safe=harmless if wanted.spreadsheet else str)
+    topics = {
+        pair["topic"]: CaseQuery(pair["text"], counts[pair["topic"]], pair["description"])
+        for pair in pair_texts(campaign)
+    }
+    write_general(
+        topics.values(), out, case=campaign.name, safe=harmless if wanted.spreadsheet else str
+    )
 
 
 def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) -> None:
-    """The pool's stored documents as JSON lines, by id: BEIR's corpus; whole: with the further fields."""
+    """The pool's stored documents as JSON lines, by id: BEIR's corpus; whole: with the further
+    fields."""
     if campaign.pool is None:
         return
-    docnos_and_rows = sorted(Document.objects.filter(pk__in=campaign.pool.entries.values("document")).values_list("docno", "pk"))
+    docnos_and_rows = sorted(
+        Document.objects.filter(pk__in=campaign.pool.entries.values("document")).values_list(
+            "docno", "pk"
+        )
+    )
     for start in range(0, len(docnos_and_rows), DOCUMENTS_AT_ONCE):
         part = docnos_and_rows[start : start + DOCUMENTS_AT_ONCE]
         rows = Document.objects.in_bulk([pk for _, pk in part])
         for docno, pk in part:
             row = rows[pk]
             more = {"fields": row.fields} if whole and row.fields else {}
-            out.write(json.dumps({"_id": docno, "title": row.title, "text": row.text, **more}, ensure_ascii=False) + "\n")
+            out.write(
+                json.dumps(
+                    {"_id": docno, "title": row.title, "text": row.text, **more}, ensure_ascii=False
+                )
+                + "\n"
+            )
 
 
 def _beir(campaign: Campaign, wanted: ExportWanted, out: IO[str]) -> None:
     def queries(text: IO[str]) -> None:
-        for topic in campaign.collection.topics.filter(removed_reason="").order_by("position", "topic_id"):
-            text.write(json.dumps({"_id": topic.topic_id, "text": topic.text}, ensure_ascii=False) + "\n")
+        for topic in campaign.collection.topics.filter(removed_reason="").order_by(
+            "position", "topic_id"
+        ):
+            text.write(
+                json.dumps({"_id": topic.topic_id, "text": topic.text}, ensure_ascii=False) + "\n"
+            )
 
     def qrels(text: IO[str]) -> None:
         text.write("query-id\tcorpus-id\tscore\n")
-        text.writelines(f"{row.topic}\t{row.document}\t{row.grade}\n" for row in labels(campaign, wanted.choices).rows)
+        text.writelines(
+            f"{row.topic}\t{row.document}\t{row.grade}\n"
+            for row in labels(campaign, wanted.choices).rows
+        )
 
     write_zip(
         cast(BinaryIO, out),
-        {"corpus.jsonl": lambda text: write_documents(campaign, text), "queries.jsonl": queries, "qrels/test.tsv": qrels},
+        {
+            "corpus.jsonl": lambda text: write_documents(campaign, text),
+            "queries.jsonl": queries,
+            "qrels/test.tsv": qrels,
+        },
     )
 
 
@@ -327,9 +448,17 @@ def write_adjudications(campaign: Campaign, wanted: ExportWanted, out: IO[str]) 
     """The managers' own labels with their reasons, without who."""
     out.write("\t".join(ADJUDICATION_COLUMNS) + "\n")
     ruled = ruled_pairs(campaign)
-    wanted_columns = ("entry__topic__topic_id", "entry__docno", "adjudicated_grade", "adjudicated_at", "adjudicated_reason")
+    wanted_columns = (
+        "entry__topic__topic_id",
+        "entry__docno",
+        "adjudicated_grade",
+        "adjudicated_at",
+        "adjudicated_reason",
+    )
     safe = harmless if wanted.spreadsheet else str
-    for topic, document, grade, at, reason in sorted(ruled.values_list(*wanted_columns), key=lambda row: row[:2]):
+    for topic, document, grade, at, reason in sorted(
+        ruled.values_list(*wanted_columns), key=lambda row: row[:2]
+    ):
         moment = at.isoformat(timespec="microseconds").replace("+00:00", "Z") if at else ""
         cells = (topic, document, str(grade), moment, " ".join(reason.split()))
         out.write("\t".join(safe(cell) for cell in cells) + "\n")
@@ -346,7 +475,15 @@ RULES, SAFE = ("labels",), ("labels", "spreadsheet")
 EXPORTS = {
     export.name: export
     for export in (
-        Export("qrels", "Qrels, all grades", "One label a pair, as trec_eval reads it.", "qrels.txt", TEXT, _qrels("graded"), ("labels", "comments")),
+        Export(
+            "qrels",
+            "Qrels, all grades",
+            "One label a pair, as trec_eval reads it.",
+            "qrels.txt",
+            TEXT,
+            _qrels("graded"),
+            ("labels", "comments"),
+        ),
         Export(
             "qrels-binary",
             "Qrels, two grades",
@@ -356,10 +493,46 @@ EXPORTS = {
             _qrels("binary"),
             ("labels", "comments"),
         ),
-        Export("prels", "Sampled pool, all grades", "TREC's prels: five columns, with strata.", "prels.txt", TEXT, _prels("graded"), RULES, of_kind=SAMPLED),
-        Export("prels-binary", "Sampled pool, two grades", "As relevant or not.", "prels-binary.txt", TEXT, _prels("binary"), RULES, of_kind=SAMPLED),
-        Export("sample", "Sampled pool, table", "Each pair with its chance, stage and label.", "sample.tsv", TSV, _sample, SAFE, of_kind=SAMPLED),
-        Export("batches", "Batches", "Each pair with its batch, by chance or by choice.", "batches.tsv", TSV, _batches, ("spreadsheet",), of_kind=ORDERED),
+        Export(
+            "prels",
+            "Sampled pool, all grades",
+            "TREC's prels: five columns, with strata.",
+            "prels.txt",
+            TEXT,
+            _prels("graded"),
+            RULES,
+            of_kind=SAMPLED,
+        ),
+        Export(
+            "prels-binary",
+            "Sampled pool, two grades",
+            "As relevant or not.",
+            "prels-binary.txt",
+            TEXT,
+            _prels("binary"),
+            RULES,
+            of_kind=SAMPLED,
+        ),
+        Export(
+            "sample",
+            "Sampled pool, table",
+            "Each pair with its chance, stage and label.",
+            "sample.tsv",
+            TSV,
+            _sample,
+            SAFE,
+            of_kind=SAMPLED,
+        ),
+        Export(
+            "batches",
+            "Batches",
+            "Each pair with its batch, by chance or by choice.",
+            "batches.tsv",
+            TSV,
+            _batches,
+            ("spreadsheet",),
+            of_kind=ORDERED,
+        ),
         Export(
             "labels",
             "Labels and decisions",
@@ -378,21 +551,113 @@ EXPORTS = {
             _judgements,
             SAFE,
         ),
-        Export("excluded", "Judgements that do not count", "Each with its reason.", "excluded.tsv", TSV, _excluded, SAFE),
-        Export("adjudications", "Adjudications", "Managers' own labels with their reasons.", "adjudications.tsv", TSV, write_adjudications, ("spreadsheet",)),
-        Export("feedback", "Feedback", "What annotators answered at the end, under their pseudonyms.", "feedback.tsv", TSV, _feedback, ("spreadsheet",)),
-        Export("pool", "Pool", "The pairs with best rank, priority and the runs that contributed each.", "pool.tsv", TSV, _pool),
-        Export("topics", "Topics kept", "Id and text.", "topics.tsv", TSV, _kept),
-        Export("topics-removed", "Topics removed", "With the reason for each.", "topics-removed.tsv", TSV, _removed),
-        Export("fira", "FiRA", "Judgements that count, in FiRA's columns.", "fira.tsv", TSV, _fira, RULES),
-        Export("quepid-book", "Quepid book", "Pairs and the judgements that count, as JSON.", "quepid-book.json", JSON, _book, RULES),
         Export(
-            "quepid-snapshot", "Quepid snapshot", "The pool as a ranking, as CSV.", "quepid-snapshot.csv", CSV, _snapshot, ("spreadsheet",)
+            "excluded",
+            "Judgements that do not count",
+            "Each with its reason.",
+            "excluded.tsv",
+            TSV,
+            _excluded,
+            SAFE,
         ),
-        Export("quepid-ratings", "Quepid ratings", "Query, document and label of every pair, as CSV.", "quepid-ratings.csv", CSV, _ratings, SAFE),
-        Export("quepid-detailed", "Quepid case, detailed", "A row a pair: place, title, label.", "quepid-detailed.csv", CSV, _detailed, SAFE),
-        Export("quepid-general", "Quepid case, general", "A row a query.", "quepid-general.csv", CSV, _general, ("spreadsheet",)),
-        Export("crowd-kit", "crowd-kit", "Task, worker, label of the judgements that count, as CSV.", "crowd-kit.csv", CSV, _crowdkit, RULES),
+        Export(
+            "adjudications",
+            "Adjudications",
+            "Managers' own labels with their reasons.",
+            "adjudications.tsv",
+            TSV,
+            write_adjudications,
+            ("spreadsheet",),
+        ),
+        Export(
+            "feedback",
+            "Feedback",
+            "What annotators answered at the end, under their pseudonyms.",
+            "feedback.tsv",
+            TSV,
+            _feedback,
+            ("spreadsheet",),
+        ),
+        Export(
+            "pool",
+            "Pool",
+            "The pairs with best rank, priority and the runs that contributed each.",
+            "pool.tsv",
+            TSV,
+            _pool,
+        ),
+        Export("topics", "Topics kept", "Id and text.", "topics.tsv", TSV, _kept),
+        Export(
+            "topics-removed",
+            "Topics removed",
+            "With the reason for each.",
+            "topics-removed.tsv",
+            TSV,
+            _removed,
+        ),
+        Export(
+            "fira",
+            "FiRA",
+            "Judgements that count, in FiRA's columns.",
+            "fira.tsv",
+            TSV,
+            _fira,
+            RULES,
+        ),
+        Export(
+            "quepid-book",
+            "Quepid book",
+            "Pairs and the judgements that count, as JSON.",
+            "quepid-book.json",
+            JSON,
+            _book,
+            RULES,
+        ),
+        Export(
+            "quepid-snapshot",
+            "Quepid snapshot",
+            "The pool as a ranking, as CSV.",
+            "quepid-snapshot.csv",
+            CSV,
+            _snapshot,
+            ("spreadsheet",),
+        ),
+        Export(
+            "quepid-ratings",
+            "Quepid ratings",
+            "Query, document and label of every pair, as CSV.",
+            "quepid-ratings.csv",
+            CSV,
+            _ratings,
+            SAFE,
+        ),
+        Export(
+            "quepid-detailed",
+            "Quepid case, detailed",
+            "A row a pair: place, title, label.",
+            "quepid-detailed.csv",
+            CSV,
+            _detailed,
+            SAFE,
+        ),
+        Export(
+            "quepid-general",
+            "Quepid case, general",
+            "A row a query.",
+            "quepid-general.csv",
+            CSV,
+            _general,
+            ("spreadsheet",),
+        ),
+        Export(
+            "crowd-kit",
+            "crowd-kit",
+            "Task, worker, label of the judgements that count, as CSV.",
+            "crowd-kit.csv",
+            CSV,
+            _crowdkit,
+            RULES,
+        ),
         Export(
             "beir",
             "BEIR folder",

@@ -26,13 +26,24 @@ METHOD_WORDS = {
 
 
 class ChoicesForm(forms.Form):
-    """Which judgements make labels. Everything has a default, so that an address without parameters is a valid choice."""
+    """Which judgements make labels. Everything has a default, so that an address without parameters
+    is a valid choice."""
 
-    method = forms.ChoiceField(label=_("Labels by"), choices=[(name, METHOD_WORDS.get(name, name)) for name in METHODS], required=False)
-    min_judgements = forms.IntegerField(
-        label=_("Judgements a pair needs"), min_value=1, max_value=1000, required=False, help_text=_("Pairs with fewer that count get no label.")
+    method = forms.ChoiceField(
+        label=_("Labels by"),
+        choices=[(name, METHOD_WORDS.get(name, name)) for name in METHODS],
+        required=False,
     )
-    threshold = forms.TypedChoiceField(label=_("Lowest relevant grade"), coerce=int, empty_value=None, required=False)
+    min_judgements = forms.IntegerField(
+        label=_("Judgements a pair needs"),
+        min_value=1,
+        max_value=1000,
+        required=False,
+        help_text=_("Pairs with fewer that count get no label."),
+    )
+    threshold = forms.TypedChoiceField(
+        label=_("Lowest relevant grade"), coerce=int, empty_value=None, required=False
+    )
     min_seconds = forms.FloatField(
         label=_("Leave out judgements faster than"),
         min_value=0,
@@ -43,41 +54,70 @@ class ChoicesForm(forms.Form):
     exclude = forms.MultipleChoiceField(
         label=_("Leave out annotators"),
         required=False,
-        help_text=_("Beside those that are excluded from the campaign. Hold Ctrl or Cmd to choose several."),
+        help_text=_(
+            "Beside those that are excluded from the campaign. Hold Ctrl or Cmd to choose several."
+        ),
     )
     take_back = forms.MultipleChoiceField(
         label=_("Take back excluded annotators"),
         required=False,
-        help_text=_("What they judged counts in these labels beside what was judged in their place; in the campaign they stay excluded."),
+        help_text=_(
+            "What they judged counts in these labels beside what was judged in their place; in "
+            "the campaign they stay excluded."
+        ),
     )
     judges = forms.MultipleChoiceField(
         label=_("Take judgements by"),
         choices=[(kind.value, JUDGES[kind].capitalize()) for kind in JudgeKind],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("A machine's labels are a layer of their own: they never stand among people's."),
+        help_text=_(
+            "A machine's labels are a layer of their own: they never stand among people's."
+        ),
     )
     without_gold = forms.BooleanField(label=_("Leave out gold pairs"), required=False)
 
     def __init__(self, data: Any = None, *, campaign: Campaign, prefix: str | None = None) -> None:
-        initial = {"method": "majority", "min_judgements": 2, "threshold": campaign.threshold, "min_seconds": 0, "judges": list(LABELLING)}
+        initial = {
+            "method": "majority",
+            "min_judgements": 2,
+            "threshold": campaign.threshold,
+            "min_seconds": 0,
+            "judges": list(LABELLING),
+        }
         super().__init__(data, initial=initial, prefix=prefix)
         self.campaign = campaign
-        grades = [(grade["value"], f"{grade['value']} {grade['name']}") for grade in campaign.scale[1:]]
+        grades = [
+            (grade["value"], f"{grade['value']} {grade['name']}") for grade in campaign.scale[1:]
+        ]
         self.fields["threshold"].choices = grades  # type: ignore[attr-defined]
-        people = campaign.memberships.filter(role="annotator").order_by("pseudonym").values_list("pseudonym", flat=True)
+        people = (
+            campaign.memberships.filter(role="annotator")
+            .order_by("pseudonym")
+            .values_list("pseudonym", flat=True)
+        )
         self.fields["exclude"].choices = [(name, name) for name in people]  # type: ignore[attr-defined]
-        self.fields["exclude"].widget.attrs["size"] = min(max(len(self.fields["exclude"].choices), 2), 6)  # type: ignore[attr-defined]
+        self.fields["exclude"].widget.attrs["size"] = min(
+            max(len(self.fields["exclude"].choices), 2), 6
+        )  # type: ignore[attr-defined]
 
         back = self.fields["take_back"]
-        out = campaign.memberships.filter(role="annotator", standing=Membership.Standing.EXCLUDED).order_by("pseudonym")
-        back.choices = [(EVERYBODY, _("All of them")), *((name, name) for name in out.values_list("pseudonym", flat=True))]  # type: ignore[attr-defined]
+        out = campaign.memberships.filter(
+            role="annotator", standing=Membership.Standing.EXCLUDED
+        ).order_by("pseudonym")
+        back.choices = [
+            (EVERYBODY, _("All of them")),
+            *((name, name) for name in out.values_list("pseudonym", flat=True)),
+        ]  # type: ignore[attr-defined]
         back.widget.attrs["size"] = min(max(len(back.choices), 2), 6)  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if both := sorted(set(cleaned.get("exclude", [])) & set(cleaned.get("take_back", []))):
-            self.add_error("take_back", _("%(both)s: either left out or taken back, not both.") % {"both": ", ".join(both)})
+            self.add_error(
+                "take_back",
+                _("%(both)s: either left out or taken back, not both.") % {"both": ", ".join(both)},
+            )
         return cleaned
 
     def clean_judges(self) -> list[str]:
@@ -87,7 +127,9 @@ class ChoicesForm(forms.Form):
         return list(kinds)
 
     def choices(self) -> Choices:
-        given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "", [])}
+        given = {
+            name: value for name, value in self.cleaned_data.items() if value not in (None, "", [])
+        }
         return Choices.of(given | {"with_gold": not given.get("without_gold", False)})
 
 
@@ -100,26 +142,38 @@ class WantedForm(ChoicesForm):
         help_text=_("Lines with # that say how the labels were made. Many tools refuse them."),
     )
     spreadsheet = forms.BooleanField(
-        label=_("For a spreadsheet"), required=False, help_text=_("Cells that a spreadsheet would run as formulas get an apostrophe.")
+        label=_("For a spreadsheet"),
+        required=False,
+        help_text=_("Cells that a spreadsheet would run as formulas get an apostrophe."),
     )
 
     def wanted(self) -> exports.ExportWanted:
-        return exports.ExportWanted(self.choices(), comments=self.cleaned_data["comments"], spreadsheet=self.cleaned_data["spreadsheet"])
+        return exports.ExportWanted(
+            self.choices(),
+            comments=self.cleaned_data["comments"],
+            spreadsheet=self.cleaned_data["spreadsheet"],
+        )
 
 
 class RecipeForm(ChoicesForm):
     name = forms.CharField(label=_("Name of the recipe"), max_length=200)
     documents = forms.BooleanField(
-        label=_("Put the documents' texts in"), required=False, help_text=_("Only where their licence lets you publish them.")
+        label=_("Put the documents' texts in"),
+        required=False,
+        help_text=_("Only where their licence lets you publish them."),
     )
     notes = forms.BooleanField(
-        label=_("Put annotators' notes in"), required=False, help_text=_("Read them first: people may have written names.")
+        label=_("Put annotators' notes in"),
+        required=False,
+        help_text=_("Read them first: people may have written names."),
     )
     field_order = ("name",)
 
     def plan(self) -> ReleasePlan:
         given = self.cleaned_data
-        return ReleasePlan(given["name"], self.choices(), documents=given["documents"], notes=given["notes"])
+        return ReleasePlan(
+            given["name"], self.choices(), documents=given["documents"], notes=given["notes"]
+        )
 
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()
@@ -131,19 +185,41 @@ class RecipeForm(ChoicesForm):
 class ReleaseForm(forms.Form):
     release = forms.FileField(
         label=_("Release or judgements"),
-        help_text=_("A release that this or another installation built, or judgements made elsewhere: our columns, FiRA, crowd-kit, HiCAL, Label Studio, "
-        "Potato, Quepid."),
+        help_text=_(
+            "A release that this or another installation built, or judgements made elsewhere: our "
+            "columns, FiRA, crowd-kit, HiCAL, Label Studio, "
+            "Potato, Quepid."
+        ),
     )
-    name = forms.CharField(max_length=200, required=False, help_text=_("Of a campaign of judgements made elsewhere; empty: the file's name."))
-    scale = forms.IntegerField(min_value=2, max_value=9, initial=4, required=False, label=_("Grades"), help_text=_("Of judgements made elsewhere, from 0 on."))
+    name = forms.CharField(
+        max_length=200,
+        required=False,
+        help_text=_("Of a campaign of judgements made elsewhere; empty: the file's name."),
+    )
+    scale = forms.IntegerField(
+        min_value=2,
+        max_value=9,
+        initial=4,
+        required=False,
+        label=_("Grades"),
+        help_text=_("Of judgements made elsewhere, from 0 on."),
+    )
     threshold = forms.IntegerField(
-        min_value=1, max_value=8, initial=2, required=False, label=_("Lowest relevant grade"), help_text=_("Of judgements made elsewhere.")
+        min_value=1,
+        max_value=8,
+        initial=2,
+        required=False,
+        label=_("Lowest relevant grade"),
+        help_text=_("Of judgements made elsewhere."),
     )
     anyway = forms.BooleanField(
         required=False,
         label=_("Also while people judge"),
-        help_text=_("On SQLite what they send waits until the import is done: seconds for some thousand judgements. Without a tick a large file is "
-        "refused while somebody judges."),
+        help_text=_(
+            "On SQLite what they send waits until the import is done: seconds for some thousand "
+            "judgements. Without a tick a large file is "
+            "refused while somebody judges."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -153,7 +229,13 @@ class ReleaseForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        scale, threshold = cleaned.get("scale") or 4, cleaned.get("threshold") or min(2, (cleaned.get("scale") or 4) - 1)
+        scale, threshold = (
+            cleaned.get("scale") or 4,
+            cleaned.get("threshold") or min(2, (cleaned.get("scale") or 4) - 1),
+        )
         if threshold >= scale:
-            self.add_error("threshold", _("The lowest relevant grade is one of 1 to %(highest)s.") % {"highest": scale - 1})
+            self.add_error(
+                "threshold",
+                _("The lowest relevant grade is one of 1 to %(highest)s.") % {"highest": scale - 1},
+            )
         return {**cleaned, "scale": scale, "threshold": threshold}

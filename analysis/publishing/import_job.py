@@ -1,4 +1,5 @@
-"""Releases, and judgements made elsewhere, that are uploaded: kept until a job has imported them, then forgotten."""
+"""Releases, and judgements made elsewhere, that are uploaded: kept until a job has imported them,
+then forgotten."""
 
 from __future__ import annotations
 
@@ -32,24 +33,37 @@ KEPT = timedelta(days=1)
 """A file that no job has read for so long is deleted when the next one arrives."""
 
 
-def receive(file: File, *, user: Any, judged: Mapping[str, Any] | None = None, anyway: bool = False) -> Job:
-    """The queued job that imports the file. judged: name, scale and threshold of a campaign, where it is no release.
+def receive(
+    file: File, *, user: Any, judged: Mapping[str, Any] | None = None, anyway: bool = False
+) -> Job:
+    """The queued job that imports the file. judged: name, scale and threshold of a campaign, where
+    it is no release.
 
-    Refused where it is too large for this installation or its disk, or would keep waiting those who judge. anyway: they may wait.
-    """
+    Refused where it is too large for this installation or its disk, or would keep waiting those who
+    judge. anyway: they may wait."""
     size = file.size or 0
     check_room(size, user)
     shown = safe_name(file.name or "release.zip")
-    beside_judging.check(cast(BinaryIO, file), name=shown, anyway=anyway, way=str(beside_judging.WITH_THE_BOX))
+    beside_judging.check(
+        cast(BinaryIO, file), name=shown, anyway=anyway, way=str(beside_judging.WITH_THE_BOX)
+    )
     discard_forgotten()
     stored = default_storage.save(f"{FOLDER}/{uuid.uuid4().hex}.zip", file)
-    parameters = {"stored": stored, "file": shown, "size": size, "judged": dict(judged or {}), "anyway": anyway}
+    parameters = {
+        "stored": stored,
+        "file": shown,
+        "size": size,
+        "judged": dict(judged or {}),
+        "anyway": anyway,
+    }
     return jobs.enqueue(IMPORT, parameters, label=f"Import {shown}", user=user)
 
 
 def discard_forgotten() -> None:
     waiting = set(
-        Job.objects.filter(kind=IMPORT, state__in=Job.ACTIVE).values_list("parameters__stored", flat=True)
+        Job.objects.filter(kind=IMPORT, state__in=Job.ACTIVE).values_list(
+            "parameters__stored", flat=True
+        )
     )
     try:
         _, names = default_storage.listdir(FOLDER)
@@ -63,18 +77,32 @@ def discard_forgotten() -> None:
 
 def _same_name(campaign: Campaign) -> list[str]:
     made = campaign.collection
-    others = Collection.objects.filter(name=made.name).exclude(pk=made.pk).values_list("slug", flat=True)
+    others = (
+        Collection.objects.filter(name=made.name).exclude(pk=made.pk).values_list("slug", flat=True)
+    )
     if not others:
         return []
-    return [f"a collection called {made.name} was there already ({', '.join(others[:5])}); the release has made one of its own, at {made.slug}"]
+    return [
+        (
+            f"a collection called {made.name} was there already ({', '.join(others[:5])}); the "
+            f"release has made one of its own, at {made.slug}"
+        )
+    ]
 
 
 def _bring(path: str, name: str, work: Work, step: Callable[[str, int], None]) -> Brought:
     said = work.parameters.get("judged") or {}
     n_grades = said.get("scale") or 4
     judgement_file = read_judgements(path, scale=n_grades, name=name)
-    wanted = CampaignWanted(name=said.get("name") or name.partition(".")[0], n_grades=n_grades, threshold=said.get("threshold") or 2, min_seconds=1.0)
-    brought = bring_judgements(judgement_file, wanted, user=work.job.created_by, step=lambda n: step("judgements", n))
+    wanted = CampaignWanted(
+        name=said.get("name") or name.partition(".")[0],
+        n_grades=n_grades,
+        threshold=said.get("threshold") or 2,
+        min_seconds=1.0,
+    )
+    brought = bring_judgements(
+        judgement_file, wanted, user=work.job.created_by, step=lambda n: step("judgements", n)
+    )
     return replace(brought, warnings=[*judgement_file.warnings, *brought.warnings])
 
 
@@ -91,14 +119,23 @@ def import_uploaded(work: Work) -> dict[str, Any]:
 
     try:
         path, name = default_storage.path(stored), work.parameters["file"]
-        beside_judging.check(path, name=name, anyway=work.parameters.get("anyway", False), way=str(beside_judging.WITH_THE_BOX))
+        beside_judging.check(
+            path,
+            name=name,
+            anyway=work.parameters.get("anyway", False),
+            way=str(beside_judging.WITH_THE_BOX),
+        )
         with work.finishing() as report:
             if name.lower().endswith(".zip") or zipfile.is_zipfile(path):
                 campaign = import_release(path, name=name, user=work.job.created_by, step=step)
                 report.update(facts=facts, campaign=campaign.slug, warnings=_same_name(campaign))
             else:
                 made = _bring(path, name, work, step)
-                report.update(facts={"judgements": made.judgements}, campaign=made.campaign.slug, warnings=made.warnings)
+                report.update(
+                    facts={"judgements": made.judgements},
+                    campaign=made.campaign.slug,
+                    warnings=made.warnings,
+                )
     except OperationalError:
         raise  # the database was busy: the job will be tried again and needs the file
     except BaseException:

@@ -22,7 +22,16 @@ from pooling.snapshot import snapshot
 
 PER = ("hour", "judgement")
 COLUMNS = (
-    *("annotator", "name", "account", "standing", "judgements", "too_fast", "without_time", "active_hours"),
+    *(
+        "annotator",
+        "name",
+        "account",
+        "standing",
+        "judgements",
+        "too_fast",
+        "without_time",
+        "active_hours",
+    ),
     *("rate", "per", "amount"),
 )
 MOST = Decimal(1_000_000)
@@ -31,7 +40,8 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True)
 class Rate:
-    """Money for one active hour, or for one judgement; None: no amounts are computed. No currency: the file has numbers alone."""
+    """Money for one active hour, or for one judgement; None: no amounts are computed. No currency:
+    the file has numbers alone."""
 
     amount: Decimal | None = None
     per: str = "hour"
@@ -41,13 +51,19 @@ class Rate:
         """From what somebody typed; CampaignError for what is no rate."""
         per = per or "hour"
         if per not in PER:
-            raise CampaignError(_("A rate is per %(known)s, not per %(per)s.") % {"known": " or per ".join(PER), "per": per[:40]})
+            raise CampaignError(
+                _("A rate is per %(known)s, not per %(per)s.")
+                % {"known": " or per ".join(PER), "per": per[:40]}
+            )
         if not amount.strip():
             return cls(None, per)
         try:
             rate = Decimal(amount.strip())
         except InvalidOperation:
-            raise CampaignError(_("%(amount)s is no rate: give a number such as 12.50.") % {"amount": repr(amount[:40])}) from None
+            raise CampaignError(
+                _("%(amount)s is no rate: give a number such as 12.50.")
+                % {"amount": repr(amount[:40])}
+            ) from None
         if not rate.is_finite() or not 0 <= rate <= MOST:
             raise CampaignError(_("A rate is between 0 and %(most)s.") % {"most": f"{MOST:,}"})
         return cls(rate, per)
@@ -55,9 +71,10 @@ class Rate:
 
 @dataclass(frozen=True)
 class AnnotatorWork:
-    """What one annotator did. judgements: all answers but too fast ones, whatever became of them: cannot judge, extra, excluded and
-    qualification ones, too, also of topics that were removed since. too_fast: the others. without_time: answers whose active time is not known.
-    active_ms: of all answers."""
+    """What one annotator did. judgements: all answers but too fast ones, whatever became of them:
+    cannot judge, extra, excluded and qualification ones, too, also of topics that were removed
+    since. too_fast: the others. without_time: answers whose active time is not known. active_ms: of
+    all answers."""
 
     annotator: Membership
     judgements: int
@@ -78,17 +95,32 @@ class AnnotatorWork:
 
 
 def work_of(campaign: Campaign) -> list[AnnotatorWork]:
-    """Of all annotators but machines, by pseudonym; a revised judgement is one, with the time of all its openings."""
-    answers = Judgement.objects.filter(membership__campaign=campaign, current=True).values("membership").order_by()
+    """Of all annotators but machines, by pseudonym; a revised judgement is one, with the time of
+    all its openings."""
+    answers = (
+        Judgement.objects.filter(membership__campaign=campaign, current=True)
+        .values("membership")
+        .order_by()
+    )
     too_fast = Q(standing=Judgement.Standing.TOO_FAST)
     sums = {
         row["membership"]: (row["n"], row["fast"], row["unknown"], row["ms"] or 0)
         for row in answers.annotate(
-            n=Count("pk", filter=~too_fast), fast=Count("pk", filter=too_fast), unknown=Count("pk", filter=Q(active_ms=None)), ms=Sum("active_ms")
+            n=Count("pk", filter=~too_fast),
+            fast=Count("pk", filter=too_fast),
+            unknown=Count("pk", filter=Q(active_ms=None)),
+            ms=Sum("active_ms"),
         )
     }
-    members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).exclude(judge_kind=JudgeKind.MACHINE).select_related("user")
-    return [AnnotatorWork(member, *sums.get(member.pk, (0, 0, 0, 0))) for member in members.order_by("pseudonym")]
+    members = (
+        campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
+        .exclude(judge_kind=JudgeKind.MACHINE)
+        .select_related("user")
+    )
+    return [
+        AnnotatorWork(member, *sums.get(member.pk, (0, 0, 0, 0)))
+        for member in members.order_by("pseudonym")
+    ]
 
 
 def write_payment(campaign: Campaign, rate: Rate, out: IO[str]) -> int:
@@ -98,7 +130,12 @@ def write_payment(campaign: Campaign, rate: Rate, out: IO[str]) -> int:
     everybody = work_of(campaign)
     for work in everybody:
         member, amount = work.annotator, work.amount(rate)
-        texts = (member.pseudonym, member.user.get_full_name(), member.user.get_username(), member.standing)
+        texts = (
+            member.pseudonym,
+            member.user.get_full_name(),
+            member.user.get_username(),
+            member.standing,
+        )
         numbers = (work.judgements, work.too_fast, work.without_time, f"{work.hours:.4f}")
         given = ("", "", "") if amount is None else (str(rate.amount), rate.per, str(amount))
         table.writerow([*map(harmless, texts), *numbers, *given])

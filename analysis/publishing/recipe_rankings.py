@@ -1,4 +1,5 @@
-"""Do two recipes rank the systems alike? Asked for by the page that compares them, computed by a job, kept as its report."""
+"""Do two recipes rank the systems alike? Asked for by the page that compares them, computed by a
+job, kept as its report."""
 
 from __future__ import annotations
 
@@ -23,19 +24,31 @@ from pooling.snapshot import snapshot
 
 COMPARE = "compare recipes"
 AGAIN = timedelta(seconds=60)
-"""After this a comparison that failed is tried again, and one of older judgements made anew, when somebody looks."""
+"""After this a comparison that failed is tried again, and one of older judgements made anew, when
+somebody looks."""
 SCALES = ("all grades", "two grades")
 
 
 def marks_of(campaign: Campaign, live: Live) -> list[int]:
-    """What labels and rankings depend on: judgements, audited changes of them, managers' own labels, and the runs."""
-    rulings = campaign.audit.filter(action__in=(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION)).count()
+    """What labels and rankings depend on: judgements, audited changes of them, managers' own
+    labels, and the runs."""
+    rulings = campaign.audit.filter(
+        action__in=(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION)
+    ).count()
     return [live.newest, live.audit, rulings, *mark_of_runs(campaign.collection)]
 
 
-def newest_comparison(campaign: Campaign, first: Recipe, second: Recipe, live: Live) -> tuple[Job | None, Job | None]:
-    """-> (the newest comparison of the two, in whatever state, or None; a new one to be sent where that is out of date or failed)"""
-    mine = Job.objects.filter(campaign_id=campaign.pk, kind=COMPARE, parameters__first=first.pk, parameters__second=second.pk)
+def newest_comparison(
+    campaign: Campaign, first: Recipe, second: Recipe, live: Live
+) -> tuple[Job | None, Job | None]:
+    """-> (the newest comparison of the two, in whatever state, or None; a new one to be sent where
+    that is out of date or failed)"""
+    mine = Job.objects.filter(
+        campaign_id=campaign.pk,
+        kind=COMPARE,
+        parameters__first=first.pk,
+        parameters__second=second.pk,
+    )
     newest = mine.order_by("-created_at").first()
     marks = marks_of(campaign, live)
     if newest is not None:
@@ -45,13 +58,21 @@ def newest_comparison(campaign: Campaign, first: Recipe, second: Recipe, live: L
             return newest, None
     label = f"Rankings of the systems under the recipes {first.name} and {second.name} of {campaign.name}"
     parameters = {"first": first.pk, "second": second.pk, "marks": marks}
-    job = jobs.enqueue(COMPARE, parameters, label=label, user=None, collection=campaign.collection, campaign_id=campaign.pk)
+    job = jobs.enqueue(
+        COMPARE,
+        parameters,
+        label=label,
+        user=None,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
     return job, job
 
 
 @jobs.kind(COMPARE, unit="runs", figures=True)
 def compare(work: Work) -> dict[str, Any]:
-    """-> report: judgements (that count), systems, rankings (per scale and measure what `compared` says), and where there are none the reason"""
+    """-> report: judgements (that count), systems, rankings (per scale and measure what `compared`
+    says), and where there are none the reason"""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     recipe_of_row = {recipe.pk: recipe for recipe in campaign.recipes.all()}
     recipes = [recipe_of_row.get(work.parameters[key]) for key in ("first", "second")]
@@ -60,9 +81,18 @@ def compare(work: Work) -> dict[str, Any]:
     names = tuple(recipe.name for recipe in recipes if recipe is not None)
     with snapshot():
         rows = read_rows(campaign)
-        made = [labels(campaign, plan_of(recipe).choices, rows=rows) for recipe in recipes if recipe is not None]
+        made = [
+            labels(campaign, plan_of(recipe).choices, rows=rows)
+            for recipe in recipes
+            if recipe is not None
+        ]
     runs = list(campaign.collection.runs.order_by("tag"))
-    report: dict[str, Any] = {"judgements": int(rows.counts.sum()), "systems": len(runs), "rankings": [], "reason": why_none(campaign, len(runs), made, names)}
+    report: dict[str, Any] = {
+        "judgements": int(rows.counts.sum()),
+        "systems": len(runs),
+        "rankings": [],
+        "reason": why_none(campaign, len(runs), made, names),
+    }
     if report["reason"]:
         return report
     qrels = [one.qrels(scale) for scale in ("graded", "binary") for one in made]
@@ -70,7 +100,9 @@ def compare(work: Work) -> dict[str, Any]:
     tags = [run.tag for run in runs]
     for number, scale in enumerate(SCALES):
         a, b = means[2 * number : 2 * number + 2]
-        report["rankings"] += [{"scale": scale, **row} for row in compared(a, b, tags, names=(names[0], names[1]))]
+        report["rankings"] += [
+            {"scale": scale, **row} for row in compared(a, b, tags, names=(names[0], names[1]))
+        ]
     return report
 
 

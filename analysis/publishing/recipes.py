@@ -40,18 +40,32 @@ PIECE = 1 << 20
 
 def plan_of(recipe: Recipe) -> ReleasePlan:
     given = recipe.choices
-    return ReleasePlan(recipe.name, Choices.of(given), documents=bool(given.get("documents")), notes=bool(given.get("notes")))
+    return ReleasePlan(
+        recipe.name,
+        Choices.of(given),
+        documents=bool(given.get("documents")),
+        notes=bool(given.get("notes")),
+    )
 
 
 def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
-    """A new recipe. CampaignError where its name is taken or the campaign has no such grade or annotator."""
+    """A new recipe. CampaignError where its name is taken or the campaign has no such grade or
+    annotator."""
     if wrong := exports.check(campaign, plan.choices):
         raise CampaignError(" ".join(wrong))
     choices = {name: value for name, value in plan.as_json().items() if name != "name"}
     try:
         with transaction.atomic():
-            recipe = Recipe.objects.create(campaign=campaign, name=plan.name.strip(), choices=choices, created_by=user)
-            record(campaign, user, AuditAction.WROTE_A_RECIPE, recipe.name, choices=", ".join(plan.choices.words()))
+            recipe = Recipe.objects.create(
+                campaign=campaign, name=plan.name.strip(), choices=choices, created_by=user
+            )
+            record(
+                campaign,
+                user,
+                AuditAction.WROTE_A_RECIPE,
+                recipe.name,
+                choices=", ".join(plan.choices.words()),
+            )
     except IntegrityError:
         raise CampaignError(_("There is a recipe of this name; choose another.")) from None
     return recipe
@@ -73,13 +87,25 @@ def ask_for_release(recipe: Recipe, *, user: Any) -> Job:
         raise CampaignError(_("This recipe is being built already."))
     label = f"Build the release “{recipe.name}” of {recipe.campaign.name}"
     parameters = {"recipe": recipe.pk}
-    return jobs.enqueue(BUILD, parameters, label=label, user=user, collection=recipe.campaign.collection, campaign_id=recipe.campaign_id)
+    return jobs.enqueue(
+        BUILD,
+        parameters,
+        label=label,
+        user=user,
+        collection=recipe.campaign.collection,
+        campaign_id=recipe.campaign_id,
+    )
 
 
 @jobs.kind(BUILD, unit="parts")
 def build_release(work: Work) -> dict[str, Any]:
-    """-> report: facts (as_of, pairs, judgements, adjudicated, bytes), digest, content_digest, release, same_as_before"""
-    recipe = Recipe.objects.select_related("campaign__collection", "campaign__pool").filter(pk=work.parameters["recipe"]).first()
+    """-> report: facts (as_of, pairs, judgements, adjudicated, bytes), digest, content_digest,
+    release, same_as_before"""
+    recipe = (
+        Recipe.objects.select_related("campaign__collection", "campaign__pool")
+        .filter(pk=work.parameters["recipe"])
+        .first()
+    )
     if recipe is None:
         raise Refused(_("the recipe was deleted"))
     done: list[str] = []
@@ -96,7 +122,13 @@ def build_release(work: Work) -> dict[str, Any]:
         digest, size = digest_of(file), file.tell()
         content = facts.pop("content_sha256")
         same_release = recipe.releases.filter(digest=digest).first()
-        release = same_release or Release(recipe=recipe, digest=digest, content_digest=content, job=work.job, created_by=work.job.created_by)
+        release = same_release or Release(
+            recipe=recipe,
+            digest=digest,
+            content_digest=content,
+            job=work.job,
+            created_by=work.job.created_by,
+        )
         stored = ""
         if same_release is None:
             file.seek(0)
@@ -106,8 +138,21 @@ def build_release(work: Work) -> dict[str, Any]:
         with work.finishing() as report:
             if same_release is None:
                 release.save()
-            record(recipe.campaign, work.job.created_by, AuditAction.BUILT_A_RELEASE, recipe.name, digest=digest, same_as_before=same_release is not None)
-            report.update(facts={**facts, "bytes": size}, digest=digest, content_digest=content, release=release.pk, same_as_before=same_release is not None)
+            record(
+                recipe.campaign,
+                work.job.created_by,
+                AuditAction.BUILT_A_RELEASE,
+                recipe.name,
+                digest=digest,
+                same_as_before=same_release is not None,
+            )
+            report.update(
+                facts={**facts, "bytes": size},
+                digest=digest,
+                content_digest=content,
+                release=release.pk,
+                same_as_before=same_release is not None,
+            )
     except BaseException:
         if stored:
             default_storage.delete(stored)
@@ -142,20 +187,29 @@ class RelabelledPair(NamedTuple):
         return self.first, self.second
 
 
-def linked(campaign: Campaign, changes: Sequence[RelabelledPair]) -> list[tuple[RelabelledPair, int | None]]:
+def linked(
+    campaign: Campaign, changes: Sequence[RelabelledPair]
+) -> list[tuple[RelabelledPair, int | None]]:
     """Each with the row id of its pair, None where the campaign has it no more."""
-    topics, documents = {change.topic for change in changes}, {change.document for change in changes}
+    topics, documents = (
+        {change.topic for change in changes},
+        {change.document for change in changes},
+    )
     pairs = campaign.pairs.filter(entry__topic__topic_id__in=topics, entry__docno__in=documents)
-    ids = {(topic, document): pk for pk, topic, document in pairs.values_list("pk", "entry__topic__topic_id", "entry__docno")}
+    ids = {
+        (topic, document): pk
+        for pk, topic, document in pairs.values_list("pk", "entry__topic__topic_id", "entry__docno")
+    }
     return [(change, ids.get((change.topic, change.document))) for change in changes]
 
 
 @dataclass(frozen=True)
 class RecipeDifference:
-    """changes: the first MOST_SHOWN labelled otherwise by both; alone: the same, labelled by one alone.
+    """changes: the first MOST_SHOWN labelled otherwise by both; alone: the same, labelled by one
+    alone.
 
-    n_graded, n_binary, n_changed: pairs with another label on that scale, or on one of them; only_*: labelled by one alone.
-    """
+    n_graded, n_binary, n_changed: pairs with another label on that scale, or on one of them;
+    only_*: labelled by one alone."""
 
     n_first: int
     n_second: int
@@ -169,27 +223,53 @@ class RecipeDifference:
     alone: list[RelabelledPair]
 
 
-CHANGE_COLUMNS = ("topic", "document", "first_grade", "first_binary", "first_decision", "second_grade", "second_binary", "second_decision")
+CHANGE_COLUMNS = (
+    "topic",
+    "document",
+    "first_grade",
+    "first_binary",
+    "first_decision",
+    "second_grade",
+    "second_binary",
+    "second_decision",
+)
 
 
 def difference_csv(different: RecipeDifference) -> str:
-    """The pairs labelled otherwise, then those labelled by one alone, whose other cells are empty; no cell runs as a formula."""
+    """The pairs labelled otherwise, then those labelled by one alone, whose other cells are empty;
+    no cell runs as a formula."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(CHANGE_COLUMNS)
     for change in (*different.changes, *different.alone):
-        cells = [[label.grade, label.binary, label.decision] if label else ["", "", ""] for label in change.labels]
+        cells = [
+            [label.grade, label.binary, label.decision] if label else ["", "", ""]
+            for label in change.labels
+        ]
         table.writerow([harmless(change.topic), harmless(change.document), *cells[0], *cells[1]])
     return text.getvalue()
 
 
 def difference(
-    campaign: Campaign, first: Choices, second: Choices, *, rows: JudgementRows | None = None, most: int | None = MOST_SHOWN
+    campaign: Campaign,
+    first: Choices,
+    second: Choices,
+    *,
+    rows: JudgementRows | None = None,
+    most: int | None = MOST_SHOWN,
 ) -> RecipeDifference:
-    """What the second labels otherwise than the first, on the judgements as they are now. most: pairs named of each kind; None: all."""
+    """What the second labels otherwise than the first, on the judgements as they are now. most:
+    pairs named of each kind; None: all."""
     with snapshot():
-        rows = read_rows(campaign, judges=ordered((*first.judges, *second.judges))) if rows is None else rows
-        a, b = ({(row.topic, row.document): row for row in labels(campaign, choices, rows=rows).rows} for choices in (first, second))
+        rows = (
+            read_rows(campaign, judges=ordered((*first.judges, *second.judges)))
+            if rows is None
+            else rows
+        )
+        a, b = (
+            {(row.topic, row.document): row for row in labels(campaign, choices, rows=rows).rows}
+            for choices in (first, second)
+        )
     both = set(a) & set(b)
     every = sorted(set(a) | set(b), key=lambda pair: (natural(pair[0]), natural(pair[1])))
     changed = [pair for pair in every if pair in both and a[pair][2:4] != b[pair][2:4]]
@@ -203,5 +283,8 @@ def difference(
         only_first=len(set(a) - set(b)),
         only_second=len(set(b) - set(a)),
         changes=[RelabelledPair(*pair, a[pair], b[pair]) for pair in changed[:most]],
-        alone=[RelabelledPair(*pair, a.get(pair), b.get(pair)) for pair in [pair for pair in every if pair not in both][:most]],
+        alone=[
+            RelabelledPair(*pair, a.get(pair), b.get(pair))
+            for pair in [pair for pair in every if pair not in both][:most]
+        ],
     )

@@ -1,4 +1,5 @@
-"""What leaves a campaign of its sample: TREC's five columns, the table of all pairs with their chances, and the strata; of an ordered pool its batches.
+"""What leaves a campaign of its sample: TREC's five columns, the table of all pairs with their
+chances, and the strata; of an ordered pool its batches.
 
 Together with the runs they are enough for anybody to compute every estimate again.
 """
@@ -8,70 +9,121 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, Any
 
-from analysis.judgements.campaign_sample import SampledPair, is_sampled, sample_of, sampled_pairs, stages_of
+from analysis.judgements.campaign_sample import (
+    SampledPair,
+    is_sampled,
+    sample_of,
+    sampled_pairs,
+    stages_of,
+)
 from analysis.judgements.labels import Choices, Labels, labels
 from annotation.models import Campaign
 from pooling.core.pool_kinds import PoolKind
 from pooling.formats.prel import write_prel
 
-SAMPLE_COLUMNS = ("topic", "document", "stratum", "pairs", "drawn", "probability", "place", "stage", "entered", "best_rank", "grade")
+SAMPLE_COLUMNS = (
+    "topic",
+    "document",
+    "stratum",
+    "pairs",
+    "drawn",
+    "probability",
+    "place",
+    "stage",
+    "entered",
+    "best_rank",
+    "grade",
+)
 BATCH_COLUMNS = ("topic", "document", "batch", "entered", "pairs", "best_rank")
 STRATA_COLUMNS = ("number", "stratum", "pairs", "drawn")
 DRAW_COLUMNS = ("topic", "document", "stratum", "place", "stage", "entered")
 
 
 def write_prels(campaign: Campaign, choices: Choices, out: IO[str], *, grades: str) -> None:
-    """grades: graded or binary. ValueError where the pool is not sampled, no stage is complete or nothing has a label."""
+    """grades: graded or binary. ValueError where the pool is not sampled, no stage is complete or
+    nothing has a label."""
     require_sampled(campaign)
     write_prel(sample_of(campaign, choices).prel(grades), out)
 
 
-def write_sample(campaign: Campaign, choices: Choices, out: IO[str], *, safe: Callable[[str], str] = str) -> None:
-    """A row for every pair of the pool; probability: drawn / pairs. grade: empty where there is none."""
+def write_sample(
+    campaign: Campaign, choices: Choices, out: IO[str], *, safe: Callable[[str], str] = str
+) -> None:
+    """A row for every pair of the pool; probability: drawn / pairs. grade: empty where there is
+    none."""
     require_sampled(campaign)
     out.write("\t".join(SAMPLE_COLUMNS) + "\n")
     made: Labels = labels(campaign, choices)
     for pair in sampled_pairs(campaign, made, stages_of(campaign)[0]):
-        out.write("\t".join(safe(str("" if cell is None else cell)) for cell in cells_of(pair)) + "\n")
+        out.write(
+            "\t".join(safe(str("" if cell is None else cell)) for cell in cells_of(pair)) + "\n"
+        )
 
 
 def cells_of(pair: SampledPair) -> Sequence[Any]:
     chance = repr(pair.drawn / pair.size)
     return (
-        pair.topic, pair.document, pair.stratum, pair.size, pair.drawn, chance, pair.place, pair.stage, pair.entered, pair.best_rank, pair.grade
-    )  # fmt: skip
+        pair.topic,
+        pair.document,
+        pair.stratum,
+        pair.size,
+        pair.drawn,
+        chance,
+        pair.place,
+        pair.stage,
+        pair.entered,
+        pair.best_rank,
+        pair.grade,
+    )
 
 
 def write_batches(campaign: Campaign, out: IO[str], *, safe: Callable[[str], str] = str) -> None:
-    """A row for every pair in a batch of an ordered pool, batch by batch in the order of service. pairs: how many waited when the batch was planned,
-    of which those by chance are a random sample."""
+    """A row for every pair in a batch of an ordered pool, batch by batch in the order of service.
+    pairs: how many waited when the batch was planned, of which those by chance are a random
+    sample."""
     pool = campaign.pool
     if pool is None or pool.kind != PoolKind.ORDERED:
         raise ValueError("the pool of this campaign is not ordered, so it has no batches")
     left: dict[int | None, int] = dict(pool.strata.values_list("number", "size"))
     out.write("\t".join(BATCH_COLUMNS) + "\n")
     rows = pool.entries.filter(topic__removed_reason="").exclude(stage=None).order_by("position")
-    for topic, document, batch, entered, rank in rows.values_list("topic__topic_id", "docno", "stage", "entered", "best_rank"):
-        out.write("\t".join(safe(str(cell)) for cell in (topic, document, batch, entered, left[batch], rank)) + "\n")
+    for topic, document, batch, entered, rank in rows.values_list(
+        "topic__topic_id", "docno", "stage", "entered", "best_rank"
+    ):
+        out.write(
+            "\t".join(
+                safe(str(cell)) for cell in (topic, document, batch, entered, left[batch], rank)
+            )
+            + "\n"
+        )
 
 
 def require_sampled(campaign: Campaign) -> None:
     """ValueError for a campaign whose pool is not sampled."""
     if not is_sampled(campaign):
-        raise ValueError("the pool of this campaign is not sampled, so no pair has a chance of its own")
+        raise ValueError(
+            "the pool of this campaign is not sampled, so no pair has a chance of its own"
+        )
 
 
 def strata_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
     """Number, name, N_h at the draw, n_h by the end of each stage."""
     if campaign.pool is None:
         return []
-    return ((one.number, one.name, one.size, ",".join(map(str, one.drawn))) for one in campaign.pool.strata.order_by("number"))
+    return (
+        (one.number, one.name, one.size, ",".join(map(str, one.drawn)))
+        for one in campaign.pool.strata.order_by("number")
+    )
 
 
 def draw_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
-    """Every pair of a sampled pool, of removed topics too: number of its stratum, place from 0, stage, how it entered. Of an ordered pool the pairs
-    in batches: the stratum of an audit pair is what waited when its batch was planned; a chosen pair is in none."""
+    """Every pair of a sampled pool, of removed topics too: number of its stratum, place from 0,
+    stage, how it entered. Of an ordered pool the pairs in batches: the stratum of an audit pair is
+    what waited when its batch was planned; a chosen pair is in none."""
     if campaign.pool is None:
         return []
     columns = ("topic__topic_id", "docno", "stratum", "place", "stage", "entered")
-    return sorted(campaign.pool.entries.exclude(stratum=None, stage=None).values_list(*columns), key=lambda row: row[:2])
+    return sorted(
+        campaign.pool.entries.exclude(stratum=None, stage=None).values_list(*columns),
+        key=lambda row: row[:2],
+    )

@@ -11,7 +11,17 @@ urlpatterns = [
     path("campaigns/<slug:slug>/export/payment.csv", views.payment_file, name="campaign-payment"),
     path("campaigns/<slug:slug>/export/recipes/", views.new_recipe, name="campaign-recipe-new"),
     path("campaigns/<slug:slug>/export/recipes/<int:pk>/", views.recipe, name="campaign-recipe"),
-    path("campaigns/<slug:slug>/export/releases/<int:pk>.zip", views.release, name="campaign-release"),
-    path("campaigns/<slug:slug>/export/difference.csv", views.difference_file, name="campaign-recipe-difference-file"),
-    path("campaigns/<slug:slug>/export/difference", views.difference, name="campaign-recipe-difference"),
+    path(
+        "campaigns/<slug:slug>/export/releases/<int:pk>.zip", views.release, name="campaign-release"
+    ),
+    path(
+        "campaigns/<slug:slug>/export/difference.csv",
+        views.difference_file,
+        name="campaign-recipe-difference-file",
+    ),
+    path(
+        "campaigns/<slug:slug>/export/difference",
+        views.difference,
+        name="campaign-recipe-difference",
+    ),
 ]

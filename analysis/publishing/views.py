@@ -1,4 +1,5 @@
-"""The export page of a campaign, its single files, recipes and releases; and the import of a release."""
+"""The export page of a campaign, its single files, recipes and releases; and the import of a
+release."""
 
 from __future__ import annotations
 
@@ -38,9 +39,23 @@ from pooling.selectors.jobs import shown
 GROUPS = (
     (gettext_lazy("For evaluation"), ("qrels", "qrels-binary", "beir")),
     (gettext_lazy("Of the sampled pool"), ("prels", "prels-binary", "sample")),
-    (gettext_lazy("Labels and judgements"), ("labels", "judgements", "excluded", "adjudications", "feedback")),
+    (
+        gettext_lazy("Labels and judgements"),
+        ("labels", "judgements", "excluded", "adjudications", "feedback"),
+    ),
     (gettext_lazy("What was judged"), ("pool", "topics", "topics-removed")),
-    (gettext_lazy("For other tools"), ("fira", "quepid-book", "quepid-ratings", "quepid-snapshot", "quepid-detailed", "quepid-general", "crowd-kit")),
+    (
+        gettext_lazy("For other tools"),
+        (
+            "fira",
+            "quepid-book",
+            "quepid-ratings",
+            "quepid-snapshot",
+            "quepid-detailed",
+            "quepid-general",
+            "crowd-kit",
+        ),
+    ),
 )
 
 
@@ -49,19 +64,37 @@ GROUPS = (
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     form = WantedForm(request.GET or None, campaign=campaign)
-    return _page(request, campaign, form, RecipeForm(campaign=campaign, prefix="recipe"), status=400 if form.errors else 200)
+    return _page(
+        request,
+        campaign,
+        form,
+        RecipeForm(campaign=campaign, prefix="recipe"),
+        status=400 if form.errors else 200,
+    )
 
 
 def _groups(campaign: Campaign, query: str) -> list[tuple[str, list[Any]]]:
     """The files that the campaign has, under their titles."""
     offered = exports.offered(campaign)
-    groups = [(str(title), [_shown(offered[name], query) for name in names if name in offered]) for title, names in GROUPS]
+    groups = [
+        (str(title), [_shown(offered[name], query) for name in names if name in offered])
+        for title, names in GROUPS
+    ]
     return [(title, files) for title, files in groups if files]
 
 
-def _page(request: HttpRequest, campaign: Campaign, form: WantedForm, recipe_form: RecipeForm, *, status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest,
+    campaign: Campaign,
+    form: WantedForm,
+    recipe_form: RecipeForm,
+    *,
+    status: int = 200,
+) -> HttpResponse:
     chosen = request.GET if form.is_bound and form.is_valid() else {}
-    query = urlencode([(name, value) for name in chosen for value in request.GET.getlist(name) if value])
+    query = urlencode(
+        [(name, value) for name in chosen for value in request.GET.getlist(name) if value]
+    )
     context = {
         "campaign": campaign,
         "tab": "export",
@@ -79,21 +112,32 @@ def _shown(export: exports.Export, query: str) -> dict[str, object]:
 
 
 def _recipes(campaign: Campaign) -> list[dict[str, Any]]:
-    with_releases = list(campaign.recipes.prefetch_related(Prefetch("releases", Release.objects.order_by("-created_at"))))
+    with_releases = list(
+        campaign.recipes.prefetch_related(
+            Prefetch("releases", Release.objects.order_by("-created_at"))
+        )
+    )
     last: dict[int, Job] = {}
-    jobs = Job.objects.filter(kind=recipes.BUILD, campaign_id=campaign.pk).select_related("collection", "created_by")
+    jobs = Job.objects.filter(kind=recipes.BUILD, campaign_id=campaign.pk).select_related(
+        "collection", "created_by"
+    )
     for job in jobs.order_by("created_at"):
         last[job.parameters["recipe"]] = job
     return [_written(recipe, last.get(recipe.pk)) for recipe in with_releases]
 
 
 def _written(recipe: Recipe, job: Job | None) -> dict[str, Any]:
-    """A recipe as the page shows it: in words, its releases newest first, and its last job unless that went well."""
+    """A recipe as the page shows it: in words, its releases newest first, and its last job unless
+    that went well."""
     plan = recipes.plan_of(recipe)
     return {
         "pk": recipe.pk,
         "name": recipe.name,
-        "words": [*plan.choices.words(), *(["with texts"] if plan.documents else []), *(["with notes"] if plan.notes else [])],
+        "words": [
+            *plan.choices.words(),
+            *(["with texts"] if plan.documents else []),
+            *(["with notes"] if plan.notes else []),
+        ],
         "built": list(recipe.releases.all()),
         "work": shown(job) if job is not None and job.state != Job.State.DONE else None,
         "same": bool(job is not None and job.report.get("same_as_before")),
@@ -110,7 +154,9 @@ def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileRespo
         raise Http404("No such export.")
     form = WantedForm(request.GET, campaign=campaign)
     if not form.is_valid():
-        return _page(request, campaign, form, RecipeForm(campaign=campaign, prefix="recipe"), status=400)
+        return _page(
+            request, campaign, form, RecipeForm(campaign=campaign, prefix="recipe"), status=400
+        )
     try:
         prepared = exports.prepared(export, campaign, form.wanted())
     except CampaignError as error:
@@ -131,8 +177,13 @@ def payment_file(request: HttpRequest, slug: str) -> HttpResponse:
     except CampaignError as error:
         messages.error(request, str(error))
         return redirect("campaign-people", slug)
-    response = HttpResponse(payment.prepared(campaign, rate, actor=person(request)), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=payment.filename(campaign)))
+    response = HttpResponse(
+        payment.prepared(campaign, rate, actor=person(request)),
+        content_type="text/csv; charset=utf-8",
+    )
+    response["Content-Disposition"] = str(
+        content_disposition_header(as_attachment=True, filename=payment.filename(campaign))
+    )
     return response
 
 
@@ -174,16 +225,31 @@ def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
     """The zip file."""
     campaign = managed_campaign(request, slug)
-    release = get_object_or_404(Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign)
+    release = get_object_or_404(
+        Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign
+    )
     if request.method == "GET":
-        record(campaign, person(request), AuditAction.EXPORTED, f"release {release.recipe.name}", digest=release.digest)
-    return download(release.file.open("rb"), f"{recipes.release_name(release.recipe)}-{release.digest[:12]}.zip", exports.ZIP)
+        record(
+            campaign,
+            person(request),
+            AuditAction.EXPORTED,
+            f"release {release.recipe.name}",
+            digest=release.digest,
+        )
+    return download(
+        release.file.open("rb"),
+        f"{recipes.release_name(release.recipe)}-{release.digest[:12]}.zip",
+        exports.ZIP,
+    )
 
 
 def _two_recipes(request: HttpRequest, campaign: Campaign) -> tuple[Recipe, Recipe] | None:
     """Those that the address names, if they are two of this campaign."""
     recipe_of_row = {str(recipe.pk): recipe for recipe in campaign.recipes.all()}
-    first, second = recipe_of_row.get(request.GET.get("first", "")), recipe_of_row.get(request.GET.get("second", ""))
+    first, second = (
+        recipe_of_row.get(request.GET.get("first", "")),
+        recipe_of_row.get(request.GET.get("second", "")),
+    )
     return None if first is None or second is None or first == second else (first, second)
 
 
@@ -195,7 +261,8 @@ def _asked_for_two(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def difference(request: HttpRequest, slug: str) -> HttpResponse:
-    """What two recipes label differently on the judgements as they are now, and whether they rank the systems alike."""
+    """What two recipes label differently on the judgements as they are now, and whether they rank
+    the systems alike."""
     campaign = managed_campaign(request, slug)
     two = _two_recipes(request, campaign)
     if two is None:
@@ -205,7 +272,9 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
     plans = [recipes.plan_of(one).choices for one in (first, second)]
     depends_on = recipe_rankings.marks_of(campaign, live)
     name = ("difference of recipes", (first.pk, second.pk))
-    change = live.remembered(name, depends_on, lambda: recipes.difference(campaign, *plans, rows=live.rows))
+    change = live.remembered(
+        name, depends_on, lambda: recipes.difference(campaign, *plans, rows=live.rows)
+    )
     job, new = recipe_rankings.newest_comparison(campaign, first, second, live)
     if new is not None:
         tasks.send(new)
@@ -220,12 +289,21 @@ def difference(request: HttpRequest, slug: str) -> HttpResponse:
         "alone": _changes_page(request, campaign, change.alone, part="alone", prefix="alone-"),
         "n_alone": change.only_first + change.only_second,
         "work": shown(job) if job is not None and job.state != Job.State.DONE else None,
-        "compared": job.report | {"current": job.parameters["marks"][:2] == depends_on[:2]} if job is not None and job.state == Job.State.DONE else None,
+        "compared": job.report | {"current": job.parameters["marks"][:2] == depends_on[:2]}
+        if job is not None and job.state == Job.State.DONE
+        else None,
     }
     return render(request, "analysis/export_difference.html", context)
 
 
-def _changes_page(request: HttpRequest, campaign: Campaign, changes: Sequence[recipes.RelabelledPair], *, part: str, prefix: str = "") -> ListPage:
+def _changes_page(
+    request: HttpRequest,
+    campaign: Campaign,
+    changes: Sequence[recipes.RelabelledPair],
+    *,
+    part: str,
+    prefix: str = "",
+) -> ListPage:
     """Pairs that two recipes label otherwise as a list, each with its row id."""
     shown = ListPage(
         request,
@@ -253,10 +331,14 @@ def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
     if two is None:
         return _asked_for_two(request, slug)
     first, second = two
-    change = recipes.difference(campaign, *(recipes.plan_of(one).choices for one in (first, second)), most=None)
+    change = recipes.difference(
+        campaign, *(recipes.plan_of(one).choices for one in (first, second)), most=None
+    )
     response = HttpResponse(recipes.difference_csv(change), content_type="text/csv; charset=utf-8")
     name = f"{campaign.slug}-{slugify(first.name)}-and-{slugify(second.name)}.csv"
-    response["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=name))
+    response["Content-Disposition"] = str(
+        content_disposition_header(as_attachment=True, filename=name)
+    )
     return response
 
 
@@ -266,7 +348,12 @@ def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
 def import_release(request: HttpRequest) -> HttpResponse:
     """A release, or judgements made elsewhere. The upload is kept until the job has read it."""
     if not may_create(request):
-        raise PermissionDenied(_("You may not make collections and campaigns. Ask an administrator of this installation for the right to."))
+        raise PermissionDenied(
+            _(
+                "You may not make collections and campaigns. Ask an administrator of this "
+                "installation for the right to."
+            )
+        )
     return _import_form(request)
 
 
@@ -277,16 +364,23 @@ def _import_form(request: HttpRequest) -> HttpResponse:
         try:
             said = {key: form.cleaned_data[key] for key in ("name", "scale", "threshold")}
             job = import_job.receive(
-                form.cleaned_data["release"], user=request.user, judged=said, anyway=form.cleaned_data.get("anyway", False)
+                form.cleaned_data["release"],
+                user=request.user,
+                judged=said,
+                anyway=form.cleaned_data.get("anyway", False),
             )
         except Refused as error:
             form.add_error("release", f"{str(error)[:1].upper()}{str(error)[1:]}.")
         else:
             tasks.send(job)
             return redirect("job", job.pk)
-    return render(request, "analysis/import.html", {"form": form}, status=400 if form.errors else 200)
+    return render(
+        request, "analysis/import.html", {"form": form}, status=400 if form.errors else 200
+    )
 
 
 def download(content: object, filename: str, content_type: str) -> FileResponse:
     charset = "" if content_type == exports.ZIP else "; charset=utf-8"
-    return FileResponse(content, as_attachment=True, filename=filename, content_type=content_type + charset)
+    return FileResponse(
+        content, as_attachment=True, filename=filename, content_type=content_type + charset
+    )

@@ -1,4 +1,5 @@
-"""Zip files that are the same bytes whenever their parts are: fixed times and rights, parts in the order of their names."""
+"""Zip files that are the same bytes whenever their parts are: fixed times and rights, parts in the
+order of their names."""
 
 from __future__ import annotations
 
@@ -26,20 +27,37 @@ class _Hashed(io.RawIOBase):
         return self.target.write(data)
 
 
-def write_zip(out: BinaryIO, parts: Mapping[str, Part], *, sums: str = "", step: Callable[[str], object] = lambda name: None) -> None:
-    """Each part's function writes its text. sums: name of a last part with the SHA-256 of the others. step: told each name before."""
+def write_zip(
+    out: BinaryIO,
+    parts: Mapping[str, Part],
+    *,
+    sums: str = "",
+    step: Callable[[str], object] = lambda name: None,
+) -> None:
+    """Each part's function writes its text. sums: name of a last part with the SHA-256 of the
+    others. step: told each name before."""
     digests: dict[str, str] = {}
     with zipfile.ZipFile(out, "w") as archive:
         for name in sorted(parts):
             step(name)
             digests[name] = _add(archive, name, parts[name])
         if sums:
-            _add(archive, sums, lambda text: text.writelines(f"{digest}  {name}\n" for name, digest in digests.items()))
+            _add(
+                archive,
+                sums,
+                lambda text: text.writelines(
+                    f"{digest}  {name}\n" for name, digest in digests.items()
+                ),
+            )
 
 
 def _add(archive: zipfile.ZipFile, name: str, write: Part) -> str:
     info = zipfile.ZipInfo(name, EPOCH)
-    info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+    info.compress_type, info.create_system, info.external_attr = (
+        zipfile.ZIP_DEFLATED,
+        3,
+        0o644 << 16,
+    )
     with archive.open(info, "w", force_zip64=True) as member:
         hashed = _Hashed(member)
         buffered = io.BufferedWriter(hashed, 1 << 18)

@@ -1,7 +1,8 @@
-"""The results of a campaign for who changes nothing: viewers and managers by their account, anybody by a link.
+"""The results of a campaign for who changes nothing: viewers and managers by their account, anybody
+by a link.
 
-No page here starts a job, changes anything, or names an annotator: figures are those that were computed last.
-"""
+No page here starts a job, changes anything, or names an annotator: figures are those that were
+computed last."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ from pooling.listing import ListPage
 from pooling.requests import address_of
 
 SECRET = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
-"""Of pages whose address is a secret: nothing that they lead to is told of it, and no search engine keeps it."""
+"""Of pages whose address is a secret: nothing that they lead to is told of it, and no search engine
+keeps it."""
 
 Address = Callable[..., str]
 """(name of the part, or report=row) -> where this reader finds it"""
@@ -49,7 +51,13 @@ def _progress(campaign: Campaign) -> dict[str, Any]:
     alpha = agreement_figures.latest_alpha(campaign, live)
     if alpha["at"] is None:
         alpha["reason"] = _("not computed yet")
-    return {"as_of": as_of(live), "now": now, "alpha": alpha, "verdict": verdict(campaign, now), **pictures_of_progress(campaign, live, now)}
+    return {
+        "as_of": as_of(live),
+        "now": now,
+        "alpha": alpha,
+        "verdict": verdict(campaign, now),
+        **pictures_of_progress(campaign, live, now),
+    }
 
 
 def _agreement(campaign: Campaign) -> dict[str, Any]:
@@ -68,7 +76,9 @@ def _systems(campaign: Campaign, request: HttpRequest, address: Address) -> dict
     if "answer" in leads:
         leads["tables"] = [shown_table(one, folded=False) for one in leads["tables"]]
     sort = {"title": "title", "finished": "finished_at"}
-    reports = ListPage(request, _reports(campaign).defer("result"), search=("title",), sort=sort, wide=True)
+    reports = ListPage(
+        request, _reports(campaign).defer("result"), search=("title",), sort=sort, wide=True
+    )
     reports.show([(report, address(report=report.pk)) for report in reports])
     return {"leads": leads, "reports": reports}
 
@@ -79,34 +89,50 @@ PARTS: dict[str, tuple[str, Callable[[Campaign], dict[str, Any]] | None]] = {
     "labels": ("Labels", _labels),
     "systems": ("Systems", None),
 }
-"""Title, and what the page shows of a campaign; that of Systems depends on what the address asks for."""
+"""Title, and what the page shows of a campaign; that of Systems depends on what the address asks
+for."""
 
 
 def _reports(campaign: Campaign) -> Any:
     """Finished ones, the newest first."""
-    return without_studies(Report.objects.filter(campaign=campaign, finished_at__isnull=False)).select_related("job").order_by("-pk")
+    return (
+        without_studies(Report.objects.filter(campaign=campaign, finished_at__isnull=False))
+        .select_related("job")
+        .order_by("-pk")
+    )
 
 
-def _page(request: HttpRequest, campaign: Campaign, part: str, address: Address, **more: Any) -> HttpResponse:
+def _page(
+    request: HttpRequest, campaign: Campaign, part: str, address: Address, **more: Any
+) -> HttpResponse:
     if part not in PARTS:
         raise Http404("No such page of results.")
     title, content = PARTS[part]
     context = _frame(campaign, part, address) | {"title": title} | more
     if campaign.state != Campaign.State.DRAFT:
-        context |= content(campaign) if content is not None else _systems(campaign, request, address)
+        context |= (
+            content(campaign) if content is not None else _systems(campaign, request, address)
+        )
     return render(request, f"analysis/results_{part}.html", context)
 
 
-def _report(request: HttpRequest, campaign: Campaign, pk: int, address: Address, **more: Any) -> HttpResponse:
+def _report(
+    request: HttpRequest, campaign: Campaign, pk: int, address: Address, **more: Any
+) -> HttpResponse:
     report = get_object_or_404(_reports(campaign), pk=pk)
     kind, result = KINDS[report.kind], result_of(report) or {}
-    pictures = kind.pictures(result, kin_of(report)) if kind.beside_others else kind.pictures(result)
+    pictures = (
+        kind.pictures(result, kin_of(report)) if kind.beside_others else kind.pictures(result)
+    )
     context = _frame(campaign, "systems", address) | more
     context |= {
         "report": report,
         "kind": kind,
         "title": report.title,
-        "tables": [shown_table(table, folded=number >= 2) for number, table in enumerate(kind.tables(result))],
+        "tables": [
+            shown_table(table, folded=number >= 2)
+            for number, table in enumerate(kind.tables(result))
+        ],
         "pictures": [mark_safe(picture) for picture in pictures],
         "undefined": undefined_values(result),
         "renamed": renamed_since(report),
@@ -145,17 +171,26 @@ def report_of_campaign(request: HttpRequest, slug: str, pk: int) -> HttpResponse
 
 
 def by_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """The view with the link in place of its token: 410 where it is over or was never one, 429 where it is asked for too often."""
+    """The view with the link in place of its token: 410 where it is over or was never one, 429
+    where it is asked for too often."""
 
     @wraps(view)
     def guarded(request: HttpRequest, token: str, **named: Any) -> HttpResponse:
         link = good_results_link(token)
         if link is None:
-            reason = _("This link has ended, was withdrawn, or is not whole. Ask the person who sent it for a new one.")
-            response = render(request, "analysis/results_refused.html", {"reason": reason}, status=410)
+            reason = _(
+                "This link has ended, was withdrawn, or is not whole. Ask the person who sent it for a new one."
+            )
+            response = render(
+                request, "analysis/results_refused.html", {"reason": reason}, status=410
+            )
         elif not attempts.may_look(link.digest, address=address_of(request)):
-            reason = _("These pages were opened too often from here. Wait five minutes and try again.")
-            response = render(request, "analysis/results_refused.html", {"reason": reason}, status=429)
+            reason = _(
+                "These pages were opened too often from here. Wait five minutes and try again."
+            )
+            response = render(
+                request, "analysis/results_refused.html", {"reason": reason}, status=429
+            )
             response.headers["Retry-After"] = str(int(attempts.SPAN.total_seconds()))
         else:
             response = view(request, link, token, **named)
@@ -168,7 +203,11 @@ def by_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 def _for_readers(token: str) -> Address:
     def address(part: str = "", *, report: int | None = None) -> str:
-        return reverse("results-link-report", args=[token, report]) if report is not None else reverse("results-link-part", args=[token, part])
+        return (
+            reverse("results-link-report", args=[token, report])
+            if report is not None
+            else reverse("results-link-part", args=[token, part])
+        )
 
     return address
 
@@ -176,7 +215,9 @@ def _for_readers(token: str) -> Address:
 @never_cache
 @require_safe
 @by_link
-def of_link(request: HttpRequest, link: ResultsLink, token: str, part: str = "progress") -> HttpResponse:
+def of_link(
+    request: HttpRequest, link: ResultsLink, token: str, part: str = "progress"
+) -> HttpResponse:
     return _page(request, link.campaign, part, _for_readers(token), link=link)
 
 

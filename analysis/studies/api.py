@@ -1,4 +1,5 @@
-"""Studies in the API: asking, listing, the folder as a zip file. The same services and permissions as the pages."""
+"""Studies in the API: asking, listing, the folder as a zip file. The same services and permissions
+as the pages."""
 
 from __future__ import annotations
 
@@ -42,9 +43,23 @@ class StudySerializer(serializers.ModelSerializer):
     class Meta:
         model = Report
         fields = (
-            "id", "name", "title", "collection", "campaign", "parameters", "seed", "input_digest", "code_version", "command",
-            "job", "state", "result", "warnings", "created_at", "finished_at",
-        )  # fmt: skip
+            "id",
+            "name",
+            "title",
+            "collection",
+            "campaign",
+            "parameters",
+            "seed",
+            "input_digest",
+            "code_version",
+            "command",
+            "job",
+            "state",
+            "result",
+            "warnings",
+            "created_at",
+            "finished_at",
+        )
 
     def get_name(self, row: Report) -> str:
         return row.kind.removeprefix(Report.STUDY)
@@ -52,15 +67,21 @@ class StudySerializer(serializers.ModelSerializer):
     def get_state(self, row: Report) -> str:
         return "done" if row.finished_at else row.job.state if row.job else "unknown"
 
-    @extend_schema_field({"type": ["object", "null"], "description": "files and values of each part, reasons of those left out; null before"})
+    @extend_schema_field(
+        {
+            "type": ["object", "null"],
+            "description": "files and values of each part, reasons of those left out; null before",
+        }
+    )
     def get_result(self, row: Report) -> dict[str, Any] | None:
         return row.result
 
 
 class AskStudySerializer(Body):
-    """Of a campaign or a collection, one of them. runs: ids (all of the collection); qrels: references as for reports (the labels of the
-    campaign, or what was imported); clicks: qrels taken as clicks; options: keys of the study's TOML file that are no files;
-    files: key -> name of a file -> its content, of keys that are files."""
+    """Of a campaign or a collection, one of them. runs: ids (all of the collection); qrels:
+    references as for reports (the labels of the campaign, or what was imported); clicks: qrels
+    taken as clicks; options: keys of the study's TOML file that are no files; files: key -> name of
+    a file -> its content, of keys that are files."""
 
     schema = ONE_OF_CAMPAIGN_AND_COLLECTION
 
@@ -71,7 +92,9 @@ class AskStudySerializer(Body):
     qrels = serializers.ListField(child=TextField(max_length=200), default=list)
     clicks = serializers.ListField(child=TextField(max_length=200), required=False)
     options = serializers.DictField(default=dict)
-    files = serializers.DictField(child=serializers.DictField(child=TextField(trim_whitespace=False)), default=dict)
+    files = serializers.DictField(
+        child=serializers.DictField(child=TextField(trim_whitespace=False)), default=dict
+    )
 
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:
         if ("campaign" in data) == ("collection" in data):
@@ -97,11 +120,26 @@ class Studies(GenericAPIView):
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
         campaign = managed_campaign(request, data["campaign"]) if "campaign" in data else None
-        collection = campaign.collection if campaign else managed_collection(request, data["collection"])
-        uploads, files = given_files({key: [(name, text.encode()) for name, text in named.items()] for key, named in data["files"].items()})
-        given = Given(data["options"], uploads, files, data.get("runs"), data["qrels"], data.get("clicks"))
+        collection = (
+            campaign.collection if campaign else managed_collection(request, data["collection"])
+        )
+        uploads, files = given_files(
+            {
+                key: [(name, text.encode()) for name, text in named.items()]
+                for key, named in data["files"].items()
+            }
+        )
+        given = Given(
+            data["options"], uploads, files, data.get("runs"), data["qrels"], data.get("clicks")
+        )
         try:
-            row = keeping.ask_for_study(study_named(data["name"]), collection=collection, campaign=campaign, given=given, user=request.user)
+            row = keeping.ask_for_study(
+                study_named(data["name"]),
+                collection=collection,
+                campaign=campaign,
+                given=given,
+                user=request.user,
+            )
         except Refused as error:
             raise refusal(error) from None
         except FormatError as error:
@@ -109,7 +147,9 @@ class Studies(GenericAPIView):
         if row.job is not None:
             tasks.send(row.job)
         location = {"Location": reverse("api-study", args=[row.pk])}
-        return Response(StudySerializer(row).data, status=status.HTTP_202_ACCEPTED, headers=location)
+        return Response(
+            StudySerializer(row).data, status=status.HTTP_202_ACCEPTED, headers=location
+        )
 
 
 class OneStudy(GenericAPIView):
@@ -130,7 +170,11 @@ class StudyZip(APIView):
 
     @extend_schema(
         operation_id="studies_folder",
-        responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, description="the folder of the study")},
+        responses={
+            (200, "application/zip"): OpenApiResponse(
+                OpenApiTypes.BINARY, description="the folder of the study"
+            )
+        },
     )
     def get(self, request: Request, pk: int) -> Any:
         row = visible_study(request, pk)

@@ -20,7 +20,8 @@ KEPT = 100 << 20
 
 
 class Bench:
-    """warnings: of all commands. commands: those that ran since `begin`, as a person types them beside the TOML file.
+    """warnings: of all commands. commands: those that ran since `begin`, as a person types them
+    beside the TOML file.
 
     scratch: a folder for files that one command writes and another reads.
     """
@@ -50,13 +51,18 @@ class Bench:
 
     def named(self, name: str) -> dict[str, str]:
         """Name -> path."""
-        return {key: self.settings.path(path) for key, path in (self.settings.values[name] or {}).items()}
+        return {
+            key: self.settings.path(path)
+            for key, path in (self.settings.values[name] or {}).items()
+        }
 
     def need(self, *names: str, why: str = "") -> None:
         """Raises LeftOut unless all of these inputs are there."""
         missing = [name for name in names if not self.has(name)]
         if missing:
-            raise PartLeftOut(f"needs {' and '.join(f'`{name}`' for name in missing)}{f': {why}' if why else ''}")
+            raise PartLeftOut(
+                f"needs {' and '.join(f'`{name}`' for name in missing)}{f': {why}' if why else ''}"
+            )
 
     def scratch_file(self, name: str) -> str:
         return os.path.join(self.scratch, name)
@@ -68,14 +74,17 @@ class Bench:
         return text
 
     def run(self, command: str, *arguments: str) -> Result:
-        """The command's JSON object. Raises LeftOut where it cannot be computed, with the command's reason."""
+        """The command's JSON object. Raises LeftOut where it cannot be computed, with the command's
+        reason."""
         key = (command, *arguments)
         said = shlex.join(["manage.py", command, *map(self.plain, arguments)])
         if said not in self.commands:
             self.commands.append(said)
         if key not in self._done:
             try:
-                analysis = Analysis(command, [*arguments, f"--seed={self.seed}"], stored=self._stored())
+                analysis = Analysis(
+                    command, [*arguments, f"--seed={self.seed}"], stored=self._stored()
+                )
                 if analysis.command.takes_processes:
                     analysis.options["processes"] = self.processes
                 self._done[key] = analysis.compute()
@@ -99,13 +108,18 @@ class Bench:
         return read_run(path, lenient=bool(self.settings.values.get("lenient")))
 
     def options(self, *names: str) -> list[str]:
-        """Inputs that are options of a command, as arguments; those without a value leave the command its default."""
+        """Inputs that are options of a command, as arguments; those without a value leave the
+        command its default."""
         arguments: list[str] = []
         for name in names:
             value = self.value(name)
             flag = "--" + name.replace("_", "-")
             if value is not None and value is not False:
-                arguments.append(flag if value is True else f"{flag}={f'{value:g}' if isinstance(value, float) else value}")
+                arguments.append(
+                    flag
+                    if value is True
+                    else f"{flag}={f'{value:g}' if isinstance(value, float) else value}"
+                )
         return arguments
 
     def warn(self, message: str) -> None:

@@ -1,7 +1,8 @@
 """The folder of a study: whole or not at all.
 
 report.html report.md study.toml study.json SHA256SUMS
-tables/NAME.tex .csv .json    figures/NAME.pdf .svg .png    data/NAME, where a part has files that are neither
+tables/NAME.tex .csv .json    figures/NAME.pdf .svg .png    data/NAME, where a part has files that
+are neither
 """
 
 from __future__ import annotations
@@ -24,24 +25,37 @@ SUMS, ABOUT = "SHA256SUMS", "study.json"
 
 
 def refuse_target(target: Path, *, replace: bool) -> None:
-    """Raises BadInput where the folder would take something else's place: only an unchanged study is replaced."""
+    """Raises BadInput where the folder would take something else's place: only an unchanged study
+    is replaced."""
     if not target.exists():
         return
     if not target.is_dir() or (any(target.iterdir()) and not (target / ABOUT).exists()):
         raise BadInput(f"{target} is there and is no study; name another folder with --output")
     if any(target.iterdir()) and not replace:
-        raise BadInput(f"{target} holds a study; --replace puts the new one in its place, or name another folder with --output")
+        raise BadInput(
+            f"{target} holds a study; --replace puts the new one in its place, or name another folder with --output"
+        )
     if own := [name for name in _files_in(target) if name not in _sums(target)]:
-        raise BadInput(f"{target} holds what no study has written ({', '.join(own[:3])}); move it, or name another folder with --output")
+        raise BadInput(
+            f"{target} holds what no study has written ({', '.join(own[:3])}); move it, or name "
+            f"another folder with --output"
+        )
 
 
 def is_of_a_study(path: Path) -> bool:
-    """Whether this TOML file lies among the inputs of a study that was made: made again, it takes them along."""
-    return path.resolve().parent.name == "inputs" and (path.resolve().parent.parent / ABOUT).exists()
+    """Whether this TOML file lies among the inputs of a study that was made: made again, it takes
+    them along."""
+    return (
+        path.resolve().parent.name == "inputs" and (path.resolve().parent.parent / ABOUT).exists()
+    )
 
 
 def _files_in(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != SUMS
+    )
 
 
 def _sums(folder: Path) -> dict[str, str]:
@@ -52,7 +66,9 @@ def _sums(folder: Path) -> dict[str, str]:
     return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
 
-def write_study(made: MadeStudy, target: Path, *, inputs: Path | None = None, replace: bool = False) -> dict[str, Any]:
+def write_study(
+    made: MadeStudy, target: Path, *, inputs: Path | None = None, replace: bool = False
+) -> dict[str, Any]:
     """-> the contract's answer. inputs: a folder to be moved in as `inputs`. Raises BadInput."""
     target = Path(os.path.realpath(target))  # a symbolic link stays, and leads to the new study
     refuse_target(target, replace=replace)
@@ -63,16 +79,32 @@ def write_study(made: MadeStudy, target: Path, *, inputs: Path | None = None, re
         if inputs is not None:
             shutil.copytree(inputs, temporary / "inputs")
         about = {
-            "study": made.study.name, "title": made.title, "source": made.study.source, "command": made.command,
-            "seed": made.settings.values["seed"], "parameters": made.parameters(), "versions": made.versions(),
-            "inputs": [{"key": key, "path": path, "bytes": size, "sha256": digest} for key, path, size, digest in made.inputs],
-            "parts": written, "left_out": {name: reason for name, (_, reason) in made.left_out.items()}, "warnings": made.warnings,
-        }  # fmt: skip
-        _say(temporary / ABOUT, json.dumps(jsonable(about), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+            "study": made.study.name,
+            "title": made.title,
+            "source": made.study.source,
+            "command": made.command,
+            "seed": made.settings.values["seed"],
+            "parameters": made.parameters(),
+            "versions": made.versions(),
+            "inputs": [
+                {"key": key, "path": path, "bytes": size, "sha256": digest}
+                for key, path, size, digest in made.inputs
+            ],
+            "parts": written,
+            "left_out": {name: reason for name, (_, reason) in made.left_out.items()},
+            "warnings": made.warnings,
+        }
+        _say(
+            temporary / ABOUT,
+            json.dumps(jsonable(about), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
+        )
         _say(temporary / "study.toml", made.settings.text)
         _say(temporary / "report.html", html(made))
         _say(temporary / "report.md", markdown(made))
-        sums = "".join(f"{hashlib.sha256((temporary / name).read_bytes()).hexdigest()}  {name}\n" for name in _files_in(temporary))
+        sums = "".join(
+            f"{hashlib.sha256((temporary / name).read_bytes()).hexdigest()}  {name}\n"
+            for name in _files_in(temporary)
+        )
         _say(temporary / SUMS, sums)
         _open_to_readers(temporary)
         _put(temporary, target)
@@ -85,7 +117,10 @@ def write_study(made: MadeStudy, target: Path, *, inputs: Path | None = None, re
 def _write_parts(made: MadeStudy, folder: Path) -> dict[str, Any]:
     for name in ("tables", "figures"):
         (folder / name).mkdir()
-    return {one.part.name: {"files": _write_part(one, folder), "values": one.section.values} for one in made.parts}
+    return {
+        one.part.name: {"files": _write_part(one, folder), "values": one.section.values}
+        for one in made.parts
+    }
 
 
 def _write_part(one: MadePart, folder: Path) -> list[str]:
@@ -93,10 +128,15 @@ def _write_part(one: MadePart, folder: Path) -> list[str]:
     for table in one.section.tables:
         files[f"tables/{table.key}.tex"] = to_latex(table).encode()
         files[f"tables/{table.key}.csv"] = to_csv(table).encode()
-        files[f"tables/{table.key}.json"] = (json.dumps(jsonable(table.as_json()), ensure_ascii=False, indent=1) + "\n").encode()
+        files[f"tables/{table.key}.json"] = (
+            json.dumps(jsonable(table.as_json()), ensure_ascii=False, indent=1) + "\n"
+        ).encode()
     for figure in one.section.figures:
         try:
-            files |= {f"figures/{figure.key}.{kind}": data for kind, data in printed(figure.picture, titled=False).items()}
+            files |= {
+                f"figures/{figure.key}.{kind}": data
+                for kind, data in printed(figure.picture, titled=False).items()
+            }
         except Nothing:
             continue  # the report says in its place why there is none
     files |= {f"data/{name}": data for name, data in one.section.files.items()}

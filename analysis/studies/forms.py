@@ -1,4 +1,5 @@
-"""The form of one study: its fields follow from the keys of its TOML file, without those that the campaign or collection answers."""
+"""The form of one study: its fields follow from the keys of its TOML file, without those that the
+campaign or collection answers."""
 
 from __future__ import annotations
 
@@ -20,7 +21,14 @@ CHOICES = ("runs", "qrels", "clicks")
 
 
 class StudyForm(forms.Form):
-    def __init__(self, *args: Any, study: Study, collection: Collection, campaign: Campaign | None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        study: Study,
+        collection: Collection,
+        campaign: Campaign | None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.study, self.collection, self.campaign = study, collection, campaign
         self.keys = keys_of(study)
@@ -29,7 +37,9 @@ class StudyForm(forms.Form):
         self.values = value_keys(study, by_campaign=by_campaign)
         self._add_choices()
         for name, multiple in self.uploads.items():
-            self.fields[name] = FilesField(multiple=multiple, required=False, label=words(name), help_text=self.keys[name].help)
+            self.fields[name] = FilesField(
+                multiple=multiple, required=False, label=words(name), help_text=self.keys[name].help
+            )
         for name in self.values:
             self.fields[name] = option(self.keys[name])
 
@@ -37,36 +47,79 @@ class StudyForm(forms.Form):
         if "runs" in self.keys:
             runs = list(self.collection.runs.values_list("pk", "tag"))
             self.fields["runs"] = forms.TypedMultipleChoiceField(
-                label=_("Runs"), choices=runs, coerce=int, widget=forms.CheckboxSelectMultiple, initial=[pk for pk, _ in runs], required=False
+                label=_("Runs"),
+                choices=runs,
+                coerce=int,
+                widget=forms.CheckboxSelectMultiple,
+                initial=[pk for pk, _ in runs],
+                required=False,
             )
         rows = list(self.collection.qrels.order_by("name"))
         own = campaign_references(self.campaign) if self.campaign else []
-        imported = [(f"imported:{row.pk}", f"{row.name} ({row.get_kind_display()}, {row.n_rows:,} pairs)") for row in rows]
+        imported = [
+            (f"imported:{row.pk}", f"{row.name} ({row.get_kind_display()}, {row.n_rows:,} pairs)")
+            for row in rows
+        ]
         clicks = [f"imported:{row.pk}" for row in rows if row.kind == Qrels.Kind.CLICKS]
         if "qrels" in self.keys:
             choices = own + imported
             if self.keys["qrels"].kind == "named":
-                first = [choices[0][0]] if own else [reference for reference, _ in imported if reference not in clicks]
-                self._several("qrels", "Qrels; the first are those of the leaderboard", choices, first)
+                first = (
+                    [choices[0][0]]
+                    if own
+                    else [reference for reference, _ in imported if reference not in clicks]
+                )
+                self._several(
+                    "qrels", "Qrels; the first are those of the leaderboard", choices, first
+                )
             else:
-                judged = [reference for reference, _ in choices if reference not in clicks] or [reference for reference, _ in choices]
-                self.fields["qrels"] = forms.ChoiceField(label=_("Qrels"), choices=choices, initial=judged[0] if judged else None, required=False)
+                judged = [reference for reference, _ in choices if reference not in clicks] or [
+                    reference for reference, _ in choices
+                ]
+                self.fields["qrels"] = forms.ChoiceField(
+                    label=_("Qrels"),
+                    choices=choices,
+                    initial=judged[0] if judged else None,
+                    required=False,
+                )
         if "clicks" in self.keys and clicks:
-            self._several("clicks", "Qrels from clicks", [choice for choice in imported if choice[0] in clicks], clicks)
+            self._several(
+                "clicks",
+                "Qrels from clicks",
+                [choice for choice in imported if choice[0] in clicks],
+                clicks,
+            )
 
-    def _several(self, name: str, label: str, choices: list[tuple[str, str]], initial: list[str]) -> None:
+    def _several(
+        self, name: str, label: str, choices: list[tuple[str, str]], initial: list[str]
+    ) -> None:
         self.fields[name] = forms.MultipleChoiceField(
-            label=label, choices=choices, widget=forms.CheckboxSelectMultiple, initial=initial, required=False
+            label=label,
+            choices=choices,
+            widget=forms.CheckboxSelectMultiple,
+            initial=initial,
+            required=False,
         )
 
     def given(self) -> Given:
         """As `ask_for_study` takes it. What was left empty keeps the study's default."""
         data = self.cleaned_data
-        uploads, files = given_files({name: [(file.name, file.read()) for file in data.get(name) or []] for name in self.uploads})
-        values = {name: value for name in self.values if (value := data.get(name)) not in (None, "", [], {}, False)}
+        uploads, files = given_files(
+            {
+                name: [(file.name, file.read()) for file in data.get(name) or []]
+                for name in self.uploads
+            }
+        )
+        values = {
+            name: value
+            for name in self.values
+            if (value := data.get(name)) not in (None, "", [], {}, False)
+        }
         qrels = data.get("qrels") or []
         return Given(
-            values={name: value for name, value in values.items() if value != self.keys[name].default},
+            values={
+                name: value for name, value in values.items() if value != self.keys[name].default
+            },
             uploads=uploads,
             files=files,
             runs=data["runs"] if "runs" in self.fields else None,
@@ -89,12 +142,21 @@ def words(name: str) -> str:
 
 
 def option(key: SettingKey) -> forms.Field:
-    common: dict[str, Any] = {"label": words(key.name), "help_text": key.help, "required": False, "initial": key.default}
+    common: dict[str, Any] = {
+        "label": words(key.name),
+        "help_text": key.help,
+        "required": False,
+        "initial": key.default,
+    }
     least = key.least
     if key.choices:
-        return forms.ChoiceField(choices=[("", _("as it is")), *((value, value) for value in key.choices)], **common)
+        return forms.ChoiceField(
+            choices=[("", _("as it is")), *((value, value) for value in key.choices)], **common
+        )
     if key.kind == "whole":
-        return forms.IntegerField(min_value=None if least is None else int(least), max_value=2**62, **common)
+        return forms.IntegerField(
+            min_value=None if least is None else int(least), max_value=2**62, **common
+        )
     if key.kind == "number":
         return forms.FloatField(min_value=least, **common)
     if key.kind == "flag":
@@ -104,7 +166,11 @@ def option(key: SettingKey) -> forms.Field:
     if key.kind == "texts":
         return LinesField(**common)
     if key.name == "conditions":
-        return forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}), **common)
+        return forms.CharField(
+            max_length=20_000,
+            widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+            **common,
+        )
     return forms.CharField(max_length=400, **common)
 
 
@@ -129,7 +195,10 @@ class NamesField(LinesField):
         for number, line in enumerate(super().clean(value), 1):
             name, equals, said = line.partition("=")
             if not equals or not name.strip() or not said.strip():
-                raise forms.ValidationError(_("Line %(number)s, %(line)s: write name = words.") % {"number": number, "line": repr(line)})
+                raise forms.ValidationError(
+                    _("Line %(number)s, %(line)s: write name = words.")
+                    % {"number": number, "line": repr(line)}
+                )
             names[unquoted(name.strip())] = unquoted(said.strip())
         return names
 

@@ -1,4 +1,5 @@
-"""What a person gives to a study of a campaign or collection beside what is stored: values, files, and a choice of runs and qrels."""
+"""What a person gives to a study of a campaign or collection beside what is stored: values, files,
+and a choice of runs and qrels."""
 
 from __future__ import annotations
 
@@ -18,15 +19,26 @@ from pooling.jobs import Malformed
 FOLDER = "given"
 SUPPLIED = frozenset({"documents", "texts", "order", "runs", "qrels", "clicks"})
 """Keys that a collection answers."""
-OF_CAMPAIGN = SUPPLIED | {"judgements", "labels", "binary_labels", "pool", "scale", "threshold", "min_seconds", "grades", "simulated"}
+OF_CAMPAIGN = SUPPLIED | {
+    "judgements",
+    "labels",
+    "binary_labels",
+    "pool",
+    "scale",
+    "threshold",
+    "min_seconds",
+    "grades",
+    "simulated",
+}
 """Keys that a campaign answers."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """values: of keys that are no files, as TOML would have them. files: path under FOLDER -> content; uploads: key -> paths of its files
-    (of a key that names one file: the last). runs: ids, None for all of the collection. qrels, clicks: references, empty for what the
-    source takes by itself."""
+    """values: of keys that are no files, as TOML would have them. files: path under FOLDER ->
+    content; uploads: key -> paths of its files (of a key that names one file: the last). runs: ids,
+    None for all of the collection. qrels, clicks: references, empty for what the source takes by
+    itself."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     uploads: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -38,21 +50,27 @@ class Given:
     def as_json(self) -> dict[str, Any]:
         """Without the content of files."""
         return {
-            "values": dict(self.values), "uploads": {key: list(paths) for key, paths in self.uploads.items()},
-            "runs": None if self.runs is None else list(self.runs), "qrels": list(self.qrels),
+            "values": dict(self.values),
+            "uploads": {key: list(paths) for key, paths in self.uploads.items()},
+            "runs": None if self.runs is None else list(self.runs),
+            "qrels": list(self.qrels),
             "clicks": None if self.clicks is None else list(self.clicks),
-        }  # fmt: skip
+        }
 
     @classmethod
     def of(cls, kept: Mapping[str, Any], files: Mapping[str, bytes]) -> Given:
-        return cls(kept["values"], kept["uploads"], files, kept["runs"], kept["qrels"], kept["clicks"])
+        return cls(
+            kept["values"], kept["uploads"], files, kept["runs"], kept["qrels"], kept["clicks"]
+        )
 
 
 def supplied(study: Study, *, by_campaign: bool) -> frozenset[str]:
     """Keys that the source answers."""
     if not by_campaign:
         return SUPPLIED
-    return OF_CAMPAIGN if "grades" in keys_of(study) else OF_CAMPAIGN - {"threshold"}  # of a study of systems it is one of tau
+    return (
+        OF_CAMPAIGN if "grades" in keys_of(study) else OF_CAMPAIGN - {"threshold"}
+    )  # of a study of systems it is one of tau
 
 
 def uploaded_keys(study: Study, *, by_campaign: bool) -> dict[str, bool]:
@@ -60,7 +78,8 @@ def uploaded_keys(study: Study, *, by_campaign: bool) -> dict[str, bool]:
     return {
         name: key.kind != "file"
         for name, key in keys_of(study).items()
-        if key.kind in ("file", "files", "named") and name not in supplied(study, by_campaign=by_campaign)
+        if key.kind in ("file", "files", "named")
+        and name not in supplied(study, by_campaign=by_campaign)
     }
 
 
@@ -69,11 +88,14 @@ def value_keys(study: Study, *, by_campaign: bool) -> list[str]:
     return [
         name
         for name, key in keys_of(study).items()
-        if key.kind not in ("file", "files", "named") and name not in supplied(study, by_campaign=by_campaign)
+        if key.kind not in ("file", "files", "named")
+        and name not in supplied(study, by_campaign=by_campaign)
     ]
 
 
-def given_files(uploads: Mapping[str, Sequence[tuple[str, bytes]]]) -> tuple[dict[str, list[str]], dict[str, bytes]]:
+def given_files(
+    uploads: Mapping[str, Sequence[tuple[str, bytes]]],
+) -> tuple[dict[str, list[str]], dict[str, bytes]]:
     """(key -> paths, path -> content) of key -> (name of a file, content)."""
     taken: set[str] = set()
     paths: dict[str, list[str]] = {}
@@ -95,13 +117,24 @@ def bare_and_suffix(name: str) -> tuple[str, str]:
 
 
 def check_given(study: Study, given: Given, *, by_campaign: bool) -> None:
-    """Raises Refused for keys that the study has not or that the source answers, FormatError for values that it does not take."""
+    """Raises Refused for keys that the study has not or that the source answers, FormatError for
+    values that it does not take."""
     known = set(value_keys(study, by_campaign=by_campaign))
     if unknown := sorted(set(given.values) - known):
         says = _("%(names)s: no such option of the study %(study)s here; it has %(known)s")
-        raise Malformed(says % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(known))})
+        raise Malformed(
+            says
+            % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(known))}
+        )
     files = uploaded_keys(study, by_campaign=by_campaign)
     if unknown := sorted(set(given.uploads) - set(files)):
         says = _("%(names)s: the study %(study)s takes no such file here; it takes %(known)s")
-        raise Malformed(says % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(files)) or _("none")})
+        raise Malformed(
+            says
+            % {
+                "names": ", ".join(unknown),
+                "study": study.name,
+                "known": ", ".join(sorted(files)) or _("none"),
+            }
+        )
     check_values(study, given.values)

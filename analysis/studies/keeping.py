@@ -1,4 +1,5 @@
-"""Studies of what is stored: asked for, made by a job, kept as a zip file, deleted with the services of reports."""
+"""Studies of what is stored: asked for, made by a job, kept as a zip file, deleted with the
+services of reports."""
 
 from __future__ import annotations
 
@@ -39,14 +40,22 @@ MOMENT = (1980, 1, 1, 0, 0, 0)
 """Of every file: the same folder gives the same archive."""
 
 
-def ask_for_study(study: Study, *, collection: Collection, campaign: Campaign | None, given: Given, user: Any) -> Report:
-    """A new row and its queued job (the door sends it). Raises Refused and FormatError for what the study or the collection has not."""
+def ask_for_study(
+    study: Study, *, collection: Collection, campaign: Campaign | None, given: Given, user: Any
+) -> Report:
+    """A new row and its queued job (the door sends it). Raises Refused and FormatError for what the
+    study or the collection has not."""
     check_given(study, given, by_campaign=campaign is not None)
-    if given.runs is not None and collection.runs.filter(pk__in=given.runs).count() < len(set(given.runs)):
+    if given.runs is not None and collection.runs.filter(pk__in=given.runs).count() < len(
+        set(given.runs)
+    ):
         raise Refused(_("a run that was chosen is not in the collection any more"))
     for reference in [*given.qrels, *(given.clicks or [])]:
         qrels_named(reference, collection, campaign)
-    title = str(given.values.get("title") or f"{campaign.name if campaign else collection.name}: {study.title}")
+    title = str(
+        given.values.get("title")
+        or f"{campaign.name if campaign else collection.name}: {study.title}"
+    )
     with transaction.atomic():
         row = Report.objects.create(
             collection=collection,
@@ -61,7 +70,12 @@ def ask_for_study(study: Study, *, collection: Collection, campaign: Campaign | 
         )
         row.files = {path: stored(row, path, data) for path, data in given.files.items()}
         row.job = jobs.enqueue(
-            JOB, {"report": row.pk}, label=row.title, user=user, collection=collection, campaign_id=campaign.pk if campaign else None
+            JOB,
+            {"report": row.pk},
+            label=row.title,
+            user=user,
+            collection=collection,
+            campaign_id=campaign.pk if campaign else None,
         )
         row.save(update_fields=["job", "files"])
     return row
@@ -74,7 +88,13 @@ def given_to(row: Report) -> Given:
 
 def ask_for_study_again(row: Report, *, user: Any) -> Report:
     """The same question on what is stored now. Raises Refused."""
-    return ask_for_study(study_of(row), collection=row.collection, campaign=row.campaign, given=given_to(row), user=user)
+    return ask_for_study(
+        study_of(row),
+        collection=row.collection,
+        campaign=row.campaign,
+        given=given_to(row),
+        user=user,
+    )
 
 
 def study_of(row: Report) -> Study:
@@ -84,7 +104,11 @@ def study_of(row: Report) -> Study:
 @jobs.kind(JOB, unit="parts")
 def run_study(work: Work) -> dict[str, Any]:
     """-> the job's report: facts, warnings"""
-    row = Report.objects.select_related("collection", "campaign").filter(pk=work.parameters["report"]).first()
+    row = (
+        Report.objects.select_related("collection", "campaign")
+        .filter(pk=work.parameters["report"])
+        .first()
+    )
     if row is None:
         raise Refused(_("the study has been deleted"))
     study, given = study_of(row), given_to(row)
@@ -94,7 +118,9 @@ def run_study(work: Work) -> dict[str, Any]:
         work.progress(len(done), total=len(study.parts), message=title.lower(), now=True)
         done.append(title)
 
-    work.progress(0, total=len(study.parts), message="collecting runs, qrels and judgements", now=True)
+    work.progress(
+        0, total=len(study.parts), message="collecting runs, qrels and judgements", now=True
+    )
     with tempfile.TemporaryDirectory(prefix="assay-study-") as made:
         scratch = Path(made)
         inputs, target = scratch / "inputs", scratch / "study"
@@ -115,7 +141,11 @@ def run_study(work: Work) -> dict[str, Any]:
         work.progress(len(study.parts), message="", now=True)
         with work.finishing() as final:
             row.refresh_from_db()
-            row.input_digest, row.finished_at, row.warnings = digest, timezone.now(), about["warnings"]
+            row.input_digest, row.finished_at, row.warnings = (
+                digest,
+                timezone.now(),
+                about["warnings"],
+            )
             row.result = {"parts": about["parts"], "left_out": about["left_out"]}
             row.files = {**row.files, ZIP: name}
             row.save(update_fields=["input_digest", "finished_at", "warnings", "result", "files"])
@@ -128,20 +158,28 @@ def run_study(work: Work) -> dict[str, Any]:
 
 
 def handed_out(row: Report, user: Any) -> tuple[str, IO[bytes]]:
-    """(name, the open zip file). Of a campaign it holds its judgements, so that its log says who took it. Http404 while it is not made."""
+    """(name, the open zip file). Of a campaign it holds its judgements, so that its log says who
+    took it. Http404 while it is not made."""
     if ZIP not in row.files:
         raise Http404("The study is not made yet.")
     if row.campaign is not None:
-        record(row.campaign, user, AuditAction.EXPORTED, f"study {row.title}", digest=row.input_digest)
+        record(
+            row.campaign, user, AuditAction.EXPORTED, f"study {row.title}", digest=row.input_digest
+        )
     return f"{row.kind}-{row.pk}.zip", default_storage.open(row.files[ZIP], "rb")
 
 
 def pack(folder: Path, out: IO[bytes]) -> None:
-    """The folder as a zip file: names ascending, fixed times, so that the same folder gives the same bytes."""
+    """The folder as a zip file: names ascending, fixed times, so that the same folder gives the
+    same bytes."""
     with zipfile.ZipFile(out, "w") as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             info = zipfile.ZipInfo(path.relative_to(folder).as_posix(), MOMENT)
-            info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+            info.compress_type, info.create_system, info.external_attr = (
+                zipfile.ZIP_DEFLATED,
+                3,
+                0o644 << 16,
+            )
             archive.writestr(info, path.read_bytes())
 
 

@@ -43,7 +43,11 @@ class MadeStudy:
     def parameters(self) -> dict[str, Any]:
         """Values that are no files, with those that the file leaves as they are."""
         kinds = keys_of(self.study)
-        return {name: value for name, value in self.settings.values.items() if kinds[name].kind not in FILES}
+        return {
+            name: value
+            for name, value in self.settings.values.items()
+            if kinds[name].kind not in FILES
+        }
 
     def versions(self) -> dict[str, str]:
         return {"assay": program_version(), **{name: version(name) for name in LIBRARIES}}
@@ -53,9 +57,15 @@ FILES = ("file", "files", "named")
 
 
 def make_study(
-    study: Study, settings: Settings, bench: Bench, *, command: str = "", step: Callable[[str], object] = lambda title: None
+    study: Study,
+    settings: Settings,
+    bench: Bench,
+    *,
+    command: str = "",
+    step: Callable[[str], object] = lambda title: None,
 ) -> MadeStudy:
-    """command: that makes it again, beside its inputs. step: is told the title of each part before it is made.
+    """command: that makes it again, beside its inputs. step: is told the title of each part before
+    it is made.
 
     Raises LeftOut where no part can be made: then the reasons of all.
     """
@@ -71,7 +81,9 @@ def make_study(
     if not parts:
         reasons = "; ".join(f"{name}: {why}" for name, (_, why) in left_out.items())
         raise PartLeftOut(f"no part of the study {study.name} can be made: {reasons}")
-    return MadeStudy(study, settings, parts, left_out, bench.warnings, inputs_of(study, settings), command)
+    return MadeStudy(
+        study, settings, parts, left_out, bench.warnings, inputs_of(study, settings), command
+    )
 
 
 def inputs_of(study: Study, settings: Settings) -> list[tuple[str, str, int, str]]:
@@ -80,7 +92,13 @@ def inputs_of(study: Study, settings: Settings) -> list[tuple[str, str, int, str
         value = settings.values[name]
         if key.kind not in FILES or not value:
             continue
-        for path in [value] if isinstance(value, str) else value.values() if isinstance(value, dict) else value:
+        for path in (
+            [value]
+            if isinstance(value, str)
+            else value.values()
+            if isinstance(value, dict)
+            else value
+        ):
             with open(settings.path(path), "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
                 inputs.append((name, path, file.tell(), digest))

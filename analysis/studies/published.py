@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 TRIPJUDGE_STATISTICS: dict[str, str | int | float] = {
-    "topics": 1136, "documents": "2.3M", "pairs": 12590, "judgements": 38810, "per_pair": 2.92, "annotators": 135, "per_annotator": 287,
-}  # fmt: skip
+    "topics": 1136,
+    "documents": "2.3M",
+    "pairs": 12590,
+    "judgements": 38810,
+    "per_pair": 2.92,
+    "annotators": 135,
+    "per_annotator": 287,
+}
 """Table 1. Judgements and annotators are those before cleaning, topics and pairs those after it."""
 TRIPJUDGE_GRADES = ((3811, 0.10, 39), (10901, 0.28, 47), (13008, 0.33, 54), (11090, 0.29, 44))
 """Table 1, of Wrong, Topic, Partial, Perfect: judgements, share, mean seconds."""
-TRIPJUDGE_DECISIONS = {"graded": {"unanimous": 0.20, "lowest_grade": 0.22}, "binary": {"unanimous": 0.48, "lowest_grade": 0.02}}
+TRIPJUDGE_DECISIONS = {
+    "graded": {"unanimous": 0.20, "lowest_grade": 0.22},
+    "binary": {"unanimous": 0.48, "lowest_grade": 0.02},
+}
 TRIPJUDGE_KAPPA = {"graded": 0.60, "binary": 0.63}
 """Figure 2: mean over annotators; half of the kappas lie between 0.50 and 0.70."""
 TRIPJUDGE_SURVEY = {"Very good": 0.33, "Good": 0.28, "Decent": 0.27, "Don't like it": 0.12}
 
 TRIPJUDGE_RUNS = (
-    "bm25", "scibert_dot", "pubmedbert_dot", "colbert_scibert", "colbert_pubmedbert", "bert_cat", "3bert_fix_ensemble_avg",
-)  # fmt: skip
+    "bm25",
+    "scibert_dot",
+    "pubmedbert_dot",
+    "colbert_scibert",
+    "colbert_pubmedbert",
+    "bert_cat",
+    "3bert_fix_ensemble_avg",
+)
 """The systems of Table 2 as the authors' evaluation script names them."""
 TRIPJUDGE_MEANS = {
     "TripJudge": {

@@ -39,14 +39,23 @@ SIMULATED = "A part of the data is simulated: the numbers show that the computat
 
 
 WORDS = 40
-"""Characters from which a cell is a sentence: it keeps its width where a table is wider than the page."""
+"""Characters from which a cell is a sentence: it keeps its width where a table is wider than the
+page."""
 MOST_ROWS = 60
-"""Tables with more rows are folded away in HTML and cut in Markdown; from MOST_SHOWN on they are in their files only."""
+"""Tables with more rows are folded away in HTML and cut in Markdown; from MOST_SHOWN on they are in
+their files only."""
 
 
 def html(made: MadeStudy) -> str:
-    body = [f"<h1>{escape(made.title)}</h1>", _p(f"{made.study.sentence} After {made.study.source}.")]
-    body += [f'<p class="out"><strong>{SIMULATED}</strong></p>'] if made.settings.values["simulated"] else []
+    body = [
+        f"<h1>{escape(made.title)}</h1>",
+        _p(f"{made.study.sentence} After {made.study.source}."),
+    ]
+    body += (
+        [f'<p class="out"><strong>{SIMULATED}</strong></p>']
+        if made.settings.values["simulated"]
+        else []
+    )
     body += [_out_html(made)] if made.left_out else []
     for one in made.parts:
         body.append(f'<section id="{escape(one.part.name)}"><h2>{escape(one.part.title)}</h2>')
@@ -54,16 +63,30 @@ def html(made: MadeStudy) -> str:
         body += [_table_html(table) for table in one.section.tables]
         body += [_figure_html(figure) for figure in one.section.figures]
         body += [f'<p class="files">data: {_data_html(one)}</p>'] if one.section.files else []
-        body += [f"<details><summary>Made by</summary><pre>{escape(chr(10).join(one.commands))}</pre></details>"] if one.commands else []
+        body += (
+            [
+                f"<details><summary>Made by</summary><pre>{escape(chr(10).join(one.commands))}</pre></details>"
+            ]
+            if one.commands
+            else []
+        )
         body.append("</section>")
     body.append("<section><h2>How this was made</h2>" + _about_html(made) + "</section>")
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(made.title)}</title>'
-    page = f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}{css()}</style></head>\n<body><main>\n' + "\n".join(body)
+    head = (
+        f'<meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width"><title>{escape(made.title)}</title>'
+    )
+    page = (
+        f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}{css()}</style></head>\n<body><main>\n'
+        + "\n".join(body)
+    )
     return renumbered(page) + "\n</main></body></html>\n"
 
 
 def _data_html(one: MadePart) -> str:
-    return ", ".join(f'<a href="data/{escape(name)}">{escape(name)}</a>' for name in one.section.files)
+    return ", ".join(
+        f'<a href="data/{escape(name)}">{escape(name)}</a>' for name in one.section.files
+    )
 
 
 def renumbered(page: str) -> str:
@@ -89,7 +112,9 @@ def _said(text: str) -> str:
 
 
 def _out_html(made: MadeStudy) -> str:
-    items = "".join(f"<li>{escape(title)}: {_said(reason)}</li>" for title, reason in made.left_out.values())
+    items = "".join(
+        f"<li>{escape(title)}: {_said(reason)}</li>" for title, reason in made.left_out.values()
+    )
     return f'<div class="out"><strong>Left out</strong><ul>{items}</ul></div>'
 
 
@@ -97,9 +122,15 @@ def _table_html(table: Table) -> str:
     numeric = table.numeric
     heads = ""
     if table.heads:
-        groups = (f'<th colspan="{n}"{" class=head" if words else ""} scope="colgroup">{escape(words)}</th>' for words, n in table.heads)
+        groups = (
+            f'<th colspan="{n}"{" class=head" if words else ""} scope="colgroup">{escape(words)}</th>'
+            for words, n in table.heads
+        )
         heads = f"<tr>{''.join(groups)}</tr>"
-    names = "".join(f'<th scope="col"{_number(numeric[i])}>{escape(name)}</th>' for i, name in enumerate(table.header))
+    names = "".join(
+        f'<th scope="col"{_number(numeric[i])}>{escape(name)}</th>'
+        for i, name in enumerate(table.header)
+    )
     rows = []
     for r, row in enumerate(table.rows):
         cells = []
@@ -108,11 +139,17 @@ def _table_html(table: Table) -> str:
             text = f"<strong>{text}</strong>" if (r, c) in table.bold else text
             sign = table.marks.get((r, c), "")
             text += f"<sup>{escape(sign)}</sup>" if sign else ""
-            kind = ' class="words"' if not numeric[c] and len(table.shown(r, c)) > WORDS else _number(numeric[c])
+            kind = (
+                ' class="words"'
+                if not numeric[c] and len(table.shown(r, c)) > WORDS
+                else _number(numeric[c])
+            )
             cells.append(f'<th scope="row">{text}</th>' if c == 0 else f"<td{kind}>{text}</td>")
         rows.append(f"<tr{' class=ruled' if r in table.ruled and r else ''}>{''.join(cells)}</tr>")
     note = f"<br><span>{_said(table.note)}</span>" if table.note else ""
-    links = ", ".join(f'<a href="tables/{table.key}.{kind}">{kind}</a>' for kind in ("tex", "csv", "json"))
+    links = ", ".join(
+        f'<a href="tables/{table.key}.{kind}">{kind}</a>' for kind in ("tex", "csv", "json")
+    )
     words = f'<p class="cap" id="t-{table.key}">{escape(table.title)}{note}</p>'
     head = f"<thead>{heads}<tr>{names}</tr></thead>"
     frame = f'<div class="scroll" tabindex="0" role="region" aria-labelledby="t-{table.key}">'
@@ -133,28 +170,42 @@ def _figure_html(figure: Figure) -> str:
         parts_of(figure.picture)
     except Nothing:
         return figure.picture
-    links = ", ".join(f'<a href="figures/{figure.key}.{kind}">{kind}</a>' for kind in ("pdf", "svg", "png"))
+    links = ", ".join(
+        f'<a href="figures/{figure.key}.{kind}">{kind}</a>' for kind in ("pdf", "svg", "png")
+    )
     return f'{figure.picture}<p class="files">figures/{figure.key}: {links}</p>'
 
 
 def _about_html(made: MadeStudy) -> str:
     rows = "".join(
-        f"<tr><th scope=row>{escape(key)}</th><td>{escape(path)}</td><td class=number>{size:,}</td><td><code>{digest}</code></td></tr>"
+        (
+            f"<tr><th scope=row>{escape(key)}</th><td>{escape(path)}</td><td "
+            f"class=number>{size:,}</td><td><code>{digest}</code></td></tr>"
+        )
         for key, path, size, digest in made.inputs
     )
     head = "<tr><th>input</th><th>file</th><th>bytes</th><th>SHA-256</th></tr>"
-    table = f'<div class="scroll" tabindex="0" role="region" aria-label="Inputs"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
+    table = (
+        f'<div class="scroll" tabindex="0" role="region" '
+        f'aria-label="Inputs"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
+    )
     warnings = "".join(f"<li>{escape(text)}</li>" for text in made.warnings)
     said = f"<p>Warnings of the commands:</p><ul>{warnings}</ul>" if warnings else ""
     return f"<pre>{escape(made.command)}</pre>{_p(_versions(made))}<pre>{escape(_parameters(made))}</pre>{table}{said}"
 
 
 def _versions(made: MadeStudy) -> str:
-    return "The same inputs give the same bytes with " + ", ".join(f"{name} {number}" for name, number in made.versions().items()) + "."
+    return (
+        "The same inputs give the same bytes with "
+        + ", ".join(f"{name} {number}" for name, number in made.versions().items())
+        + "."
+    )
 
 
 def _parameters(made: MadeStudy) -> str:
-    return "\n".join(f"{name} = {value!r}" for name, value in made.parameters().items() if value is not None)
+    return "\n".join(
+        f"{name} = {value!r}" for name, value in made.parameters().items() if value is not None
+    )
 
 
 def markdown(made: MadeStudy) -> str:
@@ -162,10 +213,18 @@ def markdown(made: MadeStudy) -> str:
     if made.settings.values["simulated"]:
         parts.append(f"**{SIMULATED}**")
     if made.left_out:
-        parts.append("**Left out**\n\n" + "\n".join(f"- {escaped(f'{title}: {reason}')}" for title, reason in made.left_out.values()))
+        parts.append(
+            "**Left out**\n\n"
+            + "\n".join(
+                f"- {escaped(f'{title}: {reason}')}" for title, reason in made.left_out.values()
+            )
+        )
     for one in made.parts:
         parts += [f"## {escaped(one.part.title)}", *_part_markdown(one)]
-    inputs = "\n".join(f"| {key} | {escaped(path)} | {size:,} | `{digest}` |" for key, path, size, digest in made.inputs)
+    inputs = "\n".join(
+        f"| {key} | {escaped(path)} | {size:,} | `{digest}` |"
+        for key, path, size, digest in made.inputs
+    )
     parts += [
         "## How this was made",
         f"    {made.command}",
@@ -174,22 +233,35 @@ def markdown(made: MadeStudy) -> str:
         "| input | file | bytes | SHA-256 |\n|---|---|---:|---|\n" + inputs,
     ]
     if made.warnings:
-        parts.append("Warnings of the commands:\n\n" + "\n".join(f"- {escaped(text)}" for text in made.warnings))
+        parts.append(
+            "Warnings of the commands:\n\n"
+            + "\n".join(f"- {escaped(text)}" for text in made.warnings)
+        )
     return "\n\n".join(parts) + "\n"
 
 
 def _part_markdown(one: MadePart) -> list[str]:
     paragraphs = [escaped(words) for words in one.section.words]
     for table in one.section.tables:
-        paragraphs += [f"**{escaped(table.title)}.** {escaped(table.note)}".strip(), _table_markdown(table)]
+        paragraphs += [
+            f"**{escaped(table.title)}.** {escaped(table.note)}".strip(),
+            _table_markdown(table),
+        ]
     for figure in one.section.figures:
         try:
             parts_of(figure.picture)
         except Nothing as reason:
             paragraphs.append(f"*{escaped(figure.caption)}*: {escaped(str(reason))}")
             continue
-        paragraphs += [f"![{escaped(figure.caption)}](figures/{figure.key}.png)", f"*{escaped(figure.caption)}*"]
-    return [*paragraphs, "Made by:\n\n" + "\n".join(f"    {command}" for command in one.commands)] if one.commands else paragraphs
+        paragraphs += [
+            f"![{escaped(figure.caption)}](figures/{figure.key}.png)",
+            f"*{escaped(figure.caption)}*",
+        ]
+    return (
+        [*paragraphs, "Made by:\n\n" + "\n".join(f"    {command}" for command in one.commands)]
+        if one.commands
+        else paragraphs
+    )
 
 
 def _table_markdown(table: Table) -> str:
@@ -205,5 +277,7 @@ def _table_markdown(table: Table) -> str:
             cells.append(text + table.marks.get((r, c), ""))
         lines.append("| " + " | ".join(cells) + " |")
     if len(table.rows) > MOST_ROWS:
-        lines.append(f"\n{len(table.rows) - MOST_ROWS:,} more rows in [tables/{table.key}.csv](tables/{table.key}.csv)")
+        lines.append(
+            f"\n{len(table.rows) - MOST_ROWS:,} more rows in [tables/{table.key}.csv](tables/{table.key}.csv)"
+        )
     return "\n".join(lines)

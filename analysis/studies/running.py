@@ -28,18 +28,26 @@ def make_folder(
 ) -> dict[str, Any]:
     """The study of the TOML file `path` in the folder `target`. -> the contract's answer
 
-    scratch: an empty folder. inputs: the folder of the file, where it goes into the study. step: is told the title of each part before it
-    is made. Raises FormatError, and BadInput where no part can be made.
-    """
+    scratch: an empty folder. inputs: the folder of the file, where it goes into the study. step: is
+    told the title of each part before it is made. Raises FormatError, and BadInput where no part
+    can be made."""
     settings = read_settings(path, study)
-    again = f"manage.py study {study.name} {'study.toml' if inputs is None else 'inputs/study.toml'}"
+    again = (
+        f"manage.py study {study.name} {'study.toml' if inputs is None else 'inputs/study.toml'}"
+    )
     if seed is not None:
         settings.values["seed"] = seed
         again += f" --seed={seed}"
     work = scratch / "work"
     work.mkdir()
     try:
-        made = make_study(study, settings, Bench(settings, scratch=str(work), processes=processes), command=again, step=step)
+        made = make_study(
+            study,
+            settings,
+            Bench(settings, scratch=str(work), processes=processes),
+            command=again,
+            step=step,
+        )
     except PartLeftOut as reason:
         raise BadInput(str(reason)) from None
     return write_study(made, target, inputs=inputs, replace=replace)

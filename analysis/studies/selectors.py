@@ -1,4 +1,5 @@
-"""Studies that are kept, as pages and API show them. Each is a row of reports whose file is the study's folder as a zip."""
+"""Studies that are kept, as pages and API show them. Each is a row of reports whose file is the
+study's folder as a zip."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ def about_study(row: Report) -> dict[str, Any]:
 
 
 def body_of(row: Report) -> str:
-    """What `report.html` says, without its frame, its heading and the links to single files, which the page has once."""
+    """What `report.html` says, without its frame, its heading and the links to single files, which
+    the page has once."""
     text = file_of(row, "report.html").decode()
     inner = text.partition("<main>")[2].rpartition("</main>")[0]
     return re.sub(r"<h1>.*?</h1>", "", inner, count=1, flags=re.DOTALL)

@@ -22,13 +22,18 @@ from pooling.formats.toml_text import read_toml
 COMMON = (
     SettingKey("title", "text", "Heading of the report."),
     SettingKey("seed", "whole", "Fixes everything random.", 0, least=0),
-    SettingKey("simulated", "flag", "Judgements or clicks come from a simulation: the report says so at its head."),
+    SettingKey(
+        "simulated",
+        "flag",
+        "Judgements or clicks come from a simulation: the report says so at its head.",
+    ),
 )
 
 
 @dataclass(frozen=True)
 class Settings:
-    """folder: in which paths begin ("": where the command runs). values: by key; keys that the file lacks have their default."""
+    """folder: in which paths begin ("": where the command runs). values: by key; keys that the file
+    lacks have their default."""
 
     folder: str
     values: dict[str, Any]
@@ -43,7 +48,8 @@ def keys_of(study: Study) -> dict[str, SettingKey]:
 
 
 def read_settings(path: str, study: Study) -> Settings:
-    """Raises FormatError for what TOML or the study does not know, and for files that are not there: all problems at once."""
+    """Raises FormatError for what TOML or the study does not know, and for files that are not
+    there: all problems at once."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -78,12 +84,21 @@ class _Reader:
         for name in said:
             if name not in keys:
                 near = get_close_matches(name, keys, 1)
-                self.add(name, f"unknown key {name!r}", f"{near[0]!r}" if near else f"one of {', '.join(keys)}")
-        return {name: self.value(key, said[name]) if name in said else key.default for name, key in keys.items()}
+                self.add(
+                    name,
+                    f"unknown key {name!r}",
+                    f"{near[0]!r}" if near else f"one of {', '.join(keys)}",
+                )
+        return {
+            name: self.value(key, said[name]) if name in said else key.default
+            for name, key in keys.items()
+        }
 
     def add(self, name: str, problem: str, expected: str) -> None:
         pattern = re.compile(rf"\s*(\[\s*)?(\"?){re.escape(name)}\2\s*(=|\])")
-        line = next((number for number, text in enumerate(self.lines, 1) if pattern.match(text)), None)
+        line = next(
+            (number for number, text in enumerate(self.lines, 1) if pattern.match(text)), None
+        )
         self.problems.append(Problem(line, problem, expected, self.lines[line - 1] if line else ""))
 
     def value(self, key: SettingKey, value: Any) -> Any:
@@ -97,20 +112,32 @@ class _Reader:
             self.add(key.name, f"{key.name} is no text", "the path of a file")
             return None
         if not os.path.isfile(os.path.join(self.folder, value)):
-            self.add(key.name, f"there is no file {value}", f"a path from the folder of {self.name}")
+            self.add(
+                key.name, f"there is no file {value}", f"a path from the folder of {self.name}"
+            )
         return value
 
     def _files(self, key: SettingKey, value: Any) -> list[str]:
         patterns = [value] if isinstance(value, str) else value
         if not isinstance(patterns, list) or not all(isinstance(one, str) for one in patterns):
-            self.add(key.name, f"{key.name} is no list of texts", 'paths or patterns, such as ["runs/*.run"]')
+            self.add(
+                key.name,
+                f"{key.name} is no list of texts",
+                'paths or patterns, such as ["runs/*.run"]',
+            )
             return []
         paths: list[str] = []
         for pattern in patterns:
-            names = sorted(glob.glob(pattern, root_dir=self.folder or None, recursive=True), key=os.fsencode)
+            names = sorted(
+                glob.glob(pattern, root_dir=self.folder or None, recursive=True), key=os.fsencode
+            )
             files = [name for name in names if os.path.isfile(os.path.join(self.folder, name))]
             if not files:
-                self.add(key.name, f"no file is called {pattern}", f"a path or pattern from the folder of {self.name}")
+                self.add(
+                    key.name,
+                    f"no file is called {pattern}",
+                    f"a path or pattern from the folder of {self.name}",
+                )
             paths += [name for name in files if name not in paths]
         return paths
 
@@ -118,10 +145,15 @@ class _Reader:
         if not isinstance(value, dict) or not value:
             self.add(key.name, f"{key.name} is no table of files", "name = path, one a line")
             return {}
-        return {name: self._file(SettingKey(name, "file", ""), path) or "" for name, path in value.items()}
+        return {
+            name: self._file(SettingKey(name, "file", ""), path) or ""
+            for name, path in value.items()
+        }
 
     def _names(self, key: SettingKey, value: Any) -> dict[str, str]:
-        if not isinstance(value, dict) or not all(isinstance(words, str) for words in value.values()):
+        if not isinstance(value, dict) or not all(
+            isinstance(words, str) for words in value.values()
+        ):
             self.add(key.name, f"{key.name} is no table of words", "name = words, one a line")
             return {}
         return value
@@ -133,7 +165,11 @@ class _Reader:
         right = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
         if not right or (key.least is not None and value < key.least):
             at_least = "" if key.least is None else f" of at least {key.least:g}"
-            self.add(key.name, f"{key.name} = {value!r}", f"a {'whole ' if whole else ''}number{at_least}")
+            self.add(
+                key.name,
+                f"{key.name} = {value!r}",
+                f"a {'whole ' if whole else ''}number{at_least}",
+            )
             return None
         return value
 

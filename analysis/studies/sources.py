@@ -1,9 +1,11 @@
-"""A campaign, a collection or a release as plain files with a TOML file, as if a person had written it.
+"""A campaign, a collection or a release as plain files with a TOML file, as if a person had written
+it.
 
-    path = campaign_inputs(study, "my-campaign", folder)     # folder/study.toml beside the files that it names
+    path = campaign_inputs(study, "my-campaign", folder)     # folder/study.toml beside the files
+    that it names
 
-What the study does not ask for is not written. The folder goes into the study, so that it can be made again without the database.
-"""
+What the study does not ask for is not written. The folder goes into the study, so that it can be
+made again without the database."""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ from typing import IO, Any
 
 from django.utils.translation import gettext as _
 
-from analysis.commandline.stored_campaigns import campaign_named, collection_named, judgements_text, run_of, why_not_naive
+from analysis.commandline.stored_campaigns import (
+    campaign_named,
+    collection_named,
+    judgements_text,
+    run_of,
+    why_not_naive,
+)
 from analysis.core.measures import at_judged_depth, parse_measures
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import campaign_qrels, is_own
@@ -104,7 +112,9 @@ class _Folder:
         for key, paths in given.uploads.items():
             kind = self.kinds[key]
             names = {Path(path).name.partition(".")[0]: path for path in paths}
-            self.value(key, names if kind == "named" else list(paths) if kind == "files" else paths[-1])
+            self.value(
+                key, names if kind == "named" else list(paths) if kind == "files" else paths[-1]
+            )
         for key, value in given.values.items():
             self.value(key, value)
         path = self.folder / SETTINGS
@@ -121,13 +131,18 @@ def toml(said: Mapping[str, Any]) -> str:
     plain = [line(name, value) for name, value in said.items() if not isinstance(value, dict)]
     for name, table in said.items():
         if isinstance(table, dict):
-            plain += ["", f"[{name}]", *(line(json.dumps(key, ensure_ascii=False), value) for key, value in table.items())]
+            plain += [
+                "",
+                f"[{name}]",
+                *(line(json.dumps(key, ensure_ascii=False), value) for key, value in table.items()),
+            ]
     return "\n".join(plain) + "\n"
 
 
 def campaign_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHING) -> str:
-    """-> the TOML file. Judgements are those of the campaign as it is now, qrels its labels; click qrels are the collection's qrels from clicks.
-    given: what a person chose and brought along. Raises BadInput."""
+    """-> the TOML file. Judgements are those of the campaign as it is now, qrels its labels; click
+    qrels are the collection's qrels from clicks. given: what a person chose and brought along.
+    Raises BadInput."""
     with snapshot():
         return _campaign_inputs(study, campaign_named(slug), folder, given)
 
@@ -142,32 +157,59 @@ def _campaign_inputs(study: Study, campaign: Campaign, folder: Path, given: Give
     made.value("simulated", campaign.simulated)
     made.file("judgements", "judgements.tsv", lambda out: out.write(judgements_text(campaign)))
     _scale(made, campaign.scale, campaign.threshold, campaign.min_active_seconds)
-    for key, name, scale in (("labels", "labels", "graded"), ("binary_labels", "labels-binary", "binary")):
-        made.file(key, f"{name}.qrels", _qrels_writer(campaign_qrels, campaign, f"campaign:{scale}:majority", slug))
+    for key, name, scale in (
+        ("labels", "labels", "graded"),
+        ("binary_labels", "labels-binary", "binary"),
+    ):
+        made.file(
+            key,
+            f"{name}.qrels",
+            _qrels_writer(campaign_qrels, campaign, f"campaign:{scale}:majority", slug),
+        )
     if study.name == "comparison" and "measures" not in given.values:
         usual = parse_measures(str(keys_of(study)["measures"].default))
         made.value("measures", " ".join(map(str, at_judged_depth(usual, campaign.judged_depth))))
     if "grades" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
         made.value("level", campaign.threshold)  # from which the campaign calls a grade relevant
-    if campaign.pool is not None and campaign.pool.depth is not None:  # a pool that a file named without ranks has no top
+    if (
+        campaign.pool is not None and campaign.pool.depth is not None
+    ):  # a pool that a file named without ranks has no top
         made.file("pool", "pool.tsv", lambda out: out.writelines(pool_lines(campaign)))
     if click_references(campaign, given):  # a release has no clicks, so nothing contradicts there
-        made.one_of_files("document_texts", "documents.jsonl.gz", lambda out: exports.write_documents(campaign, out))
+        made.one_of_files(
+            "document_texts",
+            "documents.jsonl.gz",
+            lambda out: exports.write_documents(campaign, out),
+        )
     if chosen := [row for row in feedback_rows(campaign) if row[1] == OPINION]:
-        made.file("survey", "feedback.tsv", lambda out: out.write(tab_separated(FEEDBACK_COLUMNS, chosen)))
-    _of_collection(made, campaign.collection, campaign, given, qrels=own, clicks=click_references(campaign, given))
+        made.file(
+            "survey", "feedback.tsv", lambda out: out.write(tab_separated(FEEDBACK_COLUMNS, chosen))
+        )
+    _of_collection(
+        made,
+        campaign.collection,
+        campaign,
+        given,
+        qrels=own,
+        clicks=click_references(campaign, given),
+    )
     return made.finish(given)
 
 
 def click_references(campaign: Campaign, given: Given) -> Sequence[str]:
-    """References of the click qrels: the chosen ones, by default all of the collection that come from clicks."""
+    """References of the click qrels: the chosen ones, by default all of the collection that come
+    from clicks."""
     rows = campaign.collection.qrels.filter(kind=Qrels.Kind.CLICKS).order_by("name")
-    return [f"imported:{pk}" for pk in rows.values_list("pk", flat=True)] if given.clicks is None else given.clicks
+    return (
+        [f"imported:{pk}" for pk in rows.values_list("pk", flat=True)]
+        if given.clicks is None
+        else given.clicks
+    )
 
 
 def collection_inputs(study: Study, slug: str, folder: Path, given: Given = NOTHING) -> str:
-    """-> the TOML file. Without a choice the qrels are those that do not come from clicks. Raises BadInput where a study takes one of
-    several."""
+    """-> the TOML file. Without a choice the qrels are those that do not come from clicks. Raises
+    BadInput where a study takes one of several."""
     collection = collection_named(slug)
     made = _Folder(study, folder)
     made.value("title", f"{collection.name}: {study.title}")
@@ -175,14 +217,22 @@ def collection_inputs(study: Study, slug: str, folder: Path, given: Given = NOTH
     judged = [reference for reference, row in rows if row.kind != Qrels.Kind.CLICKS]
     wanted = list(given.qrels) or judged or [reference for reference, _ in rows]
     if made.kinds.get("qrels") == "file" and len(wanted) > 1:
-        raise BadInput(f"the collection {slug} has {len(wanted)} qrels ({', '.join(row.name for _, row in rows)}); choose one")
+        raise BadInput(
+            f"the collection {slug} has {len(wanted)} qrels ({', '.join(row.name for _, row in rows)}); choose one"
+        )
     clicks = [reference for reference, row in rows if row.kind == Qrels.Kind.CLICKS]
     _of_collection(made, collection, None, given, qrels=wanted, clicks=clicks)
     return made.finish(given)
 
 
 def _of_collection(
-    made: _Folder, collection: Collection, campaign: Campaign | None, given: Given, *, qrels: Sequence[str], clicks: Sequence[str]
+    made: _Folder,
+    collection: Collection,
+    campaign: Campaign | None,
+    given: Given,
+    *,
+    qrels: Sequence[str],
+    clicks: Sequence[str],
 ) -> None:
     """What lies in the collection: documents, topics, runs, qrels."""
     made.value("documents", count_documents(collection) or None)
@@ -194,15 +244,22 @@ def _of_collection(
             made.named("qrels", name, "qrels", write)
     elif qrels:
         name, write = qrels_named(qrels[0], collection, campaign)
-        made.file("qrels", "labels.qrels" if is_own(qrels[0]) else path_of("qrels", name, ".qrels", made.taken), write)
+        made.file(
+            "qrels",
+            "labels.qrels" if is_own(qrels[0]) else path_of("qrels", name, ".qrels", made.taken),
+            write,
+        )
     for reference in clicks if given.clicks is None else given.clicks:
         refuse_judged(reference, collection)
         name, write = qrels_named(reference, collection, campaign)
         made.named("clicks", name, "clicks", write)
 
 
-def qrels_named(reference: str, collection: Collection, campaign: Campaign | None) -> tuple[str, Callable[[IO[str]], object]]:
-    """(name, what writes them) of `imported:ID` or of a campaign's own labels. Raises Refused for what is not there."""
+def qrels_named(
+    reference: str, collection: Collection, campaign: Campaign | None
+) -> tuple[str, Callable[[IO[str]], object]]:
+    """(name, what writes them) of `imported:ID` or of a campaign's own labels. Raises Refused for
+    what is not there."""
     source, _colon, number = reference.partition(":")
     if source == "imported" and number.isdecimal():
         row = collection.qrels.filter(pk=int(number)).first()
@@ -215,11 +272,19 @@ def qrels_named(reference: str, collection: Collection, campaign: Campaign | Non
 
 
 def refuse_judged(reference: str, collection: Collection) -> None:
-    """Raises Refused for qrels that are labels by people: compared with clicks, they would be compared with themselves."""
+    """Raises Refused for qrels that are labels by people: compared with clicks, they would be
+    compared with themselves."""
     number = reference.removeprefix("imported:")
-    row = collection.qrels.filter(pk=int(number)).exclude(kind=Qrels.Kind.CLICKS).first() if number.isdecimal() else None
+    row = (
+        collection.qrels.filter(pk=int(number)).exclude(kind=Qrels.Kind.CLICKS).first()
+        if number.isdecimal()
+        else None
+    )
     if row is not None:
-        raise Refused(_("%(name)s holds judgements. Choose qrels that were imported as clicks.") % {"name": row.name})
+        raise Refused(
+            _("%(name)s holds judgements. Choose qrels that were imported as clicks.")
+            % {"name": row.name}
+        )
 
 
 def _scale(made: _Folder, scale: Any, threshold: int, min_seconds: float) -> None:
@@ -236,35 +301,58 @@ def _scale(made: _Folder, scale: Any, threshold: int, min_seconds: float) -> Non
 def _runs(made: _Folder, collection: Collection, chosen: Sequence[int] | None) -> None:
     if "runs" not in made.keys:
         return
-    rows = [row for row in collection.runs.order_by("submitted_on", "tag") if chosen is None or row.pk in chosen]
+    rows = [
+        row
+        for row in collection.runs.order_by("submitted_on", "tag")
+        if chosen is None or row.pk in chosen
+    ]
     for row in sorted(rows, key=lambda row: row.tag):
         name = path_of("runs", row.tag, ".run.gz", made.taken)
         made._written(name, _run_writer(run_of(row), row.tag))
     made.value("runs", ["runs/*.run.gz"] if rows else [])
     if rows and all(row.submitted_on for row in rows):
         header = ["tag", "date", "group", "baseline", "description"]
-        lines = [[r.tag, r.submitted_on.isoformat() if r.submitted_on else "", r.group, int(r.baseline), r.description] for r in rows]
+        lines = [
+            [
+                r.tag,
+                r.submitted_on.isoformat() if r.submitted_on else "",
+                r.group,
+                int(r.baseline),
+                r.description,
+            ]
+            for r in rows
+        ]
         made.file("order", "order.tsv", lambda out: out.write(tab_separated(header, lines)))
 
 
 PARTS = (
-    ("judgements", "judgements.tsv"), ("labels", "qrels.txt"), ("binary_labels", "qrels-binary.txt"), ("qrels", "qrels.txt"),
-    ("pool", "pool.tsv"), ("texts", "topics.tsv"), ("survey", "feedback.tsv"),
-)  # fmt: skip
+    ("judgements", "judgements.tsv"),
+    ("labels", "qrels.txt"),
+    ("binary_labels", "qrels-binary.txt"),
+    ("qrels", "qrels.txt"),
+    ("pool", "pool.tsv"),
+    ("texts", "topics.tsv"),
+    ("survey", "feedback.tsv"),
+)
 """Key of a study and the part of a release that it is."""
 
 
 def release_inputs(study: Study, path: str, folder: Path) -> str:
-    """-> the TOML file. path: a release's zip file, or the folder into which it was unpacked. A release holds no runs."""
+    """-> the TOML file. path: a release's zip file, or the folder into which it was unpacked. A
+    release holds no runs."""
     if Path(path).is_dir():
-        return _inputs_of_release(study, path, folder, packed(Path(path), folder.parent / "release.zip"))
+        return _inputs_of_release(
+            study, path, folder, packed(Path(path), folder.parent / "release.zip")
+        )
     return _inputs_of_release(study, path, folder, Path(path))
 
 
 def packed(unpacked: Path, target: Path) -> Path:
     """The release of a folder as a file, so that one reader checks both."""
     if not (unpacked / "campaign.json").exists():
-        raise BadInput(f"{unpacked}: no campaign.json, so it is no release; name a TOML file or a release")
+        raise BadInput(
+            f"{unpacked}: no campaign.json, so it is no release; name a TOML file or a release"
+        )
     with zipfile.ZipFile(target, "w") as out:
         for one in sorted(unpacked.rglob("*")):
             if one.is_file():
@@ -288,6 +376,11 @@ def _inputs_of_release(study: Study, name: str, folder: Path, path: Path) -> str
                 if (folder / part).stat().st_size:
                     made.value(key, part)
         made.value("simulated", bool(about.get("simulated")))
-        _scale(made, settings["scale"], settings["threshold"], float(settings.get("min_active_seconds") or 0))
+        _scale(
+            made,
+            settings["scale"],
+            settings["threshold"],
+            float(settings.get("min_active_seconds") or 0),
+        )
         made.value("documents", release.about["collection"].get("n_documents"))
     return made.finish(NOTHING)

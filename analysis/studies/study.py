@@ -21,7 +21,8 @@ class PartLeftOut(Exception):
 
 @dataclass(frozen=True)
 class SettingKey:
-    """An input of the TOML file. kind: file; files (patterns, in the order of names); named (a table: name = file); names (a table:
+    """An input of the TOML file. kind: file; files (patterns, in the order of names); named (a
+    table: name = file); names (a table:
     name = words); whole, number, text, texts, flag. help: one sentence. least: of numbers."""
 
     name: str
@@ -43,7 +44,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """What a part gives. words: paragraphs. values: for JSON, what a script would ask for. files: name below `data/` -> content."""
+    """What a part gives. words: paragraphs. values: for JSON, what a script would ask for. files:
+    name below `data/` -> content."""
 
     tables: list[Table] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)

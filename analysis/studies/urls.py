@@ -6,9 +6,17 @@ from analysis.studies import views
 
 urlpatterns = [
     path("campaigns/<slug:slug>/studies/", views.campaign_page, name="campaign-studies"),
-    path("campaigns/<slug:slug>/studies/new/<str:name>/", views.campaign_new, name="campaign-study-new"),
+    path(
+        "campaigns/<slug:slug>/studies/new/<str:name>/",
+        views.campaign_new,
+        name="campaign-study-new",
+    ),
     path("collections/<slug:slug>/studies/", views.collection_page, name="collection-studies"),
-    path("collections/<slug:slug>/studies/new/<str:name>/", views.collection_new, name="collection-study-new"),
+    path(
+        "collections/<slug:slug>/studies/new/<str:name>/",
+        views.collection_new,
+        name="collection-study-new",
+    ),
     path("studies/<int:pk>/", views.study, name="study"),
     path("studies/<int:pk>/study.zip", views.folder, name="study-zip"),
     path("studies/<int:pk>/again", views.make_again, name="study-again"),

@@ -1,4 +1,5 @@
-"""Studies of a campaign or collection: what can be asked, the form, the study on a page, its folder as a zip file."""
+"""Studies of a campaign or collection: what can be asked, the form, the study on a page, its folder
+as a zip file."""
 
 from __future__ import annotations
 
@@ -28,15 +29,24 @@ from pooling.selectors.jobs import shown
 from pooling.tasks import send
 
 TYPES = {
-    "pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png", "csv": "text/csv; charset=utf-8",
-    "json": "application/json", "tex": "application/x-tex; charset=utf-8", "md": "text/markdown; charset=utf-8",
+    "pdf": "application/pdf",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "tex": "application/x-tex; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
     "html": "text/html; charset=utf-8",
-}  # fmt: skip
+}
 OTHER = "application/octet-stream"
 
 
 def _index(request: HttpRequest, collection: Collection, campaign: Campaign | None) -> HttpResponse:
-    here = Report.objects.filter(campaign=campaign) if campaign else Report.objects.filter(collection=collection, campaign=None)
+    here = (
+        Report.objects.filter(campaign=campaign)
+        if campaign
+        else Report.objects.filter(collection=collection, campaign=None)
+    )
     studies = [study_named(name) for name in NAMES]
     kinds = [(Report.STUDY + study.name, study.title) for study in studies]
     shown = reports_page(request, here.filter(kind__startswith=Report.STUDY), kinds)
@@ -47,14 +57,28 @@ def _index(request: HttpRequest, collection: Collection, campaign: Campaign | No
 campaign_page, collection_page = of_both(_index)
 
 
-def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None, name: str) -> HttpResponse:
+def _new(
+    request: HttpRequest, collection: Collection, campaign: Campaign | None, name: str
+) -> HttpResponse:
     if name not in NAMES:
         raise Http404("No such study.")
     chosen = study_named(name)
-    form = StudyForm(request.POST or None, request.FILES or None, study=chosen, collection=collection, campaign=campaign)
+    form = StudyForm(
+        request.POST or None,
+        request.FILES or None,
+        study=chosen,
+        collection=collection,
+        campaign=campaign,
+    )
     if form.is_valid():
         try:
-            row = keeping.ask_for_study(chosen, collection=collection, campaign=campaign, given=form.given(), user=request.user)
+            row = keeping.ask_for_study(
+                chosen,
+                collection=collection,
+                campaign=campaign,
+                given=form.given(),
+                user=request.user,
+            )
         except Refused as error:
             form.add_error(None, f"{str(error)[:1].upper()}{str(error)[1:]}.")
         except FormatError as error:
@@ -78,10 +102,21 @@ def _started(row: Report) -> HttpResponse:
 @require_safe
 def study(request: HttpRequest, pk: int) -> HttpResponse:
     row = visible_study(request, pk)
-    context = frame(row.collection, row.campaign) | {"row": row, "study": keeping.study_of(row), "job": row.job, "full": False}
-    context |= {"work": shown(row.job) if row.job is not None else None, "goes": goes_with_report(row)}
+    context = frame(row.collection, row.campaign) | {
+        "row": row,
+        "study": keeping.study_of(row),
+        "job": row.job,
+        "full": False,
+    }
+    context |= {
+        "work": shown(row.job) if row.job is not None else None,
+        "goes": goes_with_report(row),
+    }
     if row.finished_at:
-        context |= {"body": mark_safe(body_of(row)), "about": about_study(row)}  # of report.html, which escapes what it says
+        context |= {
+            "body": mark_safe(body_of(row)),
+            "about": about_study(row),
+        }  # of report.html, which escapes what it says
     return render(request, "analysis/study.html", context)
 
 
@@ -98,7 +133,9 @@ def folder(request: HttpRequest, pk: int) -> FileResponse:
 def file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     """One file of the folder. Always a download: what stands in it was written by people."""
     row = visible_study(request, pk)
-    response = HttpResponse(file_of(row, name), content_type=TYPES.get(name.rpartition(".")[2], OTHER))
+    response = HttpResponse(
+        file_of(row, name), content_type=TYPES.get(name.rpartition(".")[2], OTHER)
+    )
     response.headers["Content-Disposition"] = f'attachment; filename="{name.rpartition("/")[2]}"'
     return response
 
@@ -122,4 +159,8 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     row = visible_study(request, pk)
     delete_report(row)
     messages.success(request, _("The study is deleted."))
-    return redirect("campaign-studies", row.campaign.slug) if row.campaign else redirect("collection-studies", row.collection.slug)
+    return (
+        redirect("campaign-studies", row.campaign.slug)
+        if row.campaign
+        else redirect("collection-studies", row.collection.slug)
+    )

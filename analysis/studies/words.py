@@ -12,8 +12,18 @@ from analysis.systems.tabular import Table
 
 READING = (
     SettingKey("level", "whole", "Lowest relevant grade of the qrels (1).", least=1),
-    SettingKey("topics", "text", "complete (default) or intersection.", choices=("complete", "intersection")),
-    SettingKey("scores", "text", "Precision of scores in runs: float64 (default) or float32.", choices=("float64", "float32")),
+    SettingKey(
+        "topics",
+        "text",
+        "complete (default) or intersection.",
+        choices=("complete", "intersection"),
+    ),
+    SettingKey(
+        "scores",
+        "text",
+        "Precision of scores in runs: float64 (default) or float32.",
+        choices=("float64", "float32"),
+    ),
     SettingKey("lenient", "flag", "Runs may have extra columns, or three or four only."),
 )
 READ = tuple(key.name for key in READING)
@@ -28,7 +38,10 @@ def slug(text: str) -> str:
 
 def prefixed(tables: Sequence[Table], before: str, *, title: str = "") -> list[Table]:
     """The same tables with names of their own in a study."""
-    return [replace(table, key=f"{before}-{table.key}", title=f"{table.title}{title}") for table in tables]
+    return [
+        replace(table, key=f"{before}-{table.key}", title=f"{table.title}{title}")
+        for table in tables
+    ]
 
 
 def pictured(pictures: Sequence[str], key: str) -> list[Figure]:

@@ -1,13 +1,18 @@
-"""Reports on systems: the commands over runs and qrels, run on what is stored, their answers kept and drawn.
+"""Reports on systems: the commands over runs and qrels, run on what is stored, their answers kept
+and drawn.
 
-    kinds     what can be asked, one kind a file: a command, its choices, the arguments they make; its answer as tables, pictures, figures
-    kind      what a kind consists of; options: its fields; written_files: small files that its command reads
+    kinds     what can be asked, one kind a file: a command, its choices, the arguments they make;
+    its answer as tables, pictures, figures
+    kind      what a kind consists of; options: its fields; written_files: small files that its
+    command reads
     inputs    the stored runs, qrels and small files that a report reads
     reports   a report asked for, computed by a job, kept, deleted
-    answers   which system leads in a campaign, computed by a job; answer_page, answer_pictures: what the page shows of it
-    running   the command on stored runs and qrels in place of files; pieces: its work in parts that any worker may take
-    tables, pictures, figures  what answers of several kinds have in common; tabular: a table as CSV, LaTeX, JSON
+    answers   which system leads in a campaign, computed by a job; answer_page, answer_pictures:
+    what the page shows of it
+    running   the command on stored runs and qrels in place of files; pieces: its work in parts that
+    any worker may take
+    tables, pictures, figures  what answers of several kinds have in common; tabular: a table as
+    CSV, LaTeX, JSON
 
-A report's result is the command's JSON object, because it is the command that computes it: from the arguments which the page
-shows, through the command's own parser.
-"""
+A report's result is the command's JSON object, because it is the command that computes it: from the
+arguments which the page shows, through the command's own parser."""

@@ -11,7 +11,14 @@ from django.utils.translation import ngettext
 from analysis.core.measures import UnknownMeasure
 from analysis.judgements.live import Live
 from analysis.judgements.page_rows import page_rows
-from analysis.systems.answer_pictures import looks_picture, order_words, pairs_picture, places_table, scores_picture, scores_table
+from analysis.systems.answer_pictures import (
+    looks_picture,
+    order_words,
+    pairs_picture,
+    places_table,
+    scores_picture,
+    scores_table,
+)
 from analysis.systems.answers import (
     is_running,
     last_answer,
@@ -28,8 +35,14 @@ from pooling.models import Job
 
 
 def context_of(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | None]:
-    """-> (what the template shows, a new job to be sent). asked: the name of a measure as a person wrote it, empty for the usual one."""
-    shown: dict[str, Any] = {"offered": offered(campaign), "measure": asked or usual_measure(campaign), "wrong": "", "why_not": why_no_answer(campaign)}
+    """-> (what the template shows, a new job to be sent). asked: the name of a measure as a person
+    wrote it, empty for the usual one."""
+    shown: dict[str, Any] = {
+        "offered": offered(campaign),
+        "measure": asked or usual_measure(campaign),
+        "wrong": "",
+        "why_not": why_no_answer(campaign),
+    }
     shown["depth"] = campaign.judged_depth
     try:
         measure = measure_named(campaign, shown["measure"])
@@ -47,11 +60,19 @@ def context_of(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | No
 
 
 def context_for_readers(campaign: Campaign, asked: str) -> dict[str, Any]:
-    """The same of the answer that was computed last, for who changes nothing and starts no job; other measures are those with an answer."""
+    """The same of the answer that was computed last, for who changes nothing and starts no job;
+    other measures are those with an answer."""
     measures = measures_answered(campaign)
     usual = usual_measure(campaign)
-    wanted = asked if asked in measures else usual if usual in measures else next(iter(measures), usual)
-    shown: dict[str, Any] = {"offered": measures, "measure": wanted, "reading": True, "why_not": why_no_answer(campaign)}
+    wanted = (
+        asked if asked in measures else usual if usual in measures else next(iter(measures), usual)
+    )
+    shown: dict[str, Any] = {
+        "offered": measures,
+        "measure": wanted,
+        "reading": True,
+        "why_not": why_no_answer(campaign),
+    }
     shown["depth"] = campaign.judged_depth
     if shown["why_not"]:
         return shown
@@ -69,7 +90,10 @@ def _of_answer(answer: dict[str, Any], live: Live) -> dict[str, Any]:
         "unjudged": holes_words(answer),
         "order": order_words(answer),
         "pictures": [mark_safe(picture) for picture in pictures_of(answer)],
-        "tables": [scores_table(answer), *([places_table(answer)] if len(answer["looks"]) > 1 else [])],
+        "tables": [
+            scores_table(answer),
+            *([places_table(answer)] if len(answer["looks"]) > 1 else []),
+        ],
         "notes": notes_on(answer),
     }
 
@@ -82,12 +106,26 @@ def pictures_of(answer: dict[str, Any]) -> list[str]:
 def rests_on(answer: dict[str, Any], n_topics: int) -> str:
     """Which labels and topics count."""
     topics = {"n": f"{answer['topics']:,}", "whole": f"{n_topics:,}"}
-    labels = ngettext("%(n)s label", "%(n)s labels", answer["labels"]) % {"n": f"{answer['labels']:,}"}
+    labels = ngettext("%(n)s label", "%(n)s labels", answer["labels"]) % {
+        "n": f"{answer['labels']:,}"
+    }
     if answer["estimated"]:
-        over = ngettext("Estimated over %(n)s topic", "Estimated over %(n)s topics", answer["topics"]) % topics
-        says = _("%(over)s from %(labels)s of a sample of %(pairs)s pairs; the p-values are those of new topics.")
+        over = (
+            ngettext("Estimated over %(n)s topic", "Estimated over %(n)s topics", answer["topics"])
+            % topics
+        )
+        says = _(
+            "%(over)s from %(labels)s of a sample of %(pairs)s pairs; the p-values are those of new topics."
+        )
         return says % {"over": over, "labels": labels, "pairs": f"{answer['pairs']:,}"}
-    over = ngettext("Over %(n)s of %(whole)s topic, those with a label", "Over %(n)s of %(whole)s topics, those with a label", n_topics) % topics
+    over = (
+        ngettext(
+            "Over %(n)s of %(whole)s topic, those with a label",
+            "Over %(n)s of %(whole)s topics, those with a label",
+            n_topics,
+        )
+        % topics
+    )
     says = ngettext(
         "%(over)s; %(labels)s, each by the majority of at least %(least)s judgement.",
         "%(over)s; %(labels)s, each by the majority of at least %(least)s judgements.",
@@ -110,7 +148,11 @@ def holes_words(answer: dict[str, Any]) -> str:
         return _("What was not drawn is estimated, not taken for not relevant.")
     told = [one for one in answer["systems"] if one["unjudged"] is not None]
     why = answer["why_no_bounds"]
-    not_said = " " + _("How far they could move the means is not said: %(why)s.") % {"why": why} if why else ""
+    not_said = (
+        " " + _("How far they could move the means is not said: %(why)s.") % {"why": why}
+        if why
+        else ""
+    )
     if not told:
         return _("Unjudged documents count as not relevant in these means.") + not_said
     most = max(told, key=lambda one: (one["unjudged"], one["tag"]))
@@ -118,9 +160,14 @@ def holes_words(answer: dict[str, Any]) -> str:
         return answer["open"] or _("Every document that these scores look at is judged.")
     mean = sum(one["unjudged"] for one in told) / len(told)
     says = _(
-        "Of the documents that these scores look at %(share)s %% are unjudged, most of %(tag)s (%(most)s %%); they count as not relevant here."
+        "Of the documents that these scores look at %(share)s %% are unjudged, most of %(tag)s "
+        "(%(most)s %%); they count as not relevant here."
     )
-    words = says % {"share": f"{100 * mean:.0f}", "tag": most["tag"], "most": f"{100 * most['unjudged']:.0f}"}
+    words = says % {
+        "share": f"{100 * mean:.0f}",
+        "tag": most["tag"],
+        "most": f"{100 * most['unjudged']:.0f}",
+    }
     return words + not_said if why else f"{words} {answer['open']}".rstrip()
 
 
@@ -132,11 +179,24 @@ def notes_on(answer: dict[str, Any]) -> list[str]:
         if one["reason"]:
             by_reason.setdefault(one["reason"], []).append(one["tag"])
     for reason, tags in by_reason.items():
-        says = _("No interval for %(runs)s and %(more)s more: %(reason)s.") if len(tags) > 5 else _("No interval for %(runs)s: %(reason)s.")
+        says = (
+            _("No interval for %(runs)s and %(more)s more: %(reason)s.")
+            if len(tags) > 5
+            else _("No interval for %(runs)s: %(reason)s.")
+        )
         if len(tags) == len(answer["systems"]):
             says = _("No interval for any run: %(reason)s.")
         notes.append(says % {"runs": ", ".join(tags[:5]), "more": len(tags) - 5, "reason": reason})
-    notes.append(_("Tests and 95% intervals hold for a single look. If you check repeatedly while judging is running, they are wrong more often than 5%."))
+    notes.append(
+        _(
+            "Tests and 95% intervals hold for a single look. If you check repeatedly while "
+            "judging is running, they are wrong more often than 5%."
+        )
+    )
     if not answer["estimated"]:
-        notes.append(_("Runs that did not contribute to the pool have more unjudged documents and lose more by them."))
+        notes.append(
+            _(
+                "Runs that did not contribute to the pool have more unjudged documents and lose more by them."
+            )
+        )
     return notes

@@ -1,4 +1,5 @@
-"""Pictures of the answer of the page Systems: scores with intervals, p-values of all pairs, the scores at each tenth of the judgements."""
+"""Pictures of the answer of the page Systems: scores with intervals, p-values of all pairs, the
+scores at each tenth of the judgements."""
 
 from __future__ import annotations
 
@@ -20,16 +21,30 @@ LEVELS = ((0.0, "p < 0.001"), (0.001, "p < 0.01"), (0.01, "p < 0.05"), (0.05, "n
 
 def scores_picture(answer: Mapping[str, Any]) -> str:
     systems = answer["systems"][:MOST_RUNS]
-    rows = [DrawnInterval(one["tag"], one["mean"], one["low"], one["high"], "", one["least"], one["most"]) for one in systems]
+    rows = [
+        DrawnInterval(
+            one["tag"], one["mean"], one["low"], one["high"], "", one["least"], one["most"]
+        )
+        for one in systems
+    ]
     what = "Estimated mean" if answer["estimated"] else "Mean"
     caption = f"{what} {answer['measure']} over {answer['topics']} topics, best first"
     if len(answer["systems"]) > MOST_RUNS:
         caption += f"; the best {MOST_RUNS} of {len(answer['systems'])}"
-    meanings = (what.lower(), "95 % interval, for new topics", "what other grades of the unjudged documents could make of it")
+    meanings = (
+        what.lower(),
+        "95 % interval, for new topics",
+        "what other grades of the unjudged documents could make of it",
+    )
     return intervals(
-        rows, caption=caption, x_label=f"mean {answer['measure']}", what="runs", form=lambda v: f"{v:.3f}", meanings=meanings,
+        rows,
+        caption=caption,
+        x_label=f"mean {answer['measure']}",
+        what="runs",
+        form=lambda v: f"{v:.3f}",
+        meanings=meanings,
         reason="No topic has a label yet.",
-    )  # fmt: skip
+    )
 
 
 def pairs_picture(answer: Mapping[str, Any]) -> str:
@@ -43,23 +58,40 @@ def pairs_picture(answer: Mapping[str, Any]) -> str:
     if len(answer["systems"]) > len(tags):
         caption += f" over all runs; shown are the best {len(tags)} of {len(answer['systems'])}"
     return matrix(
-        tags, tags, values, caption=caption, row_label="run", column_label="against", form=p_text, written=len(tags) <= 12, classes=LEVELS,
-        reason=f"There are no tests: {answer['untested']}." if answer["untested"] else "There is one run only.",
-    )  # fmt: skip
+        tags,
+        tags,
+        values,
+        caption=caption,
+        row_label="run",
+        column_label="against",
+        form=p_text,
+        written=len(tags) <= 12,
+        classes=LEVELS,
+        reason=f"There are no tests: {answer['untested']}."
+        if answer["untested"]
+        else "There is one run only.",
+    )
 
 
 def looks_picture(answer: Mapping[str, Any]) -> str:
     """The best runs of now; none of a sampled pool, whose stages are looked at as a whole."""
     looks: Sequence[Mapping[str, Any]] = answer["looks"]
     tags = [one["tag"] for one in answer["systems"][:MOST_LINES]]
-    series = [Line(tag, [(100 * look["share"], look["means"][k]) for look in looks], marks=True) for k, tag in enumerate(tags)]
+    series = [
+        Line(tag, [(100 * look["share"], look["means"][k]) for look in looks], marks=True)
+        for k, tag in enumerate(tags)
+    ]
     caption = f"Mean {answer['measure']} after each tenth of the judgements, and now"
     if len(answer["systems"]) > len(tags):
         caption += f": the best {len(tags)} runs of now"
     return lines(
-        series, caption=caption, x_label="% of the judgements that the pool needs", y_label=f"mean {answer['measure']}", y_form=lambda v: f"{v:.3f}",
+        series,
+        caption=caption,
+        x_label="% of the judgements that the pool needs",
+        y_label=f"mean {answer['measure']}",
+        y_form=lambda v: f"{v:.3f}",
         x_form=lambda v: f"{v:.0f}",
-    )  # fmt: skip
+    )
 
 
 def scores_table(answer: Mapping[str, Any]) -> Table:
@@ -71,7 +103,14 @@ def scores_table(answer: Mapping[str, Any]) -> Table:
             keys.append(key)
             header.append(words)
     rows: list[list[Cell]] = [[one[key] for key in keys] for one in answer["systems"]]
-    note = "Unjudged: share of the documents that the measure looks at. Least, most: the mean with other grades of the unjudged." if "unjudged" in keys else ""
+    note = (
+        (
+            "Unjudged: share of the documents that the measure looks at. Least, most: the mean with "
+            "other grades of the unjudged."
+        )
+        if "unjudged" in keys
+        else ""
+    )
     return Table("scores", f"Runs by {answer['measure']}, best first", header, rows, note)
 
 
@@ -80,19 +119,29 @@ def places_table(answer: Mapping[str, Any]) -> Table:
     looks: Sequence[Mapping[str, Any]] = answer["looks"]
     header = ["run", *(f"{100 * look['share']:.0f} %" for look in looks)]
     columns = [[_place(mean, look["means"]) for mean in look["means"]] for look in looks]
-    rows: list[list[Cell]] = [[one["tag"], *(column[k] for column in columns)] for k, one in enumerate(answer["systems"])]
+    rows: list[list[Cell]] = [
+        [one["tag"], *(column[k] for column in columns)] for k, one in enumerate(answer["systems"])
+    ]
     note = "By the last version of each judgement. " + "; ".join(
-        f"{100 * look['share']:.0f} %: {look['judgements']:,} judgements, {look['topics']:,} topics with a label" for look in looks
+        f"{100 * look['share']:.0f} %: {look['judgements']:,} judgements, {look['topics']:,} topics with a label"
+        for look in looks
     )
-    return Table("places", "Place of each run at each tenth of the judgements", header, rows, note + ".")
+    return Table(
+        "places", "Place of each run at each tenth of the judgements", header, rows, note + "."
+    )
 
 
 def _place(mean: float | None, means: Sequence[float | None]) -> int | None:
-    return None if mean is None else 1 + sum(other is not None and round(other, 10) > round(mean, 10) for other in means)
+    return (
+        None
+        if mean is None
+        else 1 + sum(other is not None and round(other, 10) > round(mean, 10) for other in means)
+    )
 
 
 def order_words(answer: Mapping[str, Any]) -> str:
-    """Since when the run that leads now has led, in one sentence; empty with fewer than two looks, and where no run is said to lead."""
+    """Since when the run that leads now has led, in one sentence; empty with fewer than two looks,
+    and where no run is said to lead."""
     looks = answer["looks"]
     if len(looks) < 2 or why_no_verdict(answer["topics"]):
         return ""

@@ -1,9 +1,12 @@
-"""The answer of a campaign's page Systems: who leads by a measure, how surely, over the judgements so far. Computed by a job, kept as its report
-with the marks of what it knew, shown with its age.
+"""The answer of a campaign's page Systems: who leads by a measure, how surely, over the judgements
+so far. Computed by a job, kept as its report with the marks of what it knew, shown with its age.
 
-    answer, job = newest_answer(campaign, live, "nDCG@10")     the newest answer or None; a new job to be sent where it is out of date
-    last_answer(campaign, live, "nDCG@10")                     the same answer for who starts no job; measures_answered(campaign): of which there is one
-    why_no_answer(campaign)                                    why systems are not scored at all now; empty where they are
+    answer, job = newest_answer(campaign, live, "nDCG@10")     the newest answer or None; a new job
+    to be sent where it is out of date
+    last_answer(campaign, live, "nDCG@10")                     the same answer for who starts no
+    job; measures_answered(campaign): of which there is one
+    why_no_answer(campaign)                                    why systems are not scored at all
+    now; empty where they are
 """
 
 from __future__ import annotations
@@ -28,7 +31,14 @@ from analysis.core.leading import leader_words, open_words, standing_of
 from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, at_judged_depth, parse_measure
 from analysis.core.packing import Packed, index_of, pack
 from analysis.core.significance import why_no_verdict
-from analysis.judgements.campaign_sample import NotEstimable, is_sampled, order_said, sample_of, stages_of, stages_said
+from analysis.judgements.campaign_sample import (
+    NotEstimable,
+    is_sampled,
+    order_said,
+    sample_of,
+    stages_of,
+    stages_said,
+)
 from analysis.judgements.labels import KNOWN, Choices, Labels, labels
 from analysis.judgements.live import Live, live_rows
 from analysis.judgements.stopping_looks import least_judgements
@@ -59,21 +69,32 @@ def usual_measure(campaign: Campaign) -> str:
 
 
 def offered(campaign: Campaign) -> tuple[str, ...]:
-    """The usual measure first. Cutoffs are at most the judged depth: deeper ranks are mostly unjudged."""
+    """The usual measure first. Cutoffs are at most the judged depth: deeper ranks are mostly
+    unjudged."""
     names = OFFERED_SAMPLED if is_sampled(campaign) else OFFERED
     return tuple(map(str, at_judged_depth(map(parse_measure, names), campaign.judged_depth)))
 
 
 def measure_named(campaign: Campaign, name: str) -> Measure:
-    """The measure that a person asks for. UnknownMeasure for what is none, and for one that is not of this campaign's kind of pool."""
+    """The measure that a person asks for. UnknownMeasure for what is none, and for one that is not
+    of this campaign's kind of pool."""
     measure = parse_measure(name.strip())
     if FAMILIES[measure.family].sampled != is_sampled(campaign):
         if is_sampled(campaign):
             known = ", ".join(offered(campaign))
-            raise UnknownMeasure(f"{measure} would count every pair that was not drawn as not relevant; for a sampled pool choose one of {known}")
-        raise UnknownMeasure(f"{measure} estimates from a sampled pool, and this campaign's is none; choose one of {', '.join(offered(campaign))}")
+            raise UnknownMeasure(
+                f"{measure} would count every pair that was not drawn as not relevant; for a "
+                f"sampled pool choose one of {known}"
+            )
+        raise UnknownMeasure(
+            f"{measure} estimates from a sampled pool, and this campaign's is none; choose one of "
+            f"{', '.join(offered(campaign))}"
+        )
     if measure.family == "Judged":
-        raise UnknownMeasure(f"{measure} tells how much is judged, not which system is better; choose one of {', '.join(offered(campaign))}")
+        raise UnknownMeasure(
+            f"{measure} tells how much is judged, not which system is better; choose one of "
+            f"{', '.join(offered(campaign))}"
+        )
     return measure
 
 
@@ -82,46 +103,93 @@ def why_no_answer(campaign: Campaign) -> str:
     if campaign.collection.runs.count() < 2:
         return _("There are fewer than two runs to compare.")
     if unfinished := order_said(campaign):
-        says = _("No system is said to lead: the pool is judged relevant first. %(unfinished)s Scores of such a half-finished pool are not comparable.")
+        says = _(
+            "No system is said to lead: the pool is judged relevant first. %(unfinished)s Scores "
+            "of such a half-finished pool are not comparable."
+        )
         return says % {"unfinished": unfinished}
     if is_sampled(campaign) and not stages_of(campaign)[0]:
         return _("No system is said to lead. %(stages)s") % {"stages": stages_said(campaign)}
     return ""
 
 
-def newest_answer(campaign: Campaign, live: Live, measure: Measure) -> tuple[dict[str, Any] | None, Job | None]:
+def newest_answer(
+    campaign: Campaign, live: Live, measure: Measure
+) -> tuple[dict[str, Any] | None, Job | None]:
     """-> (what `last_answer` gives; a new job to be sent, if it is out of date)"""
     marks = _marks(campaign, live)
     answer = _last(campaign, measure, marks)
     if answer is not None and (answer["current"] or timezone.now() - answer["finished_at"] < STALE):
         return answer, None
-    newest = _jobs(campaign).filter(parameters__measure=str(measure)).order_by("-created_at", "-pk").first()
-    if newest is not None and newest.state == Job.State.FAILED and newest.parameters.get("marks") == marks:
+    newest = (
+        _jobs(campaign)
+        .filter(parameters__measure=str(measure))
+        .order_by("-created_at", "-pk")
+        .first()
+    )
+    if (
+        newest is not None
+        and newest.state == Job.State.FAILED
+        and newest.parameters.get("marks") == marks
+    ):
         return answer, None  # it would fail again
-    running = [job.parameters.get("measure") for job in _jobs(campaign).filter(state__in=Job.ACTIVE)]
-    if str(measure) in running or len(running) >= AT_ONCE or why_no_answer(campaign) or not live.rows.counts.any():
+    running = [
+        job.parameters.get("measure") for job in _jobs(campaign).filter(state__in=Job.ACTIVE)
+    ]
+    if (
+        str(measure) in running
+        or len(running) >= AT_ONCE
+        or why_no_answer(campaign)
+        or not live.rows.counts.any()
+    ):
         return answer, None
     label = f"Which system leads in {campaign.name}, by {measure}"
     parameters = {"marks": marks, "measure": str(measure)}
-    return answer, jobs.enqueue(ANSWER, parameters, label=label, user=None, collection=campaign.collection, campaign_id=campaign.pk)
+    return answer, jobs.enqueue(
+        ANSWER,
+        parameters,
+        label=label,
+        user=None,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
 
 
 def last_answer(campaign: Campaign, live: Live, measure: Measure) -> dict[str, Any] | None:
-    """The newest answer with `finished_at` and `current`, which is whether it knows everything that is known now."""
+    """The newest answer with `finished_at` and `current`, which is whether it knows everything that
+    is known now."""
     return _last(campaign, measure, _marks(campaign, live))
 
 
 def _last(campaign: Campaign, measure: Measure, marks: list[int]) -> dict[str, Any] | None:
-    done = _jobs(campaign).filter(state=Job.State.DONE, parameters__measure=str(measure)).order_by("-finished_at").first()
+    done = (
+        _jobs(campaign)
+        .filter(state=Job.State.DONE, parameters__measure=str(measure))
+        .order_by("-finished_at")
+        .first()
+    )
     if done is None or done.finished_at is None:
         return None
-    return {**done.report, "finished_at": done.finished_at, "current": done.parameters.get("marks") == marks}
+    return {
+        **done.report,
+        "finished_at": done.finished_at,
+        "current": done.parameters.get("marks") == marks,
+    }
 
 
 def measures_answered(campaign: Campaign) -> list[str]:
     """Of which there is an answer: those that are offered in their order, then others."""
-    known = set(_jobs(campaign).filter(state=Job.State.DONE).order_by().values_list("parameters__measure", flat=True).distinct())
-    return [*(name for name in offered(campaign) if name in known), *sorted(known.difference(offered(campaign)))]
+    known = set(
+        _jobs(campaign)
+        .filter(state=Job.State.DONE)
+        .order_by()
+        .values_list("parameters__measure", flat=True)
+        .distinct()
+    )
+    return [
+        *(name for name in offered(campaign) if name in known),
+        *sorted(known.difference(offered(campaign))),
+    ]
 
 
 def is_running(campaign: Campaign, measure: Measure) -> bool:
@@ -130,7 +198,12 @@ def is_running(campaign: Campaign, measure: Measure) -> bool:
 
 def problem_of(campaign: Campaign, measure: Measure) -> str:
     """Why the newest answer that was asked for did not come about; empty where it did."""
-    newest = _jobs(campaign).filter(parameters__measure=str(measure)).order_by("-created_at", "-pk").first()
+    newest = (
+        _jobs(campaign)
+        .filter(parameters__measure=str(measure))
+        .order_by("-created_at", "-pk")
+        .first()
+    )
     return newest.message if newest is not None and newest.state == Job.State.FAILED else ""
 
 
@@ -139,20 +212,34 @@ def _jobs(campaign: Campaign) -> Any:
 
 
 def _marks(campaign: Campaign, live: Live) -> list[int]:
-    """What an answer depends on: judgements, what changes them, the managers' own labels, runs and their tags."""
-    rulings = AuditEvent.objects.filter(campaign=campaign, action__in=(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION))
-    return [live.newest, live.audit, rulings.count(), *mark_of_runs(campaign.collection), mark_of_tags(campaign.collection)]
+    """What an answer depends on: judgements, what changes them, the managers' own labels, runs and
+    their tags."""
+    rulings = AuditEvent.objects.filter(
+        campaign=campaign,
+        action__in=(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION),
+    )
+    return [
+        live.newest,
+        live.audit,
+        rulings.count(),
+        *mark_of_runs(campaign.collection),
+        mark_of_tags(campaign.collection),
+    ]
 
 
 @jobs.kind(ANSWER, unit="runs", figures=True)
 def compute(work: Work) -> dict[str, Any]:
-    """-> report: what `standing_of` gives, each system also with unjudged (share of what the measure reads, None where it reads all), least and
-    most (its mean with other grades of what is unjudged in the tops of all runs, None where not known); measure, words, open, estimated, labels,
-    pairs, judgements, level,
-    without_relevant, why_no_bounds, looks (by tenths of the judgements)"""
+    """-> report: what `standing_of` gives, each system also with unjudged (share of what the
+    measure reads, None where it reads all), least and most (its mean with other grades of what is
+    unjudged in the tops of all runs, None where not known); measure, words, open, estimated,
+    labels, pairs, judgements, level, without_relevant, why_no_bounds, looks (by tenths of the
+    judgements)"""
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     measure = measure_named(campaign, work.parameters["measure"])
-    runs = [_read(work, number, run) for number, run in enumerate(campaign.collection.runs.order_by("tag"))]
+    runs = [
+        _read(work, number, run)
+        for number, run in enumerate(campaign.collection.runs.order_by("tag"))
+    ]
     choices = Choices(min_judgements=least_judgements(campaign))
     live = live_rows(campaign, fresh=0.0)
     made = labels(campaign, choices, rows=live.rows)
@@ -160,7 +247,11 @@ def compute(work: Work) -> dict[str, Any]:
         answer = _by_sample(campaign, choices, made, runs, measure)
     else:
         answer = _by_labels(campaign, live, choices, made, runs, measure)
-    answer |= {"measure": str(measure), "min_judgements": choices.min_judgements, "judgements": int(live.rows.counts.sum())}
+    answer |= {
+        "measure": str(measure),
+        "min_judgements": choices.min_judgements,
+        "judgements": int(live.rows.counts.sum()),
+    }
     answer["words"] = leader_words(answer, str(measure), estimated=answer["estimated"])
     whole: dict[str, Any] = jsonable(answer)
     return whole
@@ -171,8 +262,11 @@ def _read(work: Work, number: int, run: Any) -> RunColumns:
     return rankings_of(run)
 
 
-def _by_sample(campaign: Campaign, choices: Choices, made: Labels, runs: Sequence[RunColumns], measure: Measure) -> dict[str, Any]:
-    """Estimates, with the range in which the mean of new topics would lie; paired t alone, as in `compare_systems --sampled`."""
+def _by_sample(
+    campaign: Campaign, choices: Choices, made: Labels, runs: Sequence[RunColumns], measure: Measure
+) -> dict[str, Any]:
+    """Estimates, with the range in which the mean of new topics would lie; paired t alone, as in
+    `compare_systems --sampled`."""
     try:
         drawn = sample_of(campaign, choices, made=made)
     except NotEstimable as error:
@@ -180,7 +274,15 @@ def _by_sample(campaign: Campaign, choices: Choices, made: Labels, runs: Sequenc
     prel = drawn.prel("graded")
     sample = estimates.sample_of(prel)
     index = index_of(prel.qrels)
-    values = np.stack([estimates.estimate_topics(pack(run, index), sample, [measure], level=campaign.threshold)[:, 0] for run in runs], axis=1)
+    values = np.stack(
+        [
+            estimates.estimate_topics(
+                pack(run, index), sample, [measure], level=campaign.threshold
+            )[:, 0]
+            for run in runs
+        ],
+        axis=1,
+    )
     why = estimates.why_no_interval(sample, measure) or ""
 
     def interval(column: NDArray[np.float64]) -> Interval:
@@ -194,38 +296,90 @@ def _by_sample(campaign: Campaign, choices: Choices, made: Labels, runs: Sequenc
         one |= {"unjudged": None, "least": None, "most": None}
     n_without = int((sample.n_relevant(lowest_that_counts(measure, campaign.threshold)) == 0).sum())
     return standing | {
-        "estimated": True, "labels": int(sample.n_judged.sum()), "pairs": len(sample.grades), "without_relevant": n_without, "open": "",
-        "why_no_bounds": "the pool is sampled, and what was not drawn is estimated", "looks": [], "level": campaign.threshold,
-    }  # fmt: skip
+        "estimated": True,
+        "labels": int(sample.n_judged.sum()),
+        "pairs": len(sample.grades),
+        "without_relevant": n_without,
+        "open": "",
+        "why_no_bounds": "the pool is sampled, and what was not drawn is estimated",
+        "looks": [],
+        "level": campaign.threshold,
+    }
 
 
 def _by_labels(
-    campaign: Campaign, live: Live, choices: Choices, made: Labels, runs: Sequence[RunColumns], measure: Measure
+    campaign: Campaign,
+    live: Live,
+    choices: Choices,
+    made: Labels,
+    runs: Sequence[RunColumns],
+    measure: Measure,
 ) -> dict[str, Any]:
     qrels = made.qrels("graded")
     evaluator = Evaluator(qrels, [measure], level=campaign.threshold)
     packed = [evaluator.pack(run) for run in runs]
-    values = np.stack([evaluator.evaluate_packed(one).values[:, 0] for one in packed], axis=1) if len(qrels) else np.empty((0, len(runs)))
+    values = (
+        np.stack([evaluator.evaluate_packed(one).values[:, 0] for one in packed], axis=1)
+        if len(qrels)
+        else np.empty((0, len(runs)))
+    )
     standing = standing_of(values, [run.tag for run in runs])
-    why = add_bounds(standing["systems"], {run.tag: run for run in runs}, qrels, measure, level=campaign.threshold, highest=campaign.grades.size - 1)
+    why = add_bounds(
+        standing["systems"],
+        {run.tag: run for run in runs},
+        qrels,
+        measure,
+        level=campaign.threshold,
+        highest=campaign.grades.size - 1,
+    )
     topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
     least = lowest_that_counts(measure, campaign.threshold)
     relevant = np.bincount(topics, weights=qrels.grades >= least, minlength=len(qrels.topics))
     return standing | {
-        "estimated": False, "labels": len(qrels), "pairs": len(live.pairs), "level": campaign.threshold, "without_relevant": int((relevant == 0).sum()),
-        "open": open_words(standing["systems"]) if standing["systems"] and not why and not why_no_verdict(standing["topics"]) else "", "why_no_bounds": why,
-        "looks": looks_of(campaign, live, choices, qrels, packed, measure, [one["tag"] for one in standing["systems"]]) if len(qrels) else [],
-    }  # fmt: skip
+        "estimated": False,
+        "labels": len(qrels),
+        "pairs": len(live.pairs),
+        "level": campaign.threshold,
+        "without_relevant": int((relevant == 0).sum()),
+        "open": open_words(standing["systems"])
+        if standing["systems"] and not why and not why_no_verdict(standing["topics"])
+        else "",
+        "why_no_bounds": why,
+        "looks": looks_of(
+            campaign,
+            live,
+            choices,
+            qrels,
+            packed,
+            measure,
+            [one["tag"] for one in standing["systems"]],
+        )
+        if len(qrels)
+        else [],
+    }
 
 
 def lowest_that_counts(measure: Measure, level: int) -> int:
     """The lowest grade that gives a topic a score above 0."""
-    graded = measure.family.removeprefix("HT-") in ("nDCG", "nDCG-exp", "DCG", "NCG", "ERR", "infNDCG")
+    graded = measure.family.removeprefix("HT-") in (
+        "nDCG",
+        "nDCG-exp",
+        "DCG",
+        "NCG",
+        "ERR",
+        "infNDCG",
+    )
     return 1 if graded else level if measure.level is None else measure.level
 
 
 def add_bounds(
-    systems: list[dict[str, Any]], runs: dict[str, RunColumns], qrels: QrelsColumns, measure: Measure, *, level: int, highest: int
+    systems: list[dict[str, Any]],
+    runs: dict[str, RunColumns],
+    qrels: QrelsColumns,
+    measure: Measure,
+    *,
+    level: int,
+    highest: int,
 ) -> str:
     """Add unjudged, least and most to each system. -> why there are no bounds, else empty"""
     for one in systems:
@@ -239,13 +393,21 @@ def add_bounds(
         mine = tops[one["tag"]]
         read = sum(len(top.grades) for top in mine)
         one["unjudged"] = sum(len(top.holes) for top in mine) / read if read else None
-    if measure.family in ("nDCG", "nDCG-exp") and sum(_fillings(top, highest) for mine in tops.values() for top in mine) > MOST_FILLINGS:
+    if (
+        measure.family in ("nDCG", "nDCG-exp")
+        and sum(_fillings(top, highest) for mine in tops.values() for top in mine) > MOST_FILLINGS
+    ):
         return "too many documents are unjudged for it to be worked out here; the report Scores of runs does"
-    together = open_together(list(tops.values()), measure.cutoff)  # a hole that turns out relevant raises the recall base of every run
+    together = open_together(
+        list(tops.values()), measure.cutoff
+    )  # a hole that turns out relevant raises the recall base of every run
     for one, mine in zip(systems, together, strict=True):
         bounds = bounds_of(mine, measure, level=level, highest=highest)
         if len(bounds.low):
-            one |= {"least": math.fsum(bounds.low) / len(bounds.low), "most": math.fsum(bounds.high) / len(bounds.high)}
+            one |= {
+                "least": math.fsum(bounds.low) / len(bounds.low),
+                "most": math.fsum(bounds.high) / len(bounds.high),
+            }
     return ""
 
 
@@ -254,20 +416,33 @@ def _fillings(top: TopicTop, highest: int) -> int:
 
 
 def looks_of(
-    campaign: Campaign, live: Live, choices: Choices, qrels: QrelsColumns, packed: Sequence[Packed], measure: Measure, tags: Sequence[str]
+    campaign: Campaign,
+    live: Live,
+    choices: Choices,
+    qrels: QrelsColumns,
+    packed: Sequence[Packed],
+    measure: Measure,
+    tags: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """After each tenth of the judgements that the pool needs, and now: share, judgements, at, topics, means of the runs in the order of `tags`.
+    """After each tenth of the judgements that the pool needs, and now: share, judgements, at,
+    topics, means of the runs in the order of `tags`.
 
-    By the last version of each judgement. A topic counts from its first label on. qrels: the labels of now, with which the runs are packed.
-    """
+    By the last version of each judgement. A topic counts from its first label on. qrels: the labels
+    of now, with which the runs are packed."""
     ordinary = live.rows.counts & live.pairs.normal[live.pair]
     made_at = np.sort(live.rows.judged_at[ordinary])
     needed = max(int(live.pairs.normal.sum()) * campaign.judgements_per_pair, 1)
-    ends = [end for k in range(1, LOOKS + 1) if (end := math.ceil(k * needed / LOOKS)) < len(made_at)]
+    ends = [
+        end for k in range(1, LOOKS + 1) if (end := math.ceil(k * needed / LOOKS)) < len(made_at)
+    ]
     row_of = {
         (topic, document): row
         for k, topic in enumerate(qrels.topics)
-        for row, document in zip(range(*qrels.rows(k).indices(len(qrels))), qrels.documents[qrels.rows(k)].tolist(), strict=True)
+        for row, document in zip(
+            range(*qrels.rows(k).indices(len(qrels))),
+            qrels.documents[qrels.rows(k)].tolist(),
+            strict=True,
+        )
     }
     place = {one.tag: k for k, one in enumerate(packed)}
     looks = []
@@ -280,16 +455,33 @@ def looks_of(
             row = row_of.get((label.topic, label.document.encode()))
             if row is not None and (label.judgements or label.decision == KNOWN or now):
                 grades[row] = label.grade
-        means, n_topics = _means(replace(qrels, grades=grades), packed, measure, level=campaign.threshold)
+        means, n_topics = _means(
+            replace(qrels, grades=grades), packed, measure, level=campaign.threshold
+        )
         moment = datetime.fromtimestamp(float(made_at[end - 1]), UTC).isoformat() if end else None
-        looks.append({"share": end / needed, "judgements": end, "at": moment, "topics": n_topics, "means": [means[place[tag]] for tag in tags]})
+        looks.append(
+            {
+                "share": end / needed,
+                "judgements": end,
+                "at": moment,
+                "topics": n_topics,
+                "means": [means[place[tag]] for tag in tags],
+            }
+        )
     return looks
 
 
-def _means(qrels: QrelsColumns, packed: Sequence[Packed], measure: Measure, *, level: int) -> tuple[list[float], int]:
+def _means(
+    qrels: QrelsColumns, packed: Sequence[Packed], measure: Measure, *, level: int
+) -> tuple[list[float], int]:
     """Of each run over the topics with a label, and how many these are; NaN where there is none."""
     base = RecallBase(qrels.offsets, qrels.grades)
     topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
     judged = np.bincount(topics[qrels.grades >= 0], minlength=len(qrels.topics)) > 0
     n = int(judged.sum())
-    return [math.fsum(measure_topics(one, base, [measure], level=level)[judged, 0]) / n if n else math.nan for one in packed], n
+    return [
+        math.fsum(measure_topics(one, base, [measure], level=level)[judged, 0]) / n
+        if n
+        else math.nan
+        for one in packed
+    ], n

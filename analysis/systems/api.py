@@ -1,4 +1,5 @@
-"""Reports in the API: what can be asked, asking, results. The same services and permissions as the pages."""
+"""Reports in the API: what can be asked, asking, results. The same services and permissions as the
+pages."""
 
 from __future__ import annotations
 
@@ -44,9 +45,23 @@ class ReportSerializer(serializers.ModelSerializer):
     class Meta:
         model = Report
         fields: tuple[str, ...] = (
-            "id", "kind", "title", "collection", "campaign", "parameters", "seed", "inputs", "input_digest", "code_version", "command",
-            "job", "state", "warnings", "created_at", "finished_at",
-        )  # fmt: skip
+            "id",
+            "kind",
+            "title",
+            "collection",
+            "campaign",
+            "parameters",
+            "seed",
+            "inputs",
+            "input_digest",
+            "code_version",
+            "command",
+            "job",
+            "state",
+            "warnings",
+            "created_at",
+            "finished_at",
+        )
 
     def get_state(self, report: Report) -> str:
         return "done" if report.finished_at else report.job.state if report.job else "unknown"
@@ -58,15 +73,21 @@ class OneReportSerializer(ReportSerializer):
     class Meta(ReportSerializer.Meta):
         fields = (*ReportSerializer.Meta.fields, "result")
 
-    @extend_schema_field({"type": ["object", "null"], "description": "the command's answer; null while it is computed"})
+    @extend_schema_field(
+        {
+            "type": ["object", "null"],
+            "description": "the command's answer; null while it is computed",
+        }
+    )
     def get_result(self, report: Report) -> dict[str, Any] | None:
         return result_of(report)
 
 
 class AskSerializer(Body):
-    """qrels: `imported:ID`, or of a campaign `campaign:graded:majority`, `campaign:binary:median`, …,
-    or `recipe:graded:ID`, `recipe:binary:ID` of a saved recipe; options: as the command's;
-    lists: of `stability` `docids`, of `bootstrap` topic subsets by their names, one id a line each."""
+    """qrels: `imported:ID`, or of a campaign `campaign:graded:majority`, `campaign:binary:median`,
+    …, or `recipe:graded:ID`, `recipe:binary:ID` of a saved recipe; options: as the command's;
+    lists: of `stability` `docids`, of `bootstrap` topic subsets by their names, one id a line
+    each."""
 
     schema = ONE_OF_CAMPAIGN_AND_COLLECTION
 
@@ -85,14 +106,21 @@ class AskSerializer(Body):
         known = {one.name for one in KINDS[data["kind"]].fields if not one.uploaded}
         if unknown := sorted(set(data["options"]) - known):
             raise serializers.ValidationError(
-                {"options": f"{', '.join(unknown)}: no such option of {data['kind']}; it has {', '.join(sorted(known))}"}
+                {
+                    "options": (
+                        f"{', '.join(unknown)}: no such option of {data['kind']}; it has "
+                        f"{', '.join(sorted(known))}"
+                    )
+                }
             )
         files: dict[str, list[Any]] = {}
         fields = [one for one in KINDS[data["kind"]].fields if one.uploaded]
         for name, text in data["lists"].items():
             field = next((one for one in fields if one.kind == "lists" or one.name == name), None)
             if field is None:
-                raise serializers.ValidationError({"lists": f"{name}: no such list of {data['kind']}"})
+                raise serializers.ValidationError(
+                    {"lists": f"{name}: no such list of {data['kind']}"}
+                )
             files.setdefault(field.name, []).append(ContentFile(text.encode(), name=f"{name}.txt"))
         try:
             data["lists"] = lists_of(KINDS[data["kind"]], files)
@@ -105,7 +133,11 @@ class Reports(GenericAPIView):
     serializer_class = ReportSerializer
     queryset = Report.objects.none()
     orders = ("title", "kind", "created_at", "finished_at")
-    filters = (one_of("kind", sorted(KINDS)), Filter("collection", "collection__slug"), Filter("campaign", "campaign__slug"))
+    filters = (
+        one_of("kind", sorted(KINDS)),
+        Filter("collection", "collection__slug"),
+        Filter("campaign", "campaign__slug"),
+    )
 
     @extend_schema(responses=ReportSerializer(many=True))
     def get(self, request: Request) -> Response:
@@ -119,7 +151,9 @@ class Reports(GenericAPIView):
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
         campaign = managed_campaign(request, data["campaign"]) if "campaign" in data else None
-        collection = campaign.collection if campaign else managed_collection(request, data["collection"])
+        collection = (
+            campaign.collection if campaign else managed_collection(request, data["collection"])
+        )
         try:
             report = reports.ask_for_report(
                 KINDS[data["kind"]],
@@ -135,7 +169,9 @@ class Reports(GenericAPIView):
         if report.job is not None:
             tasks.send(report.job)
         location = {"Location": reverse("api-report", args=[report.pk])}
-        return Response(ReportSerializer(report).data, status=status.HTTP_202_ACCEPTED, headers=location)
+        return Response(
+            ReportSerializer(report).data, status=status.HTTP_202_ACCEPTED, headers=location
+        )
 
 
 class OneReport(GenericAPIView):
@@ -152,14 +188,17 @@ class OneReport(GenericAPIView):
 
 
 class LeadersSerializer(serializers.Serializer):
-    """Which system leads by a measure under the labels of now. answer is null until computed, and where why_not says why there is none."""
+    """Which system leads by a measure under the labels of now. answer is null until computed, and
+    where why_not says why there is none."""
 
     measure = serializers.CharField()
     why_not = serializers.CharField(allow_blank=True)
     answer: Any = serializers.DictField(
         allow_null=True,
-        help_text="words (the sentence of the page), topics, systems (best first: mean, interval or the reason why there is none, unjudged share, least "
-        "and most), p and holm (of each system against those below it: paired t-test, raw and corrected), opposed (the signed ranks point to the other "
+        help_text="words (the sentence of the page), topics, systems (best first: mean, interval or the "
+        "reason why there is none, unjudged share, least "
+        "and most), p and holm (of each system against those below it: paired t-test, raw and "
+        "corrected), opposed (the signed ranks point to the other "
         "side), looks (means at each tenth of the judgements, in the order of systems)",
     )
     computed_at = serializers.DateTimeField(allow_null=True)
@@ -172,35 +211,58 @@ class SystemsOfCampaign(APIView):
 
     @extend_schema(
         operation_id="campaigns_systems",
-        parameters=[OpenApiParameter("measure", str, description="for example AP; nDCG@10, or HT-nDCG@10 of a sampled pool, unless given")],
+        parameters=[
+            OpenApiParameter(
+                "measure",
+                str,
+                description="for example AP; nDCG@10, or HT-nDCG@10 of a sampled pool, unless given",
+            )
+        ],
         responses={200: LeadersSerializer, **problems(400, 404)},
     )
     def get(self, request: Request, slug: str) -> Response:
         """The newest answer; asking has it computed anew where it is out of date."""
         campaign = managed_campaign(request, slug)
         try:
-            measure = answers.measure_named(campaign, request.query_params.get("measure") or answers.usual_measure(campaign))
+            measure = answers.measure_named(
+                campaign, request.query_params.get("measure") or answers.usual_measure(campaign)
+            )
         except UnknownMeasure as error:
             raise serializers.ValidationError({"measure": str(error)}) from None
         answer, job = answers.newest_answer(campaign, live_rows(campaign), measure)
         if job is not None:
             tasks.send(job)
         why_not = answers.why_no_answer(campaign)
-        shown = None if answer is None or why_not else {name: value for name, value in answer.items() if name not in ("finished_at", "current")}
+        shown = (
+            None
+            if answer is None or why_not
+            else {
+                name: value
+                for name, value in answer.items()
+                if name not in ("finished_at", "current")
+            }
+        )
         return Response(
             LeadersSerializer(
                 {
-                    "measure": str(measure), "why_not": why_not, "answer": shown, "computed_at": answer["finished_at"] if answer and shown else None,
-                    "current": bool(shown and answer and answer["current"]), "working": answers.is_running(campaign, measure),
+                    "measure": str(measure),
+                    "why_not": why_not,
+                    "answer": shown,
+                    "computed_at": answer["finished_at"] if answer and shown else None,
+                    "current": bool(shown and answer and answer["current"]),
+                    "working": answers.is_running(campaign, measure),
                 }
             ).data
-        )  # fmt: skip
+        )
 
 
 class TopUpSerializer(Body):
-    """pairs: how many of the report's order, from the first on; as many as the report speaks of, unless given."""
+    """pairs: how many of the report's order, from the first on; as many as the report speaks of,
+    unless given."""
 
-    pairs = serializers.IntegerField(min_value=1, max_value=5_000_000, required=False, write_only=True)
+    pairs = serializers.IntegerField(
+        min_value=1, max_value=5_000_000, required=False, write_only=True
+    )
     campaign = SlugTextField(read_only=True, help_text="a draft")
     n_pairs = serializers.IntegerField(read_only=True)
 
@@ -223,5 +285,10 @@ class TopUp(GenericAPIView):
             campaign = make_top_up(report, asked.validated_data.get("pairs"), user=request.user)
         except Refused as error:
             raise refusal(error) from None
-        made, location = {"campaign": campaign.slug, "n_pairs": campaign.n_pairs}, {"Location": reverse("api-campaign", args=[campaign.slug])}
-        return Response(TopUpSerializer(made).data, status=status.HTTP_201_CREATED, headers=location)
+        made, location = (
+            {"campaign": campaign.slug, "n_pairs": campaign.n_pairs},
+            {"Location": reverse("api-campaign", args=[campaign.slug])},
+        )
+        return Response(
+            TopUpSerializer(made).data, status=status.HTTP_201_CREATED, headers=location
+        )

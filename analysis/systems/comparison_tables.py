@@ -19,15 +19,27 @@ from analysis.systems.verdict_tables import p_value
 
 MOST_PAIRS = 60
 """More rows than this make no picture; the table has all."""
-TESTED = (("t", "t p"), ("wsr", "signed-rank p"), ("sign", "sign p"), ("randomisation", "randomisation p"))
+TESTED = (
+    ("t", "t p"),
+    ("wsr", "signed-rank p"),
+    ("sign", "sign p"),
+    ("randomisation", "randomisation p"),
+)
 
 
 def measures_of(result: Result) -> dict[str, Any]:
-    return {name: answer for name, answer in result.items() if isinstance(answer, dict) and "means" in answer}
+    return {
+        name: answer
+        for name, answer in result.items()
+        if isinstance(answer, dict) and "means" in answer
+    }
 
 
-def means_table(key: str, title: str, answer: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
-    """A run a row, best first by the first measure; best in bold, letters or daggers by the corrected tests."""
+def means_table(
+    key: str, title: str, answer: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Table:
+    """A run a row, best first by the first measure; best in bold, letters or daggers by the
+    corrected tests."""
     measures = list(answer)
     first = answer[measures[0]]["means"]
     tags = sorted(first, key=lambda tag: (-(first[tag] if first[tag] is not None else -1), tag))
@@ -44,31 +56,45 @@ def means_table(key: str, title: str, answer: Mapping[str, Any], settings: Mappi
         for measure in measures:
             if sign := dagger(answer[measure], tag, settings):
                 marks[number, len(row)] = sign
-            row += [answer[measure]["means"][tag], *([columns[measure][1][tag]] if against == "all" else [])]
+            row += [
+                answer[measure]["means"][tag],
+                *([columns[measure][1][tag]] if against == "all" else []),
+            ]
         rows.append(row)
     numbers = [k for k, name in enumerate(header) if name == "mean"]
     if against != "all":
         header, heads = ["run", *measures], []
     over = ", ".join(f"{n}" for n in sorted({one["topics"] for one in answer.values()}))
     why = sorted({one["no_verdict"] for one in answer.values() if one.get("no_verdict")})
-    note = f"Means over {over} topics. " + (f"No verdict: {'; '.join(why)}." if why else how_tested(settings))
+    note = f"Means over {over} topics. " + (
+        f"No verdict: {'; '.join(why)}." if why else how_tested(settings)
+    )
     return Table(
         key, title, header, rows, note, heads=tuple(heads), bold=best_of(rows, numbers), marks=marks
     )
 
 
 def how_tested(settings: Mapping[str, Any]) -> str:
-    test = {"randomisation": "the paired randomisation test", "t": "the paired t-test"}[settings["letters_by"]]
-    family = {"none": "no correction", "max": "randomised Tukey HSD", "holm": "Holm correction", "bonferroni": "Bonferroni correction"}[
-        settings["family"]
+    test = {"randomisation": "the paired randomisation test", "t": "the paired t-test"}[
+        settings["letters_by"]
     ]
+    family = {
+        "none": "no correction",
+        "max": "randomised Tukey HSD",
+        "holm": "Holm correction",
+        "bonferroni": "Bonferroni correction",
+    }[settings["family"]]
     if settings["against"] == "all":
-        return f"Best in bold; runs that share a letter do not differ significantly at {settings['alpha']:g} by {test} ({family})."
+        return (
+            f"Best in bold; runs that share a letter do not differ significantly at "
+            f"{settings['alpha']:g} by {test} ({family})."
+        )
     return f"Best in bold; † better, ‡ worse than {settings['against']} at {settings['alpha']:g} by {test} ({family})."
 
 
 def dagger(answer: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> str:
-    """† significantly better than the run that all are compared with, ‡ significantly worse; none where every pair is compared."""
+    """† significantly better than the run that all are compared with, ‡ significantly worse; none
+    where every pair is compared."""
     if settings["against"] == "all":
         return ""
     for row in answer["pairs"]:
@@ -77,15 +103,40 @@ def dagger(answer: Mapping[str, Any], tag: str, settings: Mapping[str, Any]) -> 
     return ""
 
 
-def pairs_table(key: str, title: str, answer: Mapping[str, Any], settings: Mapping[str, Any]) -> Table:
+def pairs_table(
+    key: str, title: str, answer: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Table:
     tested = TESTED if "tests" not in settings else TESTED[:1]
-    held = [(test, words) for test, words in tested if settings["family"] != "max" or test == "randomisation"]
+    held = [
+        (test, words)
+        for test, words in tested
+        if settings["family"] != "max" or test == "randomisation"
+    ]
     held = [] if settings["family"] == "none" else held
     reasons = any(row["interval_reason"] for row in answer["pairs"])
-    header = ["A", "B", "B - A", "2.5 %", "97.5 %", *(["why no interval"] if reasons else []), "effect", "from", "to", "wins", "ties", "losses"]
+    header = [
+        "A",
+        "B",
+        "B - A",
+        "2.5 %",
+        "97.5 %",
+        *(["why no interval"] if reasons else []),
+        "effect",
+        "from",
+        "to",
+        "wins",
+        "ties",
+        "losses",
+    ]
     header += [words for _, words in (*tested, *held)]
     rows: list[list[Cell]] = [
-        [row["a"], row["b"], row["difference"], *row["interval"], *([row["interval_reason"]] if reasons else [])]
+        [
+            row["a"],
+            row["b"],
+            row["difference"],
+            *row["interval"],
+            *([row["interval_reason"]] if reasons else []),
+        ]
         + [row["effect"], *row.get("effect_interval", (None, None))]
         + [row["wins"], row["ties"], row["losses"]]
         + [p_value(row[test]) for test, _ in tested]
@@ -93,61 +144,133 @@ def pairs_table(key: str, title: str, answer: Mapping[str, Any], settings: Mappi
         for row in answer["pairs"]
     ]
     decided = range(len(header) - len(held or tested), len(header))
-    bold = {(number, k) for number, row in enumerate(rows) for k in decided if isinstance(p := row[k], float) and p < settings["alpha"]}
-    heads = [("", 2), ("difference", 4 if reasons else 3), ("effect", 3), ("topics of B", 3), ("raw", len(tested))]
+    bold = {
+        (number, k)
+        for number, row in enumerate(rows)
+        for k in decided
+        if isinstance(p := row[k], float) and p < settings["alpha"]
+    }
+    heads = [
+        ("", 2),
+        ("difference", 4 if reasons else 3),
+        ("effect", 3),
+        ("topics of B", 3),
+        ("raw", len(tested)),
+    ]
     heads += [(f"corrected ({settings['family']})", len(held))] if held else []
     verdict = f"In bold: {'corrected ' if held else ''}p-values below {settings['alpha']:g}. "
     if answer["no_verdict"]:
         bold, verdict = set(), f"No verdict: {answer['no_verdict']}. "
-    note = f"Over {answer['topics']} topics; effect: mean difference / standard deviation of the differences, with its interval. "
+    note = (
+        f"Over {answer['topics']} topics; effect: mean difference / standard deviation of the "
+        f"differences, with its interval. "
+    )
     note += verdict + constant_words({"": answer})
-    randomised = f"Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
+    randomised = (
+        f"Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
+    )
     note += randomised if "tests" not in settings else f"{settings['tests'].capitalize()}."
     return Table(key, title, header, rows, note, heads=tuple(heads), bold=frozenset(bold))
 
 
 def these_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
-    """Of a sampled pool: what judging the whole of it would say of these very topics; None where the measure is no sum over pairs."""
+    """Of a sampled pool: what judging the whole of it would say of these very topics; None where
+    the measure is no sum over pairs."""
     rows: list[list[Cell]] = [
-        [row["a"], row["b"], row["difference"], *row["these_topics"], row.get("these_topics_reason", "")] for row in answer["pairs"] if "these_topics" in row
+        [
+            row["a"],
+            row["b"],
+            row["difference"],
+            *row["these_topics"],
+            row.get("these_topics_reason", ""),
+        ]
+        for row in answer["pairs"]
+        if "these_topics" in row
     ]
     if not rows:
         return None
     key = re.sub(r"\W+", "-", measure).strip("-").lower()
-    note = "Where the difference under all of this pool, judged, would lie with 95 % certainty; from the variance of the draw alone."
-    return Table(f"these-topics-{key}", f"These very topics, by {measure}", ["A", "B", "B - A", "from", "to", "why no range"], rows, note)
+    note = (
+        "Where the difference under all of this pool, judged, would lie with 95 % certainty; from "
+        "the variance of the draw alone."
+    )
+    return Table(
+        f"these-topics-{key}",
+        f"These very topics, by {measure}",
+        ["A", "B", "B - A", "from", "to", "why no range"],
+        rows,
+        note,
+    )
 
 
 def helped_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
-    """Of a sampled pool: the differences once more, with the help of the regression on ranks; None where that was not asked for."""
-    helped = [(row["a"], row["b"], row["rank_model"]) for row in answer["pairs"] if "rank_model" in row]
+    """Of a sampled pool: the differences once more, with the help of the regression on ranks; None
+    where that was not asked for."""
+    helped = [
+        (row["a"], row["b"], row["rank_model"]) for row in answer["pairs"] if "rank_model" in row
+    ]
     if not helped:
         return None
-    rows: list[list[Cell]] = [[a, b, one["difference"], *one["interval"], *one["these_topics"], one.get("undefined", "")] for a, b, one in helped]
+    rows: list[list[Cell]] = [
+        [a, b, one["difference"], *one["interval"], *one["these_topics"], one.get("undefined", "")]
+        for a, b, one in helped
+    ]
     key = re.sub(r"\W+", "-", measure).strip("-").lower()
-    note = "A regression of the label on the ranks that the runs gave, fitted in five folds without the pairs that it speaks of, helps the estimate."
-    columns = ["A", "B", "B - A", "from", "to", "these topics from", "these topics to", "why no range"]
+    note = (
+        "A regression of the label on the ranks that the runs gave, fitted in five folds without "
+        "the pairs that it speaks of, helps the estimate."
+    )
+    columns = [
+        "A",
+        "B",
+        "B - A",
+        "from",
+        "to",
+        "these topics from",
+        "these topics to",
+        "why no range",
+    ]
     return Table(f"helped-{key}", f"Helped by the rank model, by {measure}", columns, rows, note)
 
 
 def greatest(pairs: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[str, Any]]:
     """As they come, or where there are more those with the greatest differences, greatest first."""
-    return pairs if len(pairs) <= most else sorted(pairs, key=lambda row: -abs(row["difference"]))[:most]
+    return (
+        pairs
+        if len(pairs) <= most
+        else sorted(pairs, key=lambda row: -abs(row["difference"]))[:most]
+    )
 
 
 def differences_picture(measure: str, answer: Mapping[str, Any]) -> str:
     pairs: Sequence[Mapping[str, Any]] = answer["pairs"]
-    caption = f"Mean differences by {measure} (B - A) with 95 % intervals over {answer['topics']} topics"
+    caption = (
+        f"Mean differences by {measure} (B - A) with 95 % intervals over {answer['topics']} topics"
+    )
     if len(pairs) > MOST_PAIRS:
         pairs = greatest(pairs, MOST_PAIRS)
         caption += f"; the {MOST_PAIRS} greatest"
-    rows = [DrawnInterval(f"{row['b']} - {row['a']}", row["difference"], *row["interval"]) for row in pairs]
-    return intervals(rows, caption=caption, x_label=f"difference of {measure}", what="pair", reference=(0.0, ""), form=lambda v: f"{v:.3f}")
+    rows = [
+        DrawnInterval(f"{row['b']} - {row['a']}", row["difference"], *row["interval"])
+        for row in pairs
+    ]
+    return intervals(
+        rows,
+        caption=caption,
+        x_label=f"difference of {measure}",
+        what="pair",
+        reference=(0.0, ""),
+        form=lambda v: f"{v:.3f}",
+    )
 
 
 def planned(result: Result) -> dict[str, Any]:
     """By measure, what `plan_study` says of those whose variance is defined."""
-    return {measure: one for measure, one in result.items() if isinstance(one, dict) and one.get("variance")}
+    return {
+        measure: one
+        for measure, one in result.items()
+        if isinstance(one, dict) and one.get("variance")
+    }
 
 
 def planning_table(key: str, result: Result) -> Table:
@@ -157,14 +280,29 @@ def planning_table(key: str, result: Result) -> Table:
         + [one[name] for name in ("topics_needed", "topics_needed_highest", "smallest_difference")]
         for measure, one in planned(result).items()
     ]
-    header = ["measure", "topics here", "median pair", "highest", "topics needed", "for the highest", "seen here"]
-    goal = f"a difference of {settings['difference']:g}" if settings["width"] is None else f"an interval {settings['width']:g} wide"
+    header = [
+        "measure",
+        "topics here",
+        "median pair",
+        "highest",
+        "topics needed",
+        "for the highest",
+        "seen here",
+    ]
+    goal = (
+        f"a difference of {settings['difference']:g}"
+        if settings["width"] is None
+        else f"an interval {settings['width']:g} wide"
+    )
     title = f"Topics that {goal} needs"
     note = (
-        f"Paired t-test at {settings['alpha']:g}, power {settings['power']:g}, from the variances of the differences at hand. "
+        f"Paired t-test at {settings['alpha']:g}, power {settings['power']:g}, from the variances "
+        f"of the differences at hand. "
         "Seen here: the smallest true difference that the topics at hand show with this power, median pair."
     )
-    return Table(key, title, header, rows, note, heads=(("", 2), ("variance of the difference", 2), ("", 3)))
+    return Table(
+        key, title, header, rows, note, heads=(("", 2), ("variance of the difference", 2), ("", 3))
+    )
 
 
 CURVE = 40
@@ -172,25 +310,42 @@ CURVE = 40
 
 
 def planning_curves(result: Result) -> dict[str, list[tuple[float, float | None]]]:
-    """By measure, over numbers of topics: the smallest difference that they show, or the width of its interval where that was asked for."""
+    """By measure, over numbers of topics: the smallest difference that they show, or the width of
+    its interval where that was asked for."""
     plans, settings = planned(result), result["settings"]
-    needed = [one[name] for one in plans.values() for name in ("topics", "topics_needed") if one[name]]
+    needed = [
+        one[name] for one in plans.values() for name in ("topics", "topics_needed") if one[name]
+    ]
     most = min(max([*needed, 20]) * 3 // 2, 5000)
     at = sorted({round(10 * (most / 10) ** (k / (CURVE - 1))) for k in range(CURVE)})
     power, alpha = settings["power"], settings["alpha"]
 
     def seen(sd: float, n: int) -> float:
-        return interval_width(sd, n, alpha=alpha) if settings["width"] else smallest_difference(sd, n, wanted=power, alpha=alpha)
+        return (
+            interval_width(sd, n, alpha=alpha)
+            if settings["width"]
+            else smallest_difference(sd, n, wanted=power, alpha=alpha)
+        )
 
-    return {measure: [(float(n), seen(math.sqrt(one["variance"]["median"]), n)) for n in at] for measure, one in plans.items()}
+    return {
+        measure: [(float(n), seen(math.sqrt(one["variance"]["median"]), n)) for n in at]
+        for measure, one in plans.items()
+    }
 
 
 def planning_words(result: Result) -> tuple[str, str, float]:
     """(caption, label of the height, what was asked for)"""
     settings = result["settings"]
     if settings["width"]:
-        return "Width of the interval of a difference over numbers of topics, median pair of systems", "width of the interval", settings["width"]
-    caption = f"Smallest true difference that numbers of topics show with a chance of {settings['power']:g}, median pair of systems"
+        return (
+            "Width of the interval of a difference over numbers of topics, median pair of systems",
+            "width of the interval",
+            settings["width"],
+        )
+    caption = (
+        f"Smallest true difference that numbers of topics show with a chance of "
+        f"{settings['power']:g}, median pair of systems"
+    )
     return caption, "smallest difference", settings["difference"]
 
 
@@ -222,20 +377,37 @@ def noise_of(result: Result) -> dict[str, Any]:
 
 
 def noise_table(key: str, result: Result) -> Table | None:
-    """What is noise of the labels, and what other numbers of judgements a pair would leave of it; None where it was not asked for."""
+    """What is noise of the labels, and what other numbers of judgements a pair would leave of it;
+    None where it was not asked for."""
     noise = noise_of(result)
     if not noise:
         return None
     numbers = list(next(iter(noise.values()))["per_pair"])
     rows: list[list[Cell]] = [
-        [measure, labels["topics"], labels["as_judged"], *labels["per_pair"].values(), labels["tau"]] for measure, labels in noise.items()
+        [
+            measure,
+            labels["topics"],
+            labels["as_judged"],
+            *labels["per_pair"].values(),
+            labels["tau"],
+        ]
+        for measure, labels in noise.items()
     ]
     header = ["measure", "by topics", "by labels", *numbers, "tau"]
     note = (
-        "Standard errors of a difference, median pair of systems: over topics, and by the labels, judgements drawn anew within pairs, as they were "
-        f"judged and with other numbers of them. {CAVEAT} Tau: mean correlation of the ranking with that under labels drawn anew."
+        "Standard errors of a difference, median pair of systems: over topics, and by the labels, "
+        "judgements drawn anew within pairs, as they were "
+        f"judged and with other numbers of them. {CAVEAT} Tau: mean correlation of the ranking "
+        f"with that under labels drawn anew."
     )
-    return Table(key, "Noise of labels", header, rows, note, heads=(("", 1), ("standard error", 2), ("judgements a pair", len(numbers)), ("", 1)))
+    return Table(
+        key,
+        "Noise of labels",
+        header,
+        rows,
+        note,
+        heads=(("", 1), ("standard error", 2), ("judgements a pair", len(numbers)), ("", 1)),
+    )
 
 
 def noise_picture(result: Result) -> list[str]:
@@ -244,8 +416,22 @@ def noise_picture(result: Result) -> list[str]:
     if not noise:
         return []
     series = [
-        Line(measure, [(float(n), error) for n, error in labels["per_pair"].items()], marks=True) for measure, labels in noise.items()
+        Line(measure, [(float(n), error) for n, error in labels["per_pair"].items()], marks=True)
+        for measure, labels in noise.items()
     ]
     at = [float(n) for n in next(iter(noise.values()))["per_pair"]]
-    caption = "What more judgements a pair would buy: the standard error of a difference by the noise of labels, median pair of systems"
-    return [lines(series, caption=caption, x_label="judgements a pair", y_label="standard error", y_low=0.0, x_at=at, y_form=lambda v: f"{v:.4f}")]
+    caption = (
+        "What more judgements a pair would buy: the standard error of a difference by the noise "
+        "of labels, median pair of systems"
+    )
+    return [
+        lines(
+            series,
+            caption=caption,
+            x_label="judgements a pair",
+            y_label="standard error",
+            y_low=0.0,
+            x_at=at,
+            y_form=lambda v: f"{v:.4f}",
+        )
+    ]

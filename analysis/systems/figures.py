@@ -1,7 +1,8 @@
-"""Files for print of a report's pictures, by the same description as on the page. Drawn by the worker, never inside a request.
+"""Files for print of a report's pictures, by the same description as on the page. Drawn by the
+worker, never inside a request.
 
-    drawn("bootstrap", result) -> {"figure-1.pdf": bytes, "figure-1.svg": bytes, "figure-1.png": bytes, ...}
-"""
+drawn("bootstrap", result) -> {"figure-1.pdf": bytes, "figure-1.svg": bytes, "figure-1.png": bytes,
+...}"""
 
 from __future__ import annotations
 
@@ -12,11 +13,15 @@ from analysis.systems.kinds import KINDS
 
 
 def drawn(kind: str, result: dict[str, Any]) -> dict[str, bytes]:
-    """Files by their names, numbered as the pictures of the page; none of a picture that says in words why it is empty."""
+    """Files by their names, numbered as the pictures of the page; none of a picture that says in
+    words why it is empty."""
     files: dict[str, bytes] = {}
     for number, picture in enumerate(KINDS[kind].pictures(result), 1):
         try:
-            files |= {f"figure-{number}.{extension}": content for extension, content in printed(picture).items()}
+            files |= {
+                f"figure-{number}.{extension}": content
+                for extension, content in printed(picture).items()
+            }
         except Nothing:
             continue
     return files

@@ -1,4 +1,5 @@
-"""The files of a report's command as one archive, written while it is sent: nothing is kept in memory or on the disk."""
+"""The files of a report's command as one archive, written while it is sent: nothing is kept in
+memory or on the disk."""
 
 from __future__ import annotations
 

@@ -8,7 +8,14 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from analysis.core.measures import UnknownMeasure, at_judged_depth, parse_measure, parse_measures, refuse_estimates, refuse_indivisible
+from analysis.core.measures import (
+    UnknownMeasure,
+    at_judged_depth,
+    parse_measure,
+    parse_measures,
+    refuse_estimates,
+    refuse_indivisible,
+)
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import is_own
 from analysis.models import Report
@@ -30,7 +37,14 @@ def is_binary(reference: str) -> bool:
 class ReportForm(forms.Form):
     """The form of one kind of report; its fields follow from the kind."""
 
-    def __init__(self, *args: Any, kind: ReportKind, collection: Collection, campaign: Campaign | None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        kind: ReportKind,
+        collection: Collection,
+        campaign: Campaign | None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.given_lists: dict[str, str] = {}
         self.kind, self.collection, self.campaign = kind, collection, campaign
@@ -44,7 +58,11 @@ class ReportForm(forms.Form):
             self.fields[one.name] = self._option(one)
         if kind.seeded:
             self.fields["seed"] = forms.IntegerField(
-                label=_("Seed"), min_value=0, max_value=2**62, initial=0, help_text=_("The same seed gives the same answer.")
+                label=_("Seed"),
+                min_value=0,
+                max_value=2**62,
+                initial=0,
+                help_text=_("The same seed gives the same answer."),
             )
 
     def _add_runs(self) -> None:
@@ -52,28 +70,69 @@ class ReportForm(forms.Form):
         if self.kind.pair:
             for place, name, label in ((0, "run_a", "Run A"), (1, "run_b", "Run B")):
                 first = choices[place][0] if place < len(choices) else None
-                self.fields[name] = forms.TypedChoiceField(label=label, choices=choices, coerce=int, initial=first)
+                self.fields[name] = forms.TypedChoiceField(
+                    label=label, choices=choices, coerce=int, initial=first
+                )
         elif self.kind.least_runs:
             self.fields["runs"] = forms.TypedMultipleChoiceField(
-                label=_("Runs"), choices=choices, coerce=int, widget=forms.CheckboxSelectMultiple, initial=[pk for pk, _ in choices]
+                label=_("Runs"),
+                choices=choices,
+                coerce=int,
+                widget=forms.CheckboxSelectMultiple,
+                initial=[pk for pk, _ in choices],
             )
 
     def _add_qrels(self) -> None:
         """One choice, or also one of those that come from clicks, or also one of private ones."""
         own = list(self.own.items())
-        named = {reference: f"{row.name} ({row.get_kind_display()}, {counted(row.n_rows, 'pair')})" for reference, row in self.imported.items()}
-        clicks = [(reference, words) for reference, words in named.items() if self.imported[reference].kind == Qrels.Kind.CLICKS]
+        named = {
+            reference: f"{row.name} ({row.get_kind_display()}, {counted(row.n_rows, 'pair')})"
+            for reference, row in self.imported.items()
+        }
+        clicks = [
+            (reference, words)
+            for reference, words in named.items()
+            if self.imported[reference].kind == Qrels.Kind.CLICKS
+        ]
         judged = [pair for pair in named.items() if not self.kind.click_qrels or pair not in clicks]
-        self._qrels_field("qrels", self.kind.qrels_label, own + judged, multiple=self.kind.qrels[1] != 1)
+        self._qrels_field(
+            "qrels", self.kind.qrels_label, own + judged, multiple=self.kind.qrels[1] != 1
+        )
         if self.kind.click_qrels:
-            self._qrels_field("click_qrels", str(_("Qrels from clicks")), clicks, multiple=True, initial=[reference for reference, _ in clicks])
+            self._qrels_field(
+                "click_qrels",
+                str(_("Qrels from clicks")),
+                clicks,
+                multiple=True,
+                initial=[reference for reference, _ in clicks],
+            )
         if self.kind.private_qrels:
-            self._qrels_field("private_qrels", str(_("Private qrels")), own + list(named.items()), multiple=False)
+            self._qrels_field(
+                "private_qrels", str(_("Private qrels")), own + list(named.items()), multiple=False
+            )
 
-    def _qrels_field(self, name: str, label: str, choices: list[tuple[str, str]], *, multiple: bool, initial: Any = None) -> None:
-        first = initial if initial is not None else [choices[0][0]] if choices and multiple else choices[0][0] if choices else None
+    def _qrels_field(
+        self,
+        name: str,
+        label: str,
+        choices: list[tuple[str, str]],
+        *,
+        multiple: bool,
+        initial: Any = None,
+    ) -> None:
+        first = (
+            initial
+            if initial is not None
+            else [choices[0][0]]
+            if choices and multiple
+            else choices[0][0]
+            if choices
+            else None
+        )
         if multiple:
-            self.fields[name] = forms.MultipleChoiceField(label=label, choices=choices, widget=forms.CheckboxSelectMultiple, initial=first)
+            self.fields[name] = forms.MultipleChoiceField(
+                label=label, choices=choices, widget=forms.CheckboxSelectMultiple, initial=first
+            )
         else:
             self.fields[name] = forms.ChoiceField(label=label, choices=choices, initial=first)
 
@@ -81,7 +140,11 @@ class ReportForm(forms.Form):
         """The field of an option; those that offer rows of the collection know them here."""
         if one.kind == "tags":
             tags = [(run.tag, run.tag) for run in self.runs if "," not in run.tag]
-            return tags_field(one, tags, initial=[run.tag for run in self.runs if one.marked and getattr(run, one.marked)])
+            return tags_field(
+                one,
+                tags,
+                initial=[run.tag for run in self.runs if one.marked and getattr(run, one.marked)],
+            )
         if one.kind == "tag":
             return DefaultedField(
                 label=one.label,
@@ -93,22 +156,41 @@ class ReportForm(forms.Form):
         if one.kind in ("pool", "report"):
             rows = self._pools() if one.kind == "pool" else self._reports(one.report)
             return forms.TypedChoiceField(
-                label=one.label, help_text=one.hint, required=False, choices=[("", "—"), *rows], coerce=int, empty_value=None
+                label=one.label,
+                help_text=one.hint,
+                required=False,
+                choices=[("", "—"), *rows],
+                coerce=int,
+                empty_value=None,
             )
         field = form_field(one, campaign=self.campaign)
         if one.kind == "conditions" and (paths := self._qrels_paths()):
-            field.help_text = f"{field.help_text} Qrels are called {', '.join(map(name_in, paths))}."
+            field.help_text = (
+                f"{field.help_text} Qrels are called {', '.join(map(name_in, paths))}."
+            )
         return field
 
     def _pools(self) -> list[tuple[int, str]]:
-        return [(pool.pk, f"{pool.name} ({counted(pool.n_pairs, 'pair')})") for pool in self.collection.pools.exclude(built_at=None)]
+        return [
+            (pool.pk, f"{pool.name} ({counted(pool.n_pairs, 'pair')})")
+            for pool in self.collection.pools.exclude(built_at=None)
+        ]
 
     def _reports(self, kind: str) -> list[tuple[int, str]]:
-        finished = Report.objects.filter(collection=self.collection, campaign=self.campaign, kind=kind).exclude(finished_at=None)
-        return [(report.pk, f"{report.title} (number {report.pk})") for report in finished.only("pk", "title")]
+        finished = Report.objects.filter(
+            collection=self.collection, campaign=self.campaign, kind=kind
+        ).exclude(finished_at=None)
+        return [
+            (report.pk, f"{report.title} (number {report.pk})")
+            for report in finished.only("pk", "title")
+        ]
 
     def _qrels_paths(self) -> list[str]:
-        own = [qrels_path(self.campaign, reference) for reference in self.own] if self.campaign else []
+        own = (
+            [qrels_path(self.campaign, reference) for reference in self.own]
+            if self.campaign
+            else []
+        )
         return own + [path_of("qrels", row.name, ".qrels", set()) for row in self.imported.values()]
 
     def clean(self) -> dict[str, Any]:
@@ -126,25 +208,44 @@ class ReportForm(forms.Form):
             self._some_grade_is_relevant(cleaned)
             if len(self.qrels()) < self.kind.least_qrels:
                 self.add_error("qrels", _("Choose at least %(n)s.") % {"n": self.kind.qrels[0]})
-            if self.kind.least_runs and not self.kind.pair and len(cleaned["runs"]) < self.kind.least_runs:
+            if (
+                self.kind.least_runs
+                and not self.kind.pair
+                and len(cleaned["runs"]) < self.kind.least_runs
+            ):
                 self.add_error("runs", _("Choose at least %(n)s.") % {"n": self.kind.least_runs})
         return cleaned
 
     def _some_grade_is_relevant(self, cleaned: dict[str, Any]) -> None:
-        """A lowest relevant grade that qrels never reach would make all of their documents non-relevant, and every measure 0."""
+        """A lowest relevant grade that qrels never reach would make all of their documents
+        non-relevant, and every measure 0."""
         for one in self.kind.fields:
             grade = cleaned.get(one.name)
             if one.kind != "grade" or grade is None:
                 continue
             chosen = self._judged_qrels() if one.judged_only else self.qrels()
             if self.campaign and grade == self.campaign.threshold and all(map(is_binary, chosen)):
-                grade = cleaned[one.name] = 1  # the field still holds the grade of the labels with all grades, of which these are made
+                grade = cleaned[one.name] = (
+                    # the field still holds the grade of the labels with all grades, of which these
+                    # are made
+                    1
+                )
             for reference in chosen:
                 words, highest = self._named_with_highest_grade(reference)
                 if highest is not None and highest < grade:
-                    way_out = " " + _("Enter %(n)s, or choose other qrels.") % {"n": highest} if highest else ""
-                    says = _("No label of “%(words)s” is %(grade)s or more; its highest is %(highest)s.%(way_out)s")
-                    self.add_error(one.name, says % {"words": words, "grade": grade, "highest": highest, "way_out": way_out})
+                    way_out = (
+                        " " + _("Enter %(n)s, or choose other qrels.") % {"n": highest}
+                        if highest
+                        else ""
+                    )
+                    says = _(
+                        "No label of “%(words)s” is %(grade)s or more; its highest is %(highest)s.%(way_out)s"
+                    )
+                    self.add_error(
+                        one.name,
+                        says
+                        % {"words": words, "grade": grade, "highest": highest, "way_out": way_out},
+                    )
 
     def _named_with_highest_grade(self, reference: str) -> tuple[str, int | None]:
         """None where no grades were counted."""
@@ -152,7 +253,9 @@ class ReportForm(forms.Form):
             row = self.imported[reference]
             return row.name, max(map(int, row.grades), default=None)
         assert self.campaign is not None, "its labels are offered only with it"
-        return self.own[reference], 1 if is_binary(reference) else max(grade["value"] for grade in self.campaign.scale)
+        return self.own[reference], 1 if is_binary(reference) else max(
+            grade["value"] for grade in self.campaign.scale
+        )
 
     def _judged_qrels(self) -> list[str]:
         chosen = self.cleaned_data["qrels"]
@@ -171,7 +274,13 @@ class ReportForm(forms.Form):
             value: Any = data.get(one.name)
             if one.uploaded or value in (None, "", []):
                 continue
-            options[one.name] = value.isoformat() if one.kind == "date" else ",".join(value) if one.kind == "tags" else value
+            options[one.name] = (
+                value.isoformat()
+                if one.kind == "date"
+                else ",".join(value)
+                if one.kind == "tags"
+                else value
+            )
         return {"runs": runs, "qrels": self.qrels(), "options": options}
 
     def lists(self) -> dict[str, str]:
@@ -183,22 +292,38 @@ class ReportForm(forms.Form):
         return self.cleaned_data.get("seed") or 0
 
     def option_fields(self) -> list[Any]:
-        return [self[name] for name in self.fields if name not in ("runs", "run_a", "run_b", "qrels", "click_qrels", "private_qrels")]
+        return [
+            self[name]
+            for name in self.fields
+            if name not in ("runs", "run_a", "run_b", "qrels", "click_qrels", "private_qrels")
+        ]
 
     def choice_fields(self) -> list[Any]:
-        return [self[name] for name in ("run_a", "run_b", "runs", "qrels", "click_qrels", "private_qrels") if name in self.fields]
+        return [
+            self[name]
+            for name in ("run_a", "run_b", "runs", "qrels", "click_qrels", "private_qrels")
+            if name in self.fields
+        ]
 
 
 def form_field(one: Field, *, campaign: Campaign | None) -> forms.Field:
     """For an option that needs no rows of the collection."""
-    common: dict[str, Any] = {"label": one.label, "help_text": one.hint, "required": False, "initial": one.begins or one.default}
+    common: dict[str, Any] = {
+        "label": one.label,
+        "help_text": one.hint,
+        "required": False,
+        "initial": one.begins or one.default,
+    }
     if one.graded and campaign is not None and len(campaign.scale) > 2:
         common["initial"] = one.graded
     if one.kind == "grade" and campaign is not None:
-        common["initial"] = campaign.threshold  # the labels with all grades are what the form begins with
+        common["initial"] = (
+            campaign.threshold
+        )  # the labels with all grades are what the form begins with
         common["help_text"] = (
-            f"{one.hint} With this campaign's {len(campaign.scale)} grades it is {campaign.threshold}; with 2 grades 1 is taken.".strip()
-        )
+            f"{one.hint} With this campaign's {len(campaign.scale)} grades it is "
+            f"{campaign.threshold}; with 2 grades 1 is taken."
+        ).strip()
     if one.kind == "scale" and campaign is not None:
         common["initial"] = len(campaign.scale)
     if one.kind in ("measures", "measure") and campaign is not None:
@@ -225,7 +350,9 @@ def yes_or_no(one: Field, common: dict[str, Any]) -> forms.Field:
 
 
 def choice(one: Field, common: dict[str, Any]) -> forms.Field:
-    return DefaultedField(choices=one.choices, **(common | {"required": all(value for value, _ in one.choices)}))
+    return DefaultedField(
+        choices=one.choices, **(common | {"required": all(value for value, _ in one.choices)})
+    )
 
 
 def day(one: Field, common: dict[str, Any]) -> forms.Field:
@@ -233,7 +360,9 @@ def day(one: Field, common: dict[str, Any]) -> forms.Field:
 
 
 def several_lines(one: Field, common: dict[str, Any]) -> forms.Field:
-    return forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}), **common)
+    return forms.CharField(
+        max_length=20_000, widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}), **common
+    )
 
 
 def upload(one: Field, common: dict[str, Any]) -> forms.Field:
@@ -241,7 +370,9 @@ def upload(one: Field, common: dict[str, Any]) -> forms.Field:
 
 
 def names_of_measures(one: Field, common: dict[str, Any]) -> forms.Field:
-    return MeasuresField(single=one.kind == "measure", divisible=one.divisible, max_length=400, **common)
+    return MeasuresField(
+        single=one.kind == "measure", divisible=one.divisible, max_length=400, **common
+    )
 
 
 MAKERS: dict[str, Callable[[Field, dict[str, Any]], forms.Field]] = {
@@ -271,7 +402,12 @@ class DefaultedField(forms.ChoiceField):
 
 def tags_field(one: Field, choices: list[tuple[str, str]], *, initial: list[str]) -> forms.Field:
     return forms.MultipleChoiceField(
-        label=one.label, help_text=one.hint, required=False, choices=choices, initial=initial, widget=forms.CheckboxSelectMultiple
+        label=one.label,
+        help_text=one.hint,
+        required=False,
+        choices=choices,
+        initial=initial,
+        widget=forms.CheckboxSelectMultiple,
     )
 
 

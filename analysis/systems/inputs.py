@@ -1,4 +1,5 @@
-"""What a report reads: stored runs, imported qrels, a campaign's own labels, and small files that the worker writes."""
+"""What a report reads: stored runs, imported qrels, a campaign's own labels, and small files that
+the worker writes."""
 
 from __future__ import annotations
 
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
 PREL = ".prel"
 """Ends the path of labels that come as a sampled pool."""
 NAME_IN_PATH = 40
-"""Characters of a recipe's name that stand in the name of a file; the words on the page have all."""
+"""Characters of a recipe's name that stand in the name of a file; the words on the page have
+all."""
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file of the command. kind: run, qrels or file; origin: run:ID, imported:ID, a Reference, list for what a person
-    has uploaded, or a table's name."""
+    """One file of the command. kind: run, qrels or file; origin: run:ID, imported:ID, a Reference,
+    list for what a person has uploaded, or a table's name."""
 
     path: str
     kind: str
@@ -63,17 +65,26 @@ class InputFile:
 
 
 def campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
-    """(reference, words) of the qrels that a campaign's own judgements make, as they are and by its saved recipes."""
+    """(reference, words) of the qrels that a campaign's own judgements make, as they are and by its
+    saved recipes."""
     grades = len(campaign.scale)
     scales = [("graded", f"{grades} grades")] + ([("binary", "2 grades")] if grades > 2 else [])
-    kinds: list[tuple[str, ...]] = [LABELLING] + ([(JudgeKind.PERSON.value,)] if campaign.simulated else [])
+    kinds: list[tuple[str, ...]] = [LABELLING] + (
+        [(JudgeKind.PERSON.value,)] if campaign.simulated else []
+    )
     by_recipes = [
-        (str(Reference(scale, Choices.of(recipe.choices), recipe)), f"This campaign, {words}, recipe {recipe.name}")
+        (
+            str(Reference(scale, Choices.of(recipe.choices), recipe)),
+            f"This campaign, {words}, recipe {recipe.name}",
+        )
         for recipe in campaign.recipes.all()
         for scale, words in scales
     ]
     return [
-        (str(Reference(scale, Choices(method=method, judges=judges))), _words(words, method, judges))
+        (
+            str(Reference(scale, Choices(method=method, judges=judges))),
+            _words(words, method, judges),
+        )
         for judges in kinds
         for scale, words in scales
         for method in METHODS
@@ -81,7 +92,9 @@ def campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
 
 
 def _words(scale: str, method: str, judges: tuple[str, ...]) -> str:
-    said = ["This campaign", scale, method.replace("_", " ")] + ([] if judges == LABELLING else [kinds_words(judges)])
+    said = ["This campaign", scale, method.replace("_", " ")] + (
+        [] if judges == LABELLING else [kinds_words(judges)]
+    )
     return ", ".join(said)
 
 
@@ -93,18 +106,38 @@ def is_reference(campaign: Campaign, text: str) -> bool:
     return True
 
 
-def files_of(kind: ReportKind, parameters: Mapping[str, Any], *, collection: Collection, campaign: Campaign | None) -> list[InputFile]:
-    """The files of what was chosen, in the order of the choice. Raises Refused for what is not there."""
+def files_of(
+    kind: ReportKind,
+    parameters: Mapping[str, Any],
+    *,
+    collection: Collection,
+    campaign: Campaign | None,
+) -> list[InputFile]:
+    """The files of what was chosen, in the order of the choice. Raises Refused for what is not
+    there."""
     taken: set[str] = set()
     rows = {row.pk: row for row in collection.runs.filter(pk__in=parameters.get("runs", []))}
     runs = [rows[pk] for pk in parameters.get("runs", []) if pk in rows]
     if len(runs) < len(parameters.get("runs", [])):
         raise Refused(_("a run that was chosen is not in the collection any more"))
     if len(runs) < kind.least_runs:
-        raise Malformed(ngettext("choose at least %(n)s run", "choose at least %(n)s runs", kind.least_runs) % {"n": kind.least_runs})
+        raise Malformed(
+            ngettext("choose at least %(n)s run", "choose at least %(n)s runs", kind.least_runs)
+            % {"n": kind.least_runs}
+        )
     if len({run.pk for run in runs}) < len(runs) and not kind.pair:
         raise Malformed(_("a run was chosen twice"))
-    inputs = [InputFile(path_of("runs", run.tag, ".run", taken), "run", run.tag, f"run:{run.pk}", run.digest, run.n_rows) for run in runs]
+    inputs = [
+        InputFile(
+            path_of("runs", run.tag, ".run", taken),
+            "run",
+            run.tag,
+            f"run:{run.pk}",
+            run.digest,
+            run.n_rows,
+        )
+        for run in runs
+    ]
     if len(parameters.get("qrels", [])) < kind.least_qrels:
         raise Malformed(_("choose at least %(n)s qrels") % {"n": kind.least_qrels})
     for reference in parameters.get("qrels", []):
@@ -115,7 +148,13 @@ def files_of(kind: ReportKind, parameters: Mapping[str, Any], *, collection: Col
     return inputs + [InputFile(path, "file", path, "list") for path in parameters.get("lists", [])]
 
 
-def _qrels(reference: str, collection: Collection, campaign: Campaign | None, taken: set[str], kind: ReportKind) -> InputFile:
+def _qrels(
+    reference: str,
+    collection: Collection,
+    campaign: Campaign | None,
+    taken: set[str],
+    kind: ReportKind,
+) -> InputFile:
     source, _colon, rest = reference.partition(":")
     if source == "imported" and rest.isdecimal():
         row = Qrels.objects.filter(collection=collection, pk=int(rest)).first()
@@ -123,7 +162,12 @@ def _qrels(reference: str, collection: Collection, campaign: Campaign | None, ta
             raise Refused(_("qrels that were chosen are not in the collection any more"))
         path = path_of("qrels", row.name, ".qrels", taken)
         return InputFile(path, "qrels", name_in(path), reference, row.digest, row.n_rows)
-    if campaign is not None and is_reference(campaign, reference) and is_sampled(campaign) and not kind.counts_labels_only:
+    if (
+        campaign is not None
+        and is_reference(campaign, reference)
+        and is_sampled(campaign)
+        and not kind.counts_labels_only
+    ):
         if not kind.estimates:
             raise Refused(why_not_naive(campaign.slug))
         path = qrels_path(campaign, reference, taken).removesuffix(".qrels") + PREL
@@ -144,11 +188,17 @@ def qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None
     else:
         _, _, method, *kinds = str(wanted).split(":")
         made_by = [*([] if method == "majority" else [method]), *kinds]
-    return path_of("qrels", "-".join([campaign.slug, wanted.grades, *made_by]), ".qrels", set() if taken is None else taken)
+    return path_of(
+        "qrels",
+        "-".join([campaign.slug, wanted.grades, *made_by]),
+        ".qrels",
+        set() if taken is None else taken,
+    )
 
 
 def path_of(folder: str, name: str, suffix: str, taken: set[str]) -> str:
-    """A path that a command's arguments can hold: no blanks, commas, equal signs; each name once."""
+    """A path that a command's arguments can hold: no blanks, commas, equal signs; each name
+    once."""
     plain = re.sub(r"[^\w.+-]+", "-", name).strip("-.") or "unnamed"
     path, number = f"{folder}/{plain}{suffix}", 1
     while path.lower() in taken:
@@ -175,11 +225,14 @@ def choice_of(inputs: Iterable[InputFile], at: Mapping[str, str] | None = None) 
 
 
 def stored_name(report: Report, name: str) -> str:
-    return timezone.now().strftime(f"reports/%Y/%m/{report.pk}-{uuid.uuid4().hex[:8]}-{name.replace('/', '-')}")
+    return timezone.now().strftime(
+        f"reports/%Y/%m/{report.pk}-{uuid.uuid4().hex[:8]}-{name.replace('/', '-')}"
+    )
 
 
 def qrels_text(campaign: Campaign, one: InputFile) -> str:
-    """The campaign's labels as a qrels file, or its sample in five columns; empty without labels. Refused where nothing can be estimated yet."""
+    """The campaign's labels as a qrels file, or its sample in five columns; empty without labels.
+    Refused where nothing can be estimated yet."""
     out = io.StringIO()
     if one.path.endswith(PREL):
         wanted = _found(campaign, one)

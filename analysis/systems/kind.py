@@ -1,4 +1,5 @@
-"""What a kind of report is: a command with the choices that a person has, and how its answer is shown."""
+"""What a kind of report is: a command with the choices that a person has, and how its answer is
+shown."""
 
 from __future__ import annotations
 
@@ -21,12 +22,16 @@ class NotPossible(Exception):
 def refuse_rank_model(options: Mapping[str, Any]) -> None:
     """For labels that are no sampled pool. Raises NotPossible."""
     if options.get("rank_model"):
-        raise NotPossible("the rank model helps estimates from a sampled pool, and the labels that were chosen are not of one; leave it out")
+        raise NotPossible(
+            "the rank model helps estimates from a sampled pool, and the labels that were chosen "
+            "are not of one; leave it out"
+        )
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files that stand for what was chosen. runs: paths; qrels: (name, path); others: name -> path; tags: of the runs, in their order."""
+    """The files that stand for what was chosen. runs: paths; qrels: (name, path); others: name ->
+    path; tags: of the runs, in their order."""
 
     runs: Sequence[str]
     qrels: Sequence[tuple[str, str]]
@@ -49,19 +54,22 @@ def named_file(pair: tuple[str, str]) -> str:
 
 @dataclass(frozen=True)
 class ReportKind:
-    """name: of the command. place: among the kinds on the pages, ascending. arguments: files and options -> the command's.
+    """name: of the command. place: among the kinds on the pages, ascending. arguments: files and
+    options -> the command's.
 
-    tables, pictures: the command's answer as tables and as pictures (`<figure>` strings with a text alternative), the most important
-    first; `analysis.charts.printed` makes files for print of the same pictures. beside_others: pictures take the answers about the same
-    input, too.
+    tables, pictures: the command's answer as tables and as pictures (`<figure>` strings with a text
+    alternative), the most important first; `analysis.charts.printed` makes files for print of the
+    same pictures. beside_others: pictures take the answers about the same input, too.
 
-    qrels: how many are chosen, least and most (0: any number); click_qrels: a second choice, of those that come from clicks;
-    private_qrels: one more. pair: two runs, in an order. least_runs: fewer make no answer. written: files that the worker writes beside
-    runs and qrels. pieces: its command is a `PiecewiseCommand`; piece: the dataclass of a piece's result, None for plain values.
-    estimates: its command estimates from a sampled pool. counts_labels_only: what is unjudged plays no part in it. Other kinds refuse the labels of a
-    campaign on a sampled pool. subject: options -> what a report is about, for its title. topped_up: of a kind whose answer
-    names the pairs (`order`) whose judging would settle it, of which a campaign can be made: the answer that follows -> what has become of it.
-    """
+    qrels: how many are chosen, least and most (0: any number); click_qrels: a second choice, of
+    those that come from clicks; private_qrels: one more. pair: two runs, in an order. least_runs:
+    fewer make no answer. written: files that the worker writes beside runs and qrels. pieces: its
+    command is a `PiecewiseCommand`; piece: the dataclass of a piece's result, None for plain
+    values. estimates: its command estimates from a sampled pool. counts_labels_only: what is
+    unjudged plays no part in it. Other kinds refuse the labels of a campaign on a sampled pool.
+    subject: options -> what a report is about, for its title. topped_up: of a kind whose answer
+    names the pairs (`order`) whose judging would settle it, of which a campaign can be made: the
+    answer that follows -> what has become of it."""
 
     name: str
     place: int

@@ -1,4 +1,5 @@
-"""Lists that a person gives with a report: a collection's document ids, topic subsets, groups of topics."""
+"""Lists that a person gives with a report: a collection's document ids, topic subsets, groups of
+topics."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ LARGEST = 500_000_000
 
 
 def lists_of(kind: ReportKind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-    """Path -> one id a line (of a table its rows as they stand), of the files given for each field of the kind (binary, with a name, perhaps compressed).
+    """Path -> one id a line (of a table its rows as they stand), of the files given for each field
+    of the kind (binary, with a name, perhaps compressed).
 
     Raises FormatError with file and line.
     """
@@ -48,7 +50,9 @@ def ids(file: Any, *, one_word: bool) -> str:
     for number, text in lines(file, name=file.name, max_bytes=LARGEST):
         words = text.split()
         if one_word and len(words) > 1:
-            raise FormatError.single(file.name, number, f"{len(words)} words", "one document id a line", text)
+            raise FormatError.single(
+                file.name, number, f"{len(words)} words", "one document id a line", text
+            )
         first_words += words[:1]
     if not first_words:
         raise FormatError.single(file.name, None, "no ids", "one id a line")

@@ -1,4 +1,5 @@
-"""Options of reports: as a form shows them and as a command takes them; those that several kinds have."""
+"""Options of reports: as a form shows them and as a command takes them; those that several kinds
+have."""
 
 from __future__ import annotations
 
@@ -13,17 +14,18 @@ from analysis.commandline.sampled_files import SAMPLED_MEASURES
 class Field:
     """An option of the command. A default that is left as it is gives no argument.
 
-    kind: whole, grade (the lowest relevant), number, text, yes, choice, date, measure, measures, conditions (lines that name qrels),
-    tags (of runs, with commas between), tag (of one run, or one of choices), scale (grades of the campaign), pool or report (of the
-    collection, by id), list and lists (uploaded files with one id a line) and rows (an uploaded table, as it stands); `ask_for_report`
-    keeps what was uploaded, not the options.
+    kind: whole, grade (the lowest relevant), number, text, yes, choice, date, measure, measures,
+    conditions (lines that name qrels), tags (of runs, with commas between), tag (of one run, or one
+    of choices), scale (grades of the campaign), pool or report (of the collection, by id), list and
+    lists (uploaded files with one id a line) and rows (an uploaded table, as it stands);
+    `ask_for_report` keeps what was uploaded, not the options.
 
-    judged_only: a grade that is one of the qrels chosen first, not of all. marked: of tags, those that are chosen at first, by the
-    runs' field of this name. begins: what the form begins with instead of the default; graded: the same in a campaign with more than two
-    grades. divisible: of measures, only those that are computed on parts of a collection.
-    of_samples: for the labels of a campaign on a sampled pool only; other forms leave it out.
-    report: the kind of reports to choose from. implies: option and value that an uploaded list stands for.
-    """
+    judged_only: a grade that is one of the qrels chosen first, not of all. marked: of tags, those
+    that are chosen at first, by the runs' field of this name. begins: what the form begins with
+    instead of the default; graded: the same in a campaign with more than two grades. divisible: of
+    measures, only those that are computed on parts of a collection. of_samples: for the labels of a
+    campaign on a sampled pool only; other forms leave it out. report: the kind of reports to choose
+    from. implies: option and value that an uploaded list stands for."""
 
     name: str
     label: str
@@ -75,38 +77,79 @@ TRIPJUDGE_MEASURES = "nDCG@5 nDCG@10 RR@10 R@100"
 RANKING_MEASURES = "AP nDCG nDCG@10 RR@10 R@100"
 """Those by which systems are ranked; how many documents are judged ranks pools, not systems."""
 MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
-LEVEL = Field("level", "Lowest relevant grade", "grade", 1, least=1, hint="For all measures but nDCG.")
+LEVEL = Field(
+    "level", "Lowest relevant grade", "grade", 1, least=1, hint="For all measures but nDCG."
+)
 TOPICS = Field(
     "topics",
     "Topics",
     "choice",
     "complete",
-    (("complete", "all of the qrels, 0 where a run has none"), ("intersection", "those that the run has too")),
+    (
+        ("complete", "all of the qrels, 0 where a run has none"),
+        ("intersection", "those that the run has too"),
+    ),
 )
-WITH_RELEVANT = Field("only_with_relevant", "Leave out topics without relevant documents", "yes", False)
+WITH_RELEVANT = Field(
+    "only_with_relevant", "Leave out topics without relevant documents", "yes", False
+)
 SCORES = Field(
     "scores",
     "Scores of runs are compared",
     "choice",
     "float64",
-    (("float64", "in double precision, as trec_eval 10"), ("float32", "in single precision, as trec_eval 9 and pytrec_eval")),
+    (
+        ("float64", "in double precision, as trec_eval 10"),
+        ("float32", "in single precision, as trec_eval 9 and pytrec_eval"),
+    ),
 )
 READING = (LEVEL, TOPICS, WITH_RELEVANT, SCORES)
 """Of every kind that computes measures of runs."""
 ALPHA = Field("alpha", "Significant means p below", "number", 0.05, least=0, most=1)
 
 
-def measures_field(default: str, *, begins: str = "", graded: str = "", divisible: bool = False) -> Field:
+def measures_field(
+    default: str, *, begins: str = "", graded: str = "", divisible: bool = False
+) -> Field:
     hint = "Names between blanks, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10."
-    return Field("measures", "Measures", "measures", default, hint=hint, begins=begins, graded=graded, divisible=divisible)
+    return Field(
+        "measures",
+        "Measures",
+        "measures",
+        default,
+        hint=hint,
+        begins=begins,
+        graded=graded,
+        divisible=divisible,
+    )
 
 
 VERDICT = (
-    Field("cutoff", "Answered up to rank", "whole", 100, least=1, hint="A topic is answered by a relevant document up to this rank."),
+    Field(
+        "cutoff",
+        "Answered up to rank",
+        "whole",
+        100,
+        least=1,
+        hint="A topic is answered by a relevant document up to this rank.",
+    ),
     ALPHA,
-    Field("decide", "Test where both runs answer", "choice", "wsr", (("wsr", "signed-rank test"), ("t", "t-test"))),
+    Field(
+        "decide",
+        "Test where both runs answer",
+        "choice",
+        "wsr",
+        (("wsr", "signed-rank test"), ("t", "t-test")),
+    ),
 )
-FAMILY = Field("family", "Comparisons in all", "whole", "", least=1, hint="For a correction: how many comparisons are made in all.")
+FAMILY = Field(
+    "family",
+    "Comparisons in all",
+    "whole",
+    "",
+    least=1,
+    hint="For a correction: how many comparisons are made in all.",
+)
 
 
 RANK_MODEL = Field(
@@ -115,11 +158,17 @@ RANK_MODEL = Field(
     "yes",
     False,
     of_samples=True,
-    hint="HT-P@k and HT-DCG@k once more, with the help of a regression of the labels on ranks: as certain as a larger sample.",
+    hint=(
+        "HT-P@k and HT-DCG@k once more, with the help of a regression of the labels on ranks: as "
+        "certain as a larger sample."
+    ),
 )
 
 
 def sampled_options(options: Mapping[str, Any], measures: Field) -> dict[str, Any]:
-    """The usual measures count what is unjudged as not relevant, so on a sampled pool the command's usual estimates stand in their place."""
+    """The usual measures count what is unjudged as not relevant, so on a sampled pool the command's
+    usual estimates stand in their place."""
     usual = options.get("measures") in (None, "", measures.default)
-    return {name: value for name, value in options.items() if name != "measures" or not usual} | ({"measures": SAMPLED_MEASURES} if usual else {})
+    return {name: value for name, value in options.items() if name != "measures" or not usual} | (
+        {"measures": SAMPLED_MEASURES} if usual else {}
+    )

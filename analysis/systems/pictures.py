@@ -1,4 +1,5 @@
-"""Pictures of the page that answers of several kinds of reports have: SVG with a text alternative and its numbers."""
+"""Pictures of the page that answers of several kinds of reports have: SVG with a text alternative
+and its numbers."""
 
 from __future__ import annotations
 
@@ -17,12 +18,25 @@ def numbered(name: str, number: int, of: int) -> str:
 
 
 def key_of(names: Sequence[str]) -> str:
-    return "" if len(names) == 1 else "; " + ", ".join(f"{i}: {name}" for i, name in enumerate(names, 1))
+    return (
+        ""
+        if len(names) == 1
+        else "; " + ", ".join(f"{i}: {name}" for i, name in enumerate(names, 1))
+    )
 
 
 def outcome_bars(rows: Sequence[Result], caption: str) -> str:
-    keys = [("neither", "answered by neither"), ("a_only", "A only"), ("b_only", "B only"), ("both", "both")]
+    keys = [
+        ("neither", "answered by neither"),
+        ("a_only", "A only"),
+        ("b_only", "B only"),
+        ("both", "both"),
+    ]
     series = [(name, [float(row["outcome_topics"][key]) for row in rows]) for key, name in keys]
     return stacked(
-        [f"{row['a']} – {row['b']}" for row in rows], series, caption=caption, what="A – B", reason="No topic to compare on."
+        [f"{row['a']} – {row['b']}" for row in rows],
+        series,
+        caption=caption,
+        what="A – B",
+        reason="No topic to compare on.",
     )

@@ -1,8 +1,9 @@
-"""A report's work in pieces: rows that any worker may claim, compute and fill. The answer does not depend on who did.
+"""A report's work in pieces: rows that any worker may claim, compute and fill. The answer does not
+depend on who did.
 
-The job that owns the report makes the rows, takes part itself, waits for what others have in hand, and puts the pieces together.
-A piece is claimed like a job: by compare and set, with signs of life; one whose worker has died is free again.
-"""
+The job that owns the report makes the rows, takes part itself, waits for what others have in hand,
+and puts the pieces together. A piece is claimed like a job: by compare and set, with signs of life;
+one whose worker has died is free again."""
 
 from __future__ import annotations
 
@@ -31,10 +32,13 @@ log = logging.getLogger(__name__)
 WAIT = 0.3
 """Seconds between two looks at pieces that other workers have in hand."""
 _kept: tuple[tuple[int, str], PieceworkPlan] | None = None
-"""The plan of the report that this process worked on last, so that runs are read once and not for every piece."""
+"""The plan of the report that this process worked on last, so that runs are read once and not for
+every piece."""
 
 
-def compute(work: Work, report: Report, analysis: Analysis, *, send: Callable[[list[int]], None]) -> dict[str, Any]:
+def compute(
+    work: Work, report: Report, analysis: Analysis, *, send: Callable[[list[int]], None]
+) -> dict[str, Any]:
     """The command's JSON object. send: tells other workers about pieces by their ids."""
     plan = analysis.plan()
     numbers = range(len(plan.pieces))
@@ -43,10 +47,14 @@ def compute(work: Work, report: Report, analysis: Analysis, *, send: Callable[[l
         report.chunks.all().delete()
         stored = set()
     with work.writing():
-        ReportChunk.objects.bulk_create(ReportChunk(report=report, number=number) for number in numbers if number not in stored)
+        ReportChunk.objects.bulk_create(
+            ReportChunk(report=report, number=number) for number in numbers if number not in stored
+        )
     _keep(report, plan)
     try:
-        send(list(report.chunks.filter(done_at=None).order_by("number").values_list("pk", flat=True)))
+        send(
+            list(report.chunks.filter(done_at=None).order_by("number").values_list("pk", flat=True))
+        )
         _all_done(work, report, plan)
         results = dict(report.chunks.values_list("number", "result"))
     except (Cancelled, Refused):
@@ -54,7 +62,9 @@ def compute(work: Work, report: Report, analysis: Analysis, *, send: Callable[[l
         raise
     finally:
         _forget()
-    return analysis.finished(plan.finish([from_text(results[number], KINDS[report.kind].piece) for number in numbers]))
+    return analysis.finished(
+        plan.finish([from_text(results[number], KINDS[report.kind].piece) for number in numbers])
+    )
 
 
 def _all_done(work: Work, report: Report, plan: PieceworkPlan) -> None:
@@ -70,7 +80,11 @@ def _all_done(work: Work, report: Report, plan: PieceworkPlan) -> None:
                 break
         if claimed is None:
             if report.chunks.filter(done_at=None, attempt__gte=ATTEMPTS, owner="").exists():
-                raise Refused(_("the workers failed three times over a part of this; the server's log says more"))
+                raise Refused(
+                    _(
+                        "the workers failed three times over a part of this; the server's log says more"
+                    )
+                )
             time.sleep(WAIT)
             continue
         _fill(*claimed, plan)
@@ -78,13 +92,24 @@ def _all_done(work: Work, report: Report, plan: PieceworkPlan) -> None:
 
 def run_chunk(chunk_id: int) -> None:
     """Compute a piece if it is there to be had, else return without a word."""
-    chunk = ReportChunk.objects.select_related("report__collection", "report__campaign", "report__job").filter(_free(), pk=chunk_id).first()
-    if chunk is None or chunk.report.job is None or chunk.report.job.state != Job.State.RUNNING or chunk.report.job.cancel_requested:
+    chunk = (
+        ReportChunk.objects.select_related("report__collection", "report__campaign", "report__job")
+        .filter(_free(), pk=chunk_id)
+        .first()
+    )
+    if (
+        chunk is None
+        or chunk.report.job is None
+        or chunk.report.job.state != Job.State.RUNNING
+        or chunk.report.job.cancel_requested
+    ):
         return
     try:
         plan = _plan_of(chunk.report)
     except (NotPossible, Refused):
-        log.warning("piece %s: its report %s cannot be opened", chunk_id, chunk.report_id, exc_info=True)
+        log.warning(
+            "piece %s: its report %s cannot be opened", chunk_id, chunk.report_id, exc_info=True
+        )
         return
     claimed = _claim(chunk_id)
     if claimed:
@@ -97,7 +122,9 @@ def _free() -> Q:
 
 def _claim(chunk_id: int) -> tuple[ReportChunk, str] | None:
     token = uuid.uuid4().hex
-    taken = ReportChunk.objects.filter(_free(), pk=chunk_id).update(owner=token, heartbeat=timezone.now(), attempt=F("attempt") + 1)
+    taken = ReportChunk.objects.filter(_free(), pk=chunk_id).update(
+        owner=token, heartbeat=timezone.now(), attempt=F("attempt") + 1
+    )
     if not taken:
         return None
     return ReportChunk.objects.get(pk=chunk_id), token

@@ -1,4 +1,5 @@
-"""Tables and pictures of what `plan_study` says of deeper pools and of more judgements a pair (METHODS 14)."""
+"""Tables and pictures of what `plan_study` says of deeper pools and of more judgements a pair
+(METHODS 14)."""
 
 from __future__ import annotations
 
@@ -23,44 +24,108 @@ def depths_table(key: str, result: Result) -> Table | None:
     for measure, depths in depths_of(result).items():
         ruled |= {len(rows)} if rows else set()
         for depth, one in depths.items():
-            told = [one[name] for name in ("pairs", "judged", "variance", "topics_needed", "pairs_needed", "smallest_difference", "tau")]
+            told = [
+                one[name]
+                for name in (
+                    "pairs",
+                    "judged",
+                    "variance",
+                    "topics_needed",
+                    "pairs_needed",
+                    "smallest_difference",
+                    "tau",
+                )
+            ]
             rows.append([measure, int(depth), *told])
     if not rows:
         return None
-    header = ["measure", "depth", "a topic", "judged", "variance", "topics", "pairs", "seen here", "tau"]
+    header = [
+        "measure",
+        "depth",
+        "a topic",
+        "judged",
+        "variance",
+        "topics",
+        "pairs",
+        "seen here",
+        "tau",
+    ]
     note = (
-        "Pools of these runs, median pair of systems. A topic: its documents in the pool; judged: the share of them with a grade, the others "
-        "count as not relevant: where it is far below 1 this tells nothing of a deeper pool. Needed: topics, and pairs to be judged on them; those of "
-        "topics that do not count come on top. Seen here: the smallest difference that the topics at hand show. Tau: with the ranking under all of the qrels."
+        "Pools of these runs, median pair of systems. A topic: its documents in the pool; judged: "
+        "the share of them with a grade, the others "
+        "count as not relevant: where it is far below 1 this tells nothing of a deeper pool. "
+        "Needed: topics, and pairs to be judged on them; those of "
+        "topics that do not count come on top. Seen here: the smallest difference that the topics "
+        "at hand show. Tau: with the ranking under all of the qrels."
     )
     heads = (("", 2), ("pool", 2), ("", 1), ("needed", 2), ("", 2))
     digits = (None, None, 1, 2, 4, None, None, 4, 3)
-    return Table(key, "What the depth of the pool buys", header, rows, note, heads=heads, digits=digits, ruled=frozenset(ruled))
+    return Table(
+        key,
+        "What the depth of the pool buys",
+        header,
+        rows,
+        note,
+        heads=heads,
+        digits=digits,
+        ruled=frozenset(ruled),
+    )
 
 
 def depths_picture(result: Result) -> list[str]:
     """Pairs that the wanted difference needs, over the depth of the pool."""
     by_measure = depths_of(result)
     series = [
-        Line(measure, [(float(depth), None if one["pairs_needed"] is None else float(one["pairs_needed"])) for depth, one in depths.items()], marks=True)
+        Line(
+            measure,
+            [
+                (float(depth), None if one["pairs_needed"] is None else float(one["pairs_needed"]))
+                for depth, one in depths.items()
+            ],
+            marks=True,
+        )
         for measure, depths in by_measure.items()
         if len(depths) > 1
     ]
     if not series:
         return []
-    caption = "Pairs that would have to be judged for the wanted difference, over the depth of the pool, median pair of systems"
-    return [lines(series, caption=caption, x_label="depth of the pool", y_label="pairs", y_low=0.0, y_form=lambda v: f"{v:,.0f}", x_form=lambda v: f"{v:.0f}")]
+    caption = (
+        "Pairs that would have to be judged for the wanted difference, over the depth of the "
+        "pool, median pair of systems"
+    )
+    return [
+        lines(
+            series,
+            caption=caption,
+            x_label="depth of the pool",
+            y_label="pairs",
+            y_low=0.0,
+            y_form=lambda v: f"{v:,.0f}",
+            x_form=lambda v: f"{v:.0f}",
+        )
+    ]
 
 
 def labels_table(key: str, result: Result) -> Table | None:
     """Topics needed with so many judgements a pair; None where single judgements were not given."""
-    noise = {measure: one["topics_needed"] for measure, one in noise_of(result).items() if one.get("topics_needed")}
+    noise = {
+        measure: one["topics_needed"]
+        for measure, one in noise_of(result).items()
+        if one.get("topics_needed")
+    }
     if not noise:
         return None
     numbers = list(next(iter(noise.values())))
     rows: list[list[Cell]] = [[measure, *needed.values()] for measure, needed in noise.items()]
     note = (
-        "Median pair of systems. The variance over topics holds the noise of their labels: it is taken out, and that of so many judgements put in. "
-        + CAVEAT
+        "Median pair of systems. The variance over topics holds the noise of their labels: it is "
+        "taken out, and that of so many judgements put in. "
+    ) + CAVEAT
+    return Table(
+        key,
+        "Topics needed by judgements a pair",
+        ["measure", *numbers],
+        rows,
+        note,
+        heads=(("", 1), ("judgements a pair", len(numbers))),
     )
-    return Table(key, "Topics needed by judgements a pair", ["measure", *numbers], rows, note, heads=(("", 1), ("judgements a pair", len(numbers))))

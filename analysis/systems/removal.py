@@ -14,10 +14,18 @@ FOLDER = "study.zip"
 
 
 def goes_with_report(report: Report, *, n_tables: int = 0) -> list[str]:
-    """Counted words ("3 tables") of a report or study; none where it has nothing yet. n_tables: of a report's result."""
-    goes = ["its job, which is at work"] if report.job is not None and report.job.state in Job.ACTIVE else []
+    """Counted words ("3 tables") of a report or study; none where it has nothing yet. n_tables: of
+    a report's result."""
+    goes = (
+        ["its job, which is at work"]
+        if report.job is not None and report.job.state in Job.ACTIVE
+        else []
+    )
     if FOLDER in report.files:
-        with default_storage.open(report.files[FOLDER], "rb") as stored, zipfile.ZipFile(stored) as folder:
+        with (
+            default_storage.open(report.files[FOLDER], "rb") as stored,
+            zipfile.ZipFile(stored) as folder,
+        ):
             return [*goes, f"its folder of {counted(len(folder.namelist()), 'file')}"]
     if n_tables:
         goes.append(f"its result, with {counted(n_tables, 'table')}")

@@ -1,4 +1,5 @@
-"""Stored reports and studies as the list that pages show: found by title and person, by kind and state."""
+"""Stored reports and studies as the list that pages show: found by title and person, by kind and
+state."""
 
 from __future__ import annotations
 
@@ -13,7 +14,11 @@ from analysis.models import Report
 from pooling.listing import ListChoice, ListPage
 from pooling.models import Job
 
-STATES = [("done", gettext_lazy("done")), ("at-work", gettext_lazy("at work")), ("ended", gettext_lazy("failed or cancelled"))]
+STATES = [
+    ("done", gettext_lazy("done")),
+    ("at-work", gettext_lazy("at work")),
+    ("ended", gettext_lazy("failed or cancelled")),
+]
 STATE = Case(When(finished_at__isnull=False, then=Value("done")), default=F("job__state"))
 
 
@@ -26,20 +31,32 @@ def in_state(reports: QuerySet[Report], state: str) -> QuerySet[Report]:
 
 
 def of_kind(reports: QuerySet[Report], kind: str) -> QuerySet[Report]:
-    return reports.filter(kind__startswith=kind) if kind == Report.STUDY else reports.filter(kind=kind)
+    return (
+        reports.filter(kind__startswith=kind) if kind == Report.STUDY else reports.filter(kind=kind)
+    )
 
 
 def reports_page(
-    request: HttpRequest, reports: QuerySet[Report], kinds: Sequence[tuple[str, str]], *, everywhere: bool = False
+    request: HttpRequest,
+    reports: QuerySet[Report],
+    kinds: Sequence[tuple[str, str]],
+    *,
+    everywhere: bool = False,
 ) -> ListPage:
-    """The newest first. kinds: (kind, title) of those that may be among them, Report.STUDY standing for all studies. everywhere: of all
-    campaigns and collections."""
+    """The newest first. kinds: (kind, title) of those that may be among them, Report.STUDY standing
+    for all studies. everywhere: of all campaigns and collections."""
     whose = ("campaign__name", "collection__name") if everywhere else ()
     return ListPage(
         request,
         reports.select_related("job", "created_by", "campaign", "collection").defer("result"),
         search=("title", "created_by__username", *whose),
-        sort={"title": "title", "of": ("collection__name", "campaign__name"), "state": STATE, "seed": "seed", "made": "created_at"},
+        sort={
+            "title": "title",
+            "of": ("collection__name", "campaign__name"),
+            "state": STATE,
+            "seed": "seed",
+            "made": "created_at",
+        },
         choices=[
             ListChoice("kind", _("Kind"), kinds, of_kind),
             ListChoice("state", _("State"), STATES, in_state),

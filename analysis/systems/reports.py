@@ -57,12 +57,17 @@ def ask_for_report(
     title: str = "",
     lists: Mapping[str, str] | None = None,
 ) -> Report:
-    """A new report and its queued job (the door sends it). parameters: runs [ids], qrels [references], options; lists: path -> text
-    of the lists that were uploaded (`report_lists` checks them), kept with the report.
+    """A new report and its queued job (the door sends it). parameters: runs [ids], qrels
+    [references], options; lists: path -> text of the lists that were uploaded (`report_lists`
+    checks them), kept with the report.
 
-    Raises Refused for what the command's parser would refuse, and for runs and qrels that do not belong to the collection.
-    """
-    parameters = {**parameters, "lists": sorted(lists or {})} if lists else {k: v for k, v in parameters.items() if k != "lists"}
+    Raises Refused for what the command's parser would refuse, and for runs and qrels that do not
+    belong to the collection."""
+    parameters = (
+        {**parameters, "lists": sorted(lists or {})}
+        if lists
+        else {k: v for k, v in parameters.items() if k != "lists"}
+    )
     inputs = files_of(kind, parameters, collection=collection, campaign=campaign)
     try:
         arguments = kind.arguments(choice_of(inputs), parameters.get("options", {}))
@@ -88,16 +93,24 @@ def ask_for_report(
             inputs=[one.as_json() for one in inputs],
             created_by=user if user is not None and user.is_authenticated else None,
         )
-        report.files = {path: stored(report, path, text.encode()) for path, text in (lists or {}).items()}
+        report.files = {
+            path: stored(report, path, text.encode()) for path, text in (lists or {}).items()
+        }
         report.job = jobs.enqueue(
-            JOB, {"report": report.pk}, label=report.title, user=user, collection=collection, campaign_id=campaign.pk if campaign else None
+            JOB,
+            {"report": report.pk},
+            label=report.title,
+            user=user,
+            collection=collection,
+            campaign_id=campaign.pk if campaign else None,
         )
         report.save(update_fields=["job", "files"])
     return report
 
 
 def ask_again(report: Report, *, user: Any) -> Report:
-    """The same question on what is stored now, the labels of its top-up campaign too, with the lists that were uploaded then. Raises Refused."""
+    """The same question on what is stored now, the labels of its top-up campaign too, with the
+    lists that were uploaded then. Raises Refused."""
     return ask_for_report(
         KINDS[report.kind],
         collection=report.collection,
@@ -111,7 +124,11 @@ def ask_again(report: Report, *, user: Any) -> Report:
 
 def with_top_up(report: Report) -> dict[str, Any]:
     """The report's question with the labels of the campaign that was made from it, if one was."""
-    asked = {name: value for name, value in report.parameters.items() if name not in ("top_up", "follows", "followed")}
+    asked = {
+        name: value
+        for name, value in report.parameters.items()
+        if name not in ("top_up", "follows", "followed")
+    }
     if made := report.parameters.get("top_up"):
         asked |= {"top_ups": [*report.parameters.get("top_ups", []), made], "follows": report.pk}
     return asked
@@ -123,7 +140,11 @@ def seed_argument(kind: ReportKind, seed: int) -> list[str]:
 
 def run(work: Work, *, in_pieces: Computing) -> dict[str, Any]:
     """What the job does. in_pieces computes the kinds whose work is a plan. -> the job's report"""
-    report = Report.objects.select_related("collection", "campaign").filter(pk=work.parameters["report"]).first()
+    report = (
+        Report.objects.select_related("collection", "campaign")
+        .filter(pk=work.parameters["report"])
+        .first()
+    )
     if report is None:
         raise Refused(_("the report has been deleted"))
     kind = KINDS[report.kind]
@@ -147,7 +168,11 @@ def run(work: Work, *, in_pieces: Computing) -> dict[str, Any]:
             report.files = {**report.files, **names}
             report.save(update_fields=["result", "warnings", "finished_at", "files"])
             report.chunks.all().delete()
-            final.update(report=report.pk, facts={"input digest": report.input_digest[:12]}, warnings=warnings)
+            final.update(
+                report=report.pk,
+                facts={"input digest": report.input_digest[:12]},
+                warnings=warnings,
+            )
     except BaseException:
         delete_files(list(names.values()))
         raise
@@ -155,7 +180,8 @@ def run(work: Work, *, in_pieces: Computing) -> dict[str, Any]:
 
 
 def fix_inputs(report: Report, work: Work) -> None:
-    """Keep what may change while a report is computed, as it is at one moment: the campaign's labels and the small tables. Digests of everything."""
+    """Keep what may change while a report is computed, as it is at one moment: the campaign's
+    labels and the small tables. Digests of everything."""
     if report.input_digest:
         return
     inputs = [InputFile.of(one) for one in report.inputs]
@@ -169,16 +195,23 @@ def fix_inputs(report: Report, work: Work) -> None:
                 assert report.campaign is not None
                 text = qrels_text(report.campaign, one)
                 if not text:
-                    raise Refused(_("%(name)s: no pair has a label yet, so there are no qrels") % {"name": one.name})
+                    raise Refused(
+                        _("%(name)s: no pair has a label yet, so there are no qrels")
+                        % {"name": one.name}
+                    )
                 files[one.path] = stored(report, one.path, text.encode())
-                one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
+                one = one.with_digest(
+                    hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n")
+                )
             elif one.kind == "file":
                 if one.origin == "list":
                     text = content(report, one.path).decode()
                 else:
                     text = KINDS[report.kind].written_file(one.origin).text(report, work)
                     files[one.path] = stored(report, one.path, text.encode())
-                one = one.with_digest(hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n"))
+                one = one.with_digest(
+                    hashlib.sha256(text.encode()).hexdigest(), rows=text.count("\n")
+                )
             fixed.append(one)
     report.inputs = [one.as_json() for one in fixed]
     report.files = files
@@ -189,12 +222,15 @@ def fix_inputs(report: Report, work: Work) -> None:
 
 def digest_of(inputs: Sequence[InputFile]) -> str:
     """Of the paths and contents of all inputs, in their order."""
-    return hashlib.sha256("".join(f"{one.path}\0{one.digest}\n" for one in inputs).encode()).hexdigest()
+    return hashlib.sha256(
+        "".join(f"{one.path}\0{one.digest}\n" for one in inputs).encode()
+    ).hexdigest()
 
 
 @contextmanager
 def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
-    """The report's command on its inputs. The small tables are files of a folder that vanishes at the end."""
+    """The report's command on its inputs. The small tables are files of a folder that vanishes at
+    the end."""
     kind = KINDS[report.kind]
     inputs = [InputFile.of(one) for one in report.inputs]
     n_runs = sum(one.kind == "run" for one in inputs)
@@ -219,15 +255,26 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
         at = {one.path: folder + one.path for one in inputs}
         where = Stored(
             runs={at[one.path]: run_at(one) for one in inputs if one.kind == "run"},
-            qrels={at[one.path]: (lambda one=one: load_qrels(report, one)) for one in inputs if one.kind == "qrels"},  # type: ignore[misc]
-            prels={at[one.path]: (lambda one=one: load_prel(report, one)) for one in inputs if one.path.endswith(PREL)},  # type: ignore[misc]
+            qrels={
+                at[one.path]: (lambda one=one: load_qrels(report, one))
+                for one in inputs
+                if one.kind == "qrels"
+            },  # type: ignore[misc]
+            prels={
+                at[one.path]: (lambda one=one: load_prel(report, one))
+                for one in inputs
+                if one.path.endswith(PREL)
+            },  # type: ignore[misc]
         )
         arguments = kind.arguments(choice_of(inputs, at), report.parameters.get("options", {}))
-        yield Analysis(kind.name, arguments + seed_argument(kind, report.seed), stored=where, folder=folder)
+        yield Analysis(
+            kind.name, arguments + seed_argument(kind, report.seed), stored=where, folder=folder
+        )
 
 
 def load_run(one: InputFile) -> RunColumns:
-    """Under the tag that it had when the report was asked for, as the report's command, pictures and files have it."""
+    """Under the tag that it had when the report was asked for, as the report's command, pictures
+    and files have it."""
     row = Run.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
         raise Refused(_("the run %(name)s has been deleted") % {"name": one.name})
@@ -281,20 +328,38 @@ def check_inputs(report: Report) -> None:
     for one in [InputFile.of(stored) for stored in report.inputs]:
         if one.kind == "run" and not Run.objects.filter(pk=one.row, digest=one.digest).exists():
             raise Refused(_("the run %(name)s has been deleted") % {"name": one.name})
-        if one.kind == "qrels" and one.path not in report.files and not Qrels.objects.filter(pk=one.row, digest=one.digest).exists():
+        if (
+            one.kind == "qrels"
+            and one.path not in report.files
+            and not Qrels.objects.filter(pk=one.row, digest=one.digest).exists()
+        ):
             raise Refused(_("the qrels %(name)s have been deleted") % {"name": one.name})
 
 
 def ask_against_clicks(campaign: Campaign, *, user: Any) -> list[Report]:
-    """Do clicks lead to the rankings and labels of the campaign's judgements? Two reports at most; what cannot be asked is left out."""
-    clicks = [f"imported:{pk}" for pk in campaign.collection.qrels.filter(kind=Qrels.Kind.CLICKS).values_list("pk", flat=True)]
+    """Do clicks lead to the rankings and labels of the campaign's judgements? Two reports at most;
+    what cannot be asked is left out."""
+    clicks = [
+        f"imported:{pk}"
+        for pk in campaign.collection.qrels.filter(kind=Qrels.Kind.CLICKS).values_list(
+            "pk", flat=True
+        )
+    ]
     if not clicks:
-        raise Refused(_("the collection has no qrels from clicks; import them, and say that they come from clicks"))
+        raise Refused(
+            _(
+                "the collection has no qrels from clicks; import them, and say that they come from clicks"
+            )
+        )
     runs = list(campaign.collection.runs.values_list("pk", flat=True))
     own = "campaign:binary:majority"  # relevant or not, as clicks are: one level fits both
     made = []
     if len(runs) > 1:
-        parameters: dict[str, Any] = {"runs": runs, "qrels": [own, *clicks], "options": {"measures": TRIPJUDGE_MEASURES}}
+        parameters: dict[str, Any] = {
+            "runs": runs,
+            "qrels": [own, *clicks],
+            "options": {"measures": TRIPJUDGE_MEASURES},
+        }
         made.append(
             ask_for_report(
                 KINDS["compare_rankings"],
@@ -306,8 +371,13 @@ def ask_against_clicks(campaign: Campaign, *, user: Any) -> list[Report]:
                 title="Judgement-based against click-based rankings",
             )
         )
-    # Figure 3 is of the pairs at the top of the pool; judgements elsewhere are none of the systems' best documents.
-    parameters = {"runs": [], "qrels": [own, *clicks], "options": {"top": TOP_OF_THE_POOL} if campaign.pool is not None else {}}
+    # Figure 3 is of the pairs at the top of the pool; judgements elsewhere are none of the systems'
+    # best documents.
+    parameters = {
+        "runs": [],
+        "qrels": [own, *clicks],
+        "options": {"top": TOP_OF_THE_POOL} if campaign.pool is not None else {},
+    }
     made.append(
         ask_for_report(
             KINDS["label_overlap"],

@@ -1,4 +1,5 @@
-"""A command on stored runs and qrels in place of files. Its arguments are those that the page shows, read by its own parser."""
+"""A command on stored runs and qrels in place of files. Its arguments are those that the page
+shows, read by its own parser."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ from pooling.formats.errors import FormatError
 class Analysis:
     """A command with its arguments. folder: a prefix of paths that its warnings need not show."""
 
-    def __init__(self, name: str, arguments: Sequence[str], *, stored: Stored | None = None, folder: str = "") -> None:
+    def __init__(
+        self, name: str, arguments: Sequence[str], *, stored: Stored | None = None, folder: str = ""
+    ) -> None:
         loaded: Any = load_command_class("analysis", name)
         self.command = loaded
         self.name, self.folder = name, folder
@@ -63,7 +66,9 @@ class Analysis:
         """As the command prints it: with its seed, undefined as null."""
         if self.command.takes_seed:
             result.setdefault("seed", self.options["seed"])
-        answer: dict[str, Any] = json.loads(json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False))
+        answer: dict[str, Any] = json.loads(
+            json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False)
+        )
         return answer
 
 
@@ -87,7 +92,11 @@ def as_text(value: Any) -> Any:
         return {one.name: as_text(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, np.ndarray):
         data = np.ascontiguousarray(value)
-        return {"dtype": data.dtype.str, "shape": list(data.shape), "base64": base64.b64encode(data.tobytes()).decode("ascii")}
+        return {
+            "dtype": data.dtype.str,
+            "shape": list(data.shape),
+            "base64": base64.b64encode(data.tobytes()).decode("ascii"),
+        }
     return value
 
 
@@ -96,5 +105,9 @@ def from_text(value: Any, like: type | None) -> Any:
     if like is not None:
         return like(**{one.name: from_text(value[one.name], None) for one in fields(like)})
     if isinstance(value, dict) and "base64" in value:
-        return np.frombuffer(base64.b64decode(value["base64"]), dtype=np.dtype(value["dtype"])).reshape(value["shape"]).copy()
+        return (
+            np.frombuffer(base64.b64decode(value["base64"]), dtype=np.dtype(value["dtype"]))
+            .reshape(value["shape"])
+            .copy()
+        )
     return value

@@ -28,13 +28,19 @@ def without_studies(rows: QuerySet[Report]) -> QuerySet[Report]:
 def my_rows(request_or_user: Any) -> QuerySet[Report]:
     """Reports and studies of campaigns and of collections that the person manages."""
     user = person(request_or_user)
-    reports = Report.objects.select_related("collection", "campaign", "job", "created_by").defer("result")
+    reports = Report.objects.select_related("collection", "campaign", "job", "created_by").defer(
+        "result"
+    )
     if not user.is_authenticated:
         return reports.none()
     if user.is_superuser:
         return reports
-    of_campaigns = Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values("campaign")
-    return reports.filter(Q(campaign__in=of_campaigns) | Q(campaign=None, collection__managers=user)).distinct()
+    of_campaigns = Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values(
+        "campaign"
+    )
+    return reports.filter(
+        Q(campaign__in=of_campaigns) | Q(campaign=None, collection__managers=user)
+    ).distinct()
 
 
 def visible_report(request_or_user: Any, pk: int) -> Report:
@@ -56,7 +62,8 @@ def result_of(report: Report) -> dict[str, Any] | None:
 
 
 def renamed_since(report: Report) -> list[tuple[str, str]]:
-    """Of the runs whose tag has changed since the report was asked for: (the tag that it has, the tag now)."""
+    """Of the runs whose tag has changed since the report was asked for: (the tag that it has, the
+    tag now)."""
     then = {one.row: one.name for one in map(InputFile.of, report.inputs) if one.kind == "run"}
     now = Run.objects.filter(pk__in=then).order_by("pk").values_list("pk", "tag")
     return [(then[row], tag) for row, tag in now if tag != then[row]]
@@ -66,7 +73,12 @@ def kin_of(report: Report) -> list[dict[str, Any]]:
     """Other answers of the kind on the same input, newest last."""
     if not report.input_digest:
         return []
-    same = Report.objects.filter(kind=report.kind, input_digest=report.input_digest, collection=report.collection, campaign=report.campaign)
+    same = Report.objects.filter(
+        kind=report.kind,
+        input_digest=report.input_digest,
+        collection=report.collection,
+        campaign=report.campaign,
+    )
     others = same.exclude(pk=report.pk).exclude(result=None).order_by("finished_at")
     return [result for one in others if (result := result_of(one)) is not None]
 

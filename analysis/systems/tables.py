@@ -13,20 +13,38 @@ def conditions_of(result: Result) -> dict[str, Any]:
     return {name: condition for name, condition in result.items() if isinstance(condition, dict)}
 
 
-def scores_table(means: dict[str, dict[str, dict[str, float | None]]], key: str = "scores") -> Table:
+def scores_table(
+    means: dict[str, dict[str, dict[str, float | None]]], key: str = "scores"
+) -> Table:
     names = list(means)
     tags = list(means[names[0]])
-    columns = [(name, measure) for name in names for measure in means[name][tags[0]]] if tags else []
-    header = ["run", *(f"{measure}" if len(names) == 1 else f"{measure} ({name})" for name, measure in columns)]
-    return Table(key, "Scores of runs", header, [[tag, *(means[name][tag][measure] for name, measure in columns)] for tag in tags])
+    columns = (
+        [(name, measure) for name in names for measure in means[name][tags[0]]] if tags else []
+    )
+    header = [
+        "run",
+        *(f"{measure}" if len(names) == 1 else f"{measure} ({name})" for name, measure in columns),
+    ]
+    return Table(
+        key,
+        "Scores of runs",
+        header,
+        [[tag, *(means[name][tag][measure] for name, measure in columns)] for tag in tags],
+    )
 
 
-def best_of(rows: Sequence[Sequence[Cell]], columns: Sequence[int], within: Sequence[int] | None = None) -> frozenset[tuple[int, int]]:
+def best_of(
+    rows: Sequence[Sequence[Cell]], columns: Sequence[int], within: Sequence[int] | None = None
+) -> frozenset[tuple[int, int]]:
     """The cells with the greatest number of each column, ties included. within: only these rows."""
     best = set()
     chosen = range(len(rows)) if within is None else within
     for column in columns:
-        values = {row: value for row in chosen if isinstance(value := rows[row][column], (int, float))}
+        values = {
+            row: value for row in chosen if isinstance(value := rows[row][column], (int, float))
+        }
         if values:
-            best |= {(row, column) for row, value in values.items() if value == max(values.values())}
+            best |= {
+                (row, column) for row, value in values.items() if value == max(values.values())
+            }
     return frozenset(best)

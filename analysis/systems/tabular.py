@@ -1,7 +1,7 @@
 """A table, and what it is as CSV, LaTeX and JSON.
 
-Cells are text, numbers, or None where undefined: empty in CSV, null in JSON, a dash in LaTeX, the word on the page.
-"""
+Cells are text, numbers, or None where undefined: empty in CSV, null in JSON, a dash in LaTeX, the
+word on the page."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Cell = str | int | float | None
 class Table:
     """key: in addresses and file names. note: what the columns mean and over what.
 
-    As a paper prints it: heads, groups of neighbouring columns (words, how many; no words: no head); bold, cells (row, column); marks,
-    signs behind cells; digits, decimals of a column (None: as many as `short` gives); ruled, rows that begin a part of the table.
-    """
+    As a paper prints it: heads, groups of neighbouring columns (words, how many; no words: no
+    head); bold, cells (row, column); marks, signs behind cells; digits, decimals of a column (None:
+    as many as `short` gives); ruled, rows that begin a part of the table."""
 
     key: str
     title: str
@@ -39,10 +39,13 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """Whether a column holds numbers; words may stand among them. Where all of them are undefined it holds numbers, too."""
+        """Whether a column holds numbers; words may stand among them. Where all of them are
+        undefined it holds numbers, too."""
 
         def of(cells: list[Cell]) -> bool:
-            return any(isinstance(cell, (int, float)) for cell in cells) or (bool(cells) and all(cell is None for cell in cells))
+            return any(isinstance(cell, (int, float)) for cell in cells) or (
+                bool(cells) and all(cell is None for cell in cells)
+            )
 
         return [of([row[i] for row in self.rows]) for i in range(len(self.header))]
 
@@ -72,27 +75,67 @@ class Table:
             return "–"
         if isinstance(value, float):
             digits = self.digits[column] if column < len(self.digits) else None
-            return short(value) if digits is None or isinstance(value, PValue) else f"{value:.{digits}f}"
+            return (
+                short(value)
+                if digits is None or isinstance(value, PValue)
+                else f"{value:.{digits}f}"
+            )
         return str(value)
 
 
 def to_csv(table: Table) -> str:
-    """Numbers in full precision; cells that a spreadsheet would take for formulas are made harmless."""
+    """Numbers in full precision; cells that a spreadsheet would take for formulas are made
+    harmless."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([harmless(name) for name in table.columns])
     for row in table.rows:
-        writer.writerow(["" if cell is None else harmless(cell) if isinstance(cell, str) else repr(cell) for cell in row])
+        writer.writerow(
+            [
+                "" if cell is None else harmless(cell) if isinstance(cell, str) else repr(cell)
+                for cell in row
+            ]
+        )
     return out.getvalue()
 
 
 FORMULAS = {
-    "α": "alpha", "β": "beta", "Δ": "Delta", "δ": "delta", "κ": "kappa", "λ": "lambda", "μ": "mu", "π": "pi", "ρ": "rho", "σ": "sigma",
-    "τ": "tau", "φ": "phi", "χ": "chi", "≥": "geq", "≤": "leq", "≠": "neq", "≈": "approx", "×": "times", "±": "pm", "→": "to",
-    "∞": "infty", "√": "surd", "†": "dagger", "‡": "ddagger",
-}  # fmt: skip
-"""Signs of mathematics that pdflatex does not take as they are; other letters are its packages' affair."""
-NO_LETTERS = (*range(32), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
+    "α": "alpha",
+    "β": "beta",
+    "Δ": "Delta",
+    "δ": "delta",
+    "κ": "kappa",
+    "λ": "lambda",
+    "μ": "mu",
+    "π": "pi",
+    "ρ": "rho",
+    "σ": "sigma",
+    "τ": "tau",
+    "φ": "phi",
+    "χ": "chi",
+    "≥": "geq",
+    "≤": "leq",
+    "≠": "neq",
+    "≈": "approx",
+    "×": "times",
+    "±": "pm",
+    "→": "to",
+    "∞": "infty",
+    "√": "surd",
+    "†": "dagger",
+    "‡": "ddagger",
+}
+"""Signs of mathematics that pdflatex does not take as they are; other letters are its packages'
+affair."""
+NO_LETTERS = (
+    *range(32),
+    *range(0x7F, 0xA0),
+    0x200E,
+    0x200F,
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+    0xFEFF,
+)
 """Control characters and those that turn the direction of writing: pdflatex ends at them."""
 ESCAPES = str.maketrans(
     {
@@ -131,26 +174,43 @@ MOST_ROWS = 40
 
 
 def to_latex(table: Table) -> str:
-    """A booktabs table; numbers to four decimals or to the table's digits, undefined as a dash. One that a column of text of ordinary
-    size cannot hold is shrunk to it; one longer than a page, or with a column of sentences, is a longtable, with its head on every page."""
+    """A booktabs table; numbers to four decimals or to the table's digits, undefined as a dash. One
+    that a column of text of ordinary size cannot hold is shrunk to it; one longer than a page, or
+    with a column of sentences, is a longtable, with its head on every page."""
     long = _has_sentences(table) or (len(table.rows) > MOST_ROWS and not _fits_shrunk(table))
     first, rest = (_long(table) if long else _short(table)).split("\n", 1)
     return "\n".join([first, *_needed_for_letters(rest), rest])
 
 
-USUAL = frozenset(map(chr, range(0x7F))) | frozenset(map(chr, range(0xA0, 0x17F))) | frozenset("–—‘’“”†‡•…‰€™")
+USUAL = (
+    frozenset(map(chr, range(0x7F)))
+    | frozenset(map(chr, range(0xA0, 0x17F)))
+    | frozenset("–—‘’“”†‡•…‰€™")
+)
 T1 = frozenset("«»ÐÞðþĄąĐđĘęĮįŊŋŲų‚„‹›")
 NOT_LATIN = frozenset("ĦħĸĿŀŉŦŧ")
-"""Letters that pdflatex has as it begins, those that it has in fonts of the encoding T1, and those within the range of the first that it lacks."""
+"""Letters that pdflatex has as it begins, those that it has in fonts of the encoding T1, and those
+within the range of the first that it lacks."""
 
 
 def _needed_for_letters(latex: str) -> list[str]:
     """Comments on the letters that pdflatex ends at as it begins."""
     beyond = sorted(set(latex) - (USUAL - NOT_LATIN - T1))
-    by_encoding, by_font = [letter for letter in beyond if letter in T1], [letter for letter in beyond if letter not in T1]
+    by_encoding, by_font = (
+        [letter for letter in beyond if letter in T1],
+        [letter for letter in beyond if letter not in T1],
+    )
     return [
-        *([rf"% needs \usepackage[T1]{{fontenc}} for {' '.join(by_encoding)}"] if by_encoding else []),
-        *([rf"% needs lualatex or xelatex, and a font that has {' '.join(by_font)}"] if by_font else []),
+        *(
+            [rf"% needs \usepackage[T1]{{fontenc}} for {' '.join(by_encoding)}"]
+            if by_encoding
+            else []
+        ),
+        *(
+            [rf"% needs lualatex or xelatex, and a font that has {' '.join(by_font)}"]
+            if by_font
+            else []
+        ),
     ]
 
 
@@ -175,7 +235,8 @@ def _short(table: Table) -> str:
 
 
 SIZES = ((72, ""), (90, r"\footnotesize"), (104, r"\scriptsize"), (144, r"\tiny"))
-"""Characters beside each other that a page holds in each size of type: a table over pages cannot be shrunk as a whole."""
+"""Characters beside each other that a page holds in each size of type: a table over pages cannot be
+shrunk as a whole."""
 TEXT = 28
 """Characters of the widest cell from which a column of words is set in lines."""
 
@@ -185,19 +246,36 @@ SENTENCE = 80
 
 
 def _has_sentences(table: Table) -> bool:
-    return any(not numeric and width > SENTENCE for numeric, width in zip(table.numeric, _widths(table), strict=True))
+    return any(
+        not numeric and width > SENTENCE
+        for numeric, width in zip(table.numeric, _widths(table), strict=True)
+    )
 
 
 def _long(table: Table) -> str:
-    """Over as many pages as it takes. Columns of long words break into lines; what is too wide all the same lies on its side."""
+    """Over as many pages as it takes. Columns of long words break into lines; what is too wide all
+    the same lies on its side."""
     widths = _widths(table)
-    in_lines = [not numeric and width > TEXT for numeric, width in zip(table.numeric, widths, strict=True)]
-    held = [min(width, TEXT) if broken else width for width, broken in zip(widths, in_lines, strict=True)]
+    in_lines = [
+        not numeric and width > TEXT for numeric, width in zip(table.numeric, widths, strict=True)
+    ]
+    held = [
+        min(width, TEXT) if broken else width
+        for width, broken in zip(widths, in_lines, strict=True)
+    ]
     across = sum(held) + 2 * len(held)
     turned = across > SIZES[-1][0]
-    size = next((words for most, words in SIZES if across <= most * (SIDE if turned else 1)), SIZES[-1][1])
+    size = next(
+        (words for most, words in SIZES if across <= most * (SIDE if turned else 1)), SIZES[-1][1]
+    )
     columns = "".join(
-        ("r" if numeric else rf">{{\raggedright\arraybackslash}}p{{{0.9 * width / across:.3f}\linewidth}}" if broken else "l")
+        (
+            "r"
+            if numeric
+            else rf">{{\raggedright\arraybackslash}}p{{{0.9 * width / across:.3f}\linewidth}}"
+            if broken
+            else "l"
+        )
         for numeric, broken, width in zip(table.numeric, in_lines, held, strict=True)
     )
     n, head = len(table.header), _latex_head(table)
@@ -229,16 +307,29 @@ SIDE = 1.55
 
 
 def _fits_shrunk(table: Table) -> bool:
-    """A great matrix: too wide for any size of type, and shrunk as a whole no higher than a page."""
-    return _characters(table) > SIDE * SIZES[-1][0] and len(table.rows) * PAGE / _characters(table) <= MOST_ROWS
+    """A great matrix: too wide for any size of type, and shrunk as a whole no higher than a
+    page."""
+    return (
+        _characters(table) > SIDE * SIZES[-1][0]
+        and len(table.rows) * PAGE / _characters(table) <= MOST_ROWS
+    )
 
 
 def _latex_caption(table: Table) -> str:
-    return latex_text(table.title) if not table.note else f"{latex_text(table.title)}. {latex_text(table.note)}"
+    return (
+        latex_text(table.title)
+        if not table.note
+        else f"{latex_text(table.title)}. {latex_text(table.note)}"
+    )
 
 
 def _latex_head(table: Table) -> list[str]:
-    return [r"\toprule", *_latex_heads(table), _latex_line(latex_text(name) for name in table.header), r"\midrule"]
+    return [
+        r"\toprule",
+        *_latex_heads(table),
+        _latex_line(latex_text(name) for name in table.header),
+        r"\midrule",
+    ]
 
 
 def _latex_line(cells: Iterable[str]) -> str:
@@ -252,12 +343,15 @@ def _latex_rows(table: Table) -> list[str]:
     for row in range(len(table.rows)):
         if row in table.ruled and row:
             lines.append(r"\midrule")
-        lines.append(_latex_line(_latex_cell(table, row, column) for column in range(len(table.rows[row]))))
+        lines.append(
+            _latex_line(_latex_cell(table, row, column) for column in range(len(table.rows[row])))
+        )
     return lines
 
 
 PAGE = 72
-"""Characters of a table, with two between columns, that a page of LaTeX's article holds beside each other."""
+"""Characters of a table, with two between columns, that a page of LaTeX's article holds beside each
+other."""
 
 
 def _characters(table: Table) -> int:
@@ -266,7 +360,10 @@ def _characters(table: Table) -> int:
 
 
 def _widths(table: Table) -> list[int]:
-    return [max(len(name), *(len(table.shown(row, column)) for row in range(len(table.rows))), 1) for column, name in enumerate(table.header)]
+    return [
+        max(len(name), *(len(table.shown(row, column)) for row in range(len(table.rows))), 1)
+        for column, name in enumerate(table.header)
+    ]
 
 
 def _latex_heads(table: Table) -> list[str]:

@@ -18,7 +18,8 @@ RUN_CHUNK = "analysis.run_chunk"
 
 
 def send(chunk_ids: list[int]) -> None:
-    """A hint for other workers. Without a broker there are none; the job's own worker does what no other worker takes."""
+    """A hint for other workers. Without a broker there are none; the job's own worker does what no
+    other worker takes."""
     if not settings.BROKER_URL:
         return
     for chunk_id in chunk_ids:

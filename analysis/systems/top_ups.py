@@ -1,4 +1,5 @@
-"""Top-up campaigns: one click on a report whose answer names pairs that nobody has judged, and the report that closes it afterwards (SAMPLING 6)."""
+"""Top-up campaigns: one click on a report whose answer names pairs that nobody has judged, and the
+report that closes it afterwards (SAMPLING 6)."""
 
 from __future__ import annotations
 
@@ -25,17 +26,28 @@ from pooling.services import pools
 from pooling.services.listed_pools import link_known, store_listed
 
 TAKEN_OVER = (
-    "scale", "threshold", "judgements_per_pair", "min_active_seconds", "idle_seconds", "expected_seconds", "truncate_words", "spans", "spans_from",
-    "rotate_text", "show_near_duplicates", "gold_rule",
-)  # fmt: skip
+    "scale",
+    "threshold",
+    "judgements_per_pair",
+    "min_active_seconds",
+    "idle_seconds",
+    "expected_seconds",
+    "truncate_words",
+    "spans",
+    "spans_from",
+    "rotate_text",
+    "show_near_duplicates",
+    "gold_rule",
+)
 """Settings of the campaign whose labels the report reads, so that its top-up judges alike."""
 
 
 def make_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
-    """A draft campaign on exactly the first n pairs of the report's order (as many as the report speaks of, unless given), strictly in that order.
+    """A draft campaign on exactly the first n pairs of the report's order (as many as the report
+    speaks of, unless given), strictly in that order.
 
-    The report's own campaign lends scale, rules and guidelines. Refused where nothing is open, and where there is such a campaign already.
-    """
+    The report's own campaign lends scale, rules and guidelines. Refused where nothing is open, and
+    where there is such a campaign already."""
     result = result_of(report)
     if not KINDS[report.kind].topped_up or result is None:
         raise Refused(_("the report has no pairs to judge"))
@@ -46,8 +58,12 @@ def make_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
         locked = Report.objects.select_for_update().get(pk=report.pk)
         earlier = top_up_of(locked)
         if earlier is not None:
-            raise Refused(_("the top-up campaign %(campaign)s is there already") % {"campaign": earlier.name})
-        kept = set(report.collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
+            raise Refused(
+                _("the top-up campaign %(campaign)s is there already") % {"campaign": earlier.name}
+            )
+        kept = set(
+            report.collection.topics.filter(removed_reason="").values_list("topic_id", flat=True)
+        )
         if gone := sorted({topic for topic, _, _ in order} - kept):
             says = ngettext(
                 "%(n)s topic of these pairs, such as %(first)s, left the collection since; compute the report again",
@@ -62,17 +78,30 @@ def make_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
     return campaign
 
 
-def _campaign(report: Report, result: Mapping[str, Any], order: Sequence[tuple[str, str, float]], *, user: Any) -> Campaign:
+def _campaign(
+    report: Report, result: Mapping[str, Any], order: Sequence[tuple[str, str, float]], *, user: Any
+) -> Campaign:
     name = f"Top-up of {result['run']}"
     n = len(order)
-    pairs = pool_of_pairs([(topic, document) for topic, document, _ in order], [0] * n, [n - k for k in range(n)], [False] * n)
-    pool = store_listed(report.collection, pairs, name=name, source=f"report {report.pk}, {report.title}", user=user)
+    pairs = pool_of_pairs(
+        [(topic, document) for topic, document, _ in order],
+        [0] * n,
+        [n - k for k in range(n)],
+        [False] * n,
+    )
+    pool = store_listed(
+        report.collection, pairs, name=name, source=f"report {report.pk}, {report.title}", user=user
+    )
     if link_known(pool):
         pools.ask_for_documents(pool, user=user)
     try:
-        campaign = campaigns.create_campaign(name=name, collection=report.collection, actor=user, **_settings(report, result))
+        campaign = campaigns.create_campaign(
+            name=name, collection=report.collection, actor=user, **_settings(report, result)
+        )
         campaigns.set_pool(campaign, pool, actor=user)
-        guideline = report.campaign.guidelines.order_by("number").last() if report.campaign else None
+        guideline = (
+            report.campaign.guidelines.order_by("number").last() if report.campaign else None
+        )
         if guideline is not None:
             campaigns.save_guideline(campaign, guideline.text, actor=user)
     except CampaignError as error:
@@ -81,8 +110,12 @@ def _campaign(report: Report, result: Mapping[str, Any], order: Sequence[tuple[s
 
 
 def _settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Strictly by priority; what else the report's campaign says, or a scale with as many grades as the qrels of the report."""
-    strict: dict[str, Any] = {"band": 1, "description": f"The pairs that settle most about {result['run']}, in this order: {report.title}."}
+    """Strictly by priority; what else the report's campaign says, or a scale with as many grades as
+    the qrels of the report."""
+    strict: dict[str, Any] = {
+        "band": 1,
+        "description": f"The pairs that settle most about {result['run']}, in this order: {report.title}.",
+    }
     own = report.campaign
     if own is not None:
         return strict | {name: getattr(own, name) for name in TAKEN_OVER}
@@ -91,7 +124,11 @@ def _settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any]:
         return strict
     names = NAMES.get(size, tuple(f"Grade {value}" for value in range(size)))
     level = int(report.parameters.get("options", {}).get("level") or 1)
-    return strict | {"scale": [{"value": value, "name": names[value]} for value in range(size)], "threshold": min(level, size - 1), "spans_from": size - 1}
+    return strict | {
+        "scale": [{"value": value, "name": names[value]} for value in range(size)],
+        "threshold": min(level, size - 1),
+        "spans_from": size - 1,
+    }
 
 
 def top_up_of(report: Report) -> Campaign | None:
@@ -102,7 +139,11 @@ def top_up_of(report: Report) -> Campaign | None:
 
 def follower_of(report: Report) -> Report | None:
     """The last report that was computed with what the top-up judged."""
-    return Report.objects.filter(kind=report.kind, parameters__follows=report.pk).order_by("-pk").first()
+    return (
+        Report.objects.filter(kind=report.kind, parameters__follows=report.pk)
+        .order_by("-pk")
+        .first()
+    )
 
 
 def progress_of(campaign: Campaign) -> tuple[int, int]:
@@ -112,13 +153,20 @@ def progress_of(campaign: Campaign) -> tuple[int, int]:
 
 
 def close_reports() -> list[Job]:
-    """Ask for the report that follows on each whose top-up has been judged, or was closed: once. -> the jobs"""
+    """Ask for the report that follows on each whose top-up has been judged, or was closed: once. ->
+    the jobs"""
     asked = []
     kinds = [name for name, kind in KINDS.items() if kind.topped_up]
-    waiting = Report.objects.filter(kind__in=kinds, parameters__top_up__isnull=False, parameters__followed__isnull=True)
+    waiting = Report.objects.filter(
+        kind__in=kinds, parameters__top_up__isnull=False, parameters__followed__isnull=True
+    )
     for pk in list(waiting.order_by("pk").values_list("pk", flat=True)):
         with transaction.atomic():
-            report = Report.objects.select_for_update(of=("self",)).select_related("collection", "campaign").get(pk=pk)
+            report = (
+                Report.objects.select_for_update(of=("self",))
+                .select_related("collection", "campaign")
+                .get(pk=pk)
+            )
             campaign = top_up_of(report)
             if "followed" in report.parameters or campaign is None or not _is_judged(campaign):
                 continue
@@ -135,7 +183,9 @@ def _is_judged(campaign: Campaign) -> bool:
     """Whether no more judgements of the campaign are to be expected."""
     if campaign.state == Campaign.State.DRAFT:
         return False
-    if Job.objects.filter(collection=campaign.collection_id, parameters__pool=campaign.pool_id, state__in=Job.ACTIVE).exists():
+    if Job.objects.filter(
+        collection=campaign.collection_id, parameters__pool=campaign.pool_id, state__in=Job.ACTIVE
+    ).exists():
         return False  # texts of its pairs are still being looked for
     n_done, n = progress_of(campaign)
     return n_done == n or campaign.state == Campaign.State.CLOSED

@@ -1,7 +1,8 @@
-"""What was judged in the top-up campaigns of a report: a file that the worker writes for the report that follows on it.
+"""What was judged in the top-up campaigns of a report: a file that the worker writes for the report
+that follows on it.
 
-In a report's parameters: `top_up` is the campaign made from it, `top_ups` are those whose labels it reads, `follows` the report before it.
-"""
+In a report's parameters: `top_up` is the campaign made from it, `top_ups` are those whose labels it
+reads, `follows` the report before it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from pooling.models import Run
 
 
 def judged_since(parameters: Mapping[str, Any], campaign: Campaign | None) -> QrelsColumns:
-    """The labels of all top-up campaigns that are still there, made as those that the report reads of its campaign; of a pair in two, the first's.
+    """The labels of all top-up campaigns that are still there, made as those that the report reads
+    of its campaign; of a pair in two, the first's.
 
     A pair has one from as many judgements as there, or from all where the top-up asks for fewer.
     """
@@ -33,9 +35,13 @@ def judged_since(parameters: Mapping[str, Any], campaign: Campaign | None) -> Qr
     rows: dict[tuple[str, str], int] = {}
     for one in (by_row[pk] for pk in parameters.get("top_ups", []) if pk in by_row):
         least = min(choices.min_judgements, one.judgements_per_pair)
-        made = labels(one, Choices(method=choices.method, judges=choices.judges, min_judgements=least))
+        made = labels(
+            one, Choices(method=choices.method, judges=choices.judges, min_judgements=least)
+        )
         for label in made.rows:
-            rows.setdefault((label.topic, label.document), label.grade if grades == "graded" else label.binary)
+            rows.setdefault(
+                (label.topic, label.document), label.grade if grades == "graded" else label.binary
+            )
     return qrels_of_rows("topped-up", ((*pair, grade) for pair, grade in rows.items()))
 
 

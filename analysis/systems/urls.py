@@ -6,10 +6,20 @@ from analysis.systems import views
 
 urlpatterns = [
     path("campaigns/<slug:slug>/systems/", views.campaign_page, name="campaign-systems"),
-    path("campaigns/<slug:slug>/systems/clicks", views.against_clicks, name="campaign-against-clicks"),
-    path("campaigns/<slug:slug>/systems/new/<str:kind>/", views.campaign_new, name="campaign-report-new"),
+    path(
+        "campaigns/<slug:slug>/systems/clicks", views.against_clicks, name="campaign-against-clicks"
+    ),
+    path(
+        "campaigns/<slug:slug>/systems/new/<str:kind>/",
+        views.campaign_new,
+        name="campaign-report-new",
+    ),
     path("collections/<slug:slug>/analyses/", views.collection_page, name="collection-analyses"),
-    path("collections/<slug:slug>/analyses/new/<str:kind>/", views.collection_new, name="collection-report-new"),
+    path(
+        "collections/<slug:slug>/analyses/new/<str:kind>/",
+        views.collection_new,
+        name="collection-report-new",
+    ),
     path("analyses/", views.index, name="analyses"),
     path("analyses/<int:pk>/", views.report, name="report"),
     path("analyses/<int:pk>/tables/<slug:key>.<str:extension>", views.table, name="report-table"),

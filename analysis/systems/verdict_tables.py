@@ -19,7 +19,16 @@ def p_value(value: float | None) -> PValue | None:
     return None if value is None else PValue(value)
 
 
-COMPARED = ["A", "B", "mean RR A", "mean RR B", "difference", "rank-sum p (unpaired)", "signed-rank p", "t p"]
+COMPARED = [
+    "A",
+    "B",
+    "mean RR A",
+    "mean RR B",
+    "difference",
+    "rank-sum p (unpaired)",
+    "signed-rank p",
+    "t p",
+]
 OUTCOMES = [
     "A",
     "B",
@@ -42,21 +51,44 @@ VERDICTS = ["better", "significantly better", "better, doing no harm", "because"
 
 
 def comparisons(rows: Sequence[Result], words: str = "", rates: str = "") -> list[Table]:
-    """Outcomes, mean reciprocal ranks and verdicts of rows as of `compare_runs`. rates: what is said of the error rate of verdicts."""
+    """Outcomes, mean reciprocal ranks and verdicts of rows as of `compare_runs`. rates: what is
+    said of the error rate of verdicts."""
     mrr, outcomes, verdicts = [], [], []
     is_corrected = rows[0].get("correction", "none") != "none"
     has_groups = any(row.get("a_group") or row.get("b_group") for row in rows)
-    header = ["A", "B", *(["group of A", "group of B"] if has_groups else []), *(CORRECTED if is_corrected else []), *VERDICTS]
+    header = [
+        "A",
+        "B",
+        *(["group of A", "group of B"] if has_groups else []),
+        *(CORRECTED if is_corrected else []),
+        *VERDICTS,
+    ]
     for row in rows:
         pair: list[Cell] = [row["a"], row["b"]]
         means = row["mrr"]
         tests = [p_value(means[test]) for test in ("wrs", "wsr", "t")]
         mrr.append([*pair, means["a"], means["b"], means["difference"], *tests])
         shares = [row["outcomes"][name] for name in ("neither", "a_only", "b_only", "both")]
-        both = [part for key in ("esl", "rr") for part in (row[key]["a"], row[key]["b"], p_value(row[key]["wsr"]), p_value(row[key]["t"]))]
+        both = [
+            part
+            for key in ("esl", "rr")
+            for part in (
+                row[key]["a"],
+                row[key]["b"],
+                p_value(row[key]["wsr"]),
+                p_value(row[key]["t"]),
+            )
+        ]
         outcomes.append([*pair, *shares, p_value(row["binomial"]), *both])
-        after = [p_value(row["corrected"][key]) for key in ("binomial", "esl_wsr", "esl_t")] if is_corrected else []
-        named = [f"{row[f'{side}_label']} {row[side]}" if f"{side}_label" in row else row[side] for side in "ab"]
+        after = (
+            [p_value(row["corrected"][key]) for key in ("binomial", "esl_wsr", "esl_t")]
+            if is_corrected
+            else []
+        )
+        named = [
+            f"{row[f'{side}_label']} {row[side]}" if f"{side}_label" in row else row[side]
+            for side in "ab"
+        ]
         groups = [row["a_group"], row["b_group"]] if has_groups else []
         reasons = ["; ".join(row["verdict"][key]) for key in ("because", "disagreements")]
         verdicts.append([*named, *groups, *after, *_verdict_cells(row), *reasons])
@@ -77,5 +109,9 @@ def comparisons(rows: Sequence[Result], words: str = "", rates: str = "") -> lis
 def displacement_table(result: Result) -> Table:
     """The linear order of a leaderboard's runs, with what it means."""
     score = {run["tag"]: run["score"] for run in result["runs"]}
-    rows: list[list[Cell]] = [[place, tag, score[tag]] for place, tag in enumerate(result["order"], 1)]
-    return Table("order", "Order by displacement (do no harm)", ["place", "run", "score"], rows, DISPLACEMENT)
+    rows: list[list[Cell]] = [
+        [place, tag, score[tag]] for place, tag in enumerate(result["order"], 1)
+    ]
+    return Table(
+        "order", "Order by displacement (do no harm)", ["place", "run", "score"], rows, DISPLACEMENT
+    )

@@ -1,4 +1,5 @@
-"""Systems: the analyses of runs and qrels as stored reports, of a campaign, of a collection, and of everything one may see."""
+"""Systems: the analyses of runs and qrels as stored reports, of a campaign, of a collection, and of
+everything one may see."""
 
 from __future__ import annotations
 
@@ -25,7 +26,15 @@ from analysis.systems.forms import ReportForm
 from analysis.systems.kinds import KINDS
 from analysis.systems.removal import goes_with_report
 from analysis.systems.report_list import reports_page
-from analysis.systems.selectors import kin_of, my_reports, my_rows, renamed_since, result_of, visible_report, without_studies
+from analysis.systems.selectors import (
+    kin_of,
+    my_reports,
+    my_rows,
+    renamed_since,
+    result_of,
+    visible_report,
+    without_studies,
+)
 from analysis.systems.tabular import Table, to_csv, to_latex
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create
@@ -43,9 +52,11 @@ SHOWN_ROWS = 500
 """Rows of a table on the page; the downloads have all."""
 
 
-def of_both(page: Callable[..., HttpResponse], *methods: str) -> tuple[Callable[..., HttpResponse], Callable[..., HttpResponse]]:
-    """The page's two views, of a campaign and of a collection that the person manages. page: takes request, collection, campaign or None,
-    and what else stands in the address."""
+def of_both(
+    page: Callable[..., HttpResponse], *methods: str
+) -> tuple[Callable[..., HttpResponse], Callable[..., HttpResponse]]:
+    """The page's two views, of a campaign and of a collection that the person manages. page: takes
+    request, collection, campaign or None, and what else stands in the address."""
 
     @login_required
     @require_http_methods(["GET", "HEAD", *methods])
@@ -63,9 +74,15 @@ def of_both(page: Callable[..., HttpResponse], *methods: str) -> tuple[Callable[
 
 def _index(request: HttpRequest, collection: Collection, campaign: Campaign | None) -> HttpResponse:
     mine = without_studies(
-        Report.objects.filter(campaign=campaign) if campaign else Report.objects.filter(collection=collection, campaign=None)
+        Report.objects.filter(campaign=campaign)
+        if campaign
+        else Report.objects.filter(collection=collection, campaign=None)
     )
-    leads, job = context_of(campaign, request.GET.get("measure", "")) if campaign is not None else (None, None)
+    leads, job = (
+        context_of(campaign, request.GET.get("measure", ""))
+        if campaign is not None
+        else (None, None)
+    )
     if job is not None:
         send(job)
     if leads is not None and request.headers.get("HX-Request") and leads.get("working"):
@@ -95,10 +112,18 @@ def frame(collection: Collection, campaign: Campaign | None) -> dict[str, Any]:
     return {"collection": collection, "campaign": campaign, "tab": "systems", "base": base}
 
 
-def _new(request: HttpRequest, collection: Collection, campaign: Campaign | None, kind: str) -> HttpResponse:
+def _new(
+    request: HttpRequest, collection: Collection, campaign: Campaign | None, kind: str
+) -> HttpResponse:
     if kind not in KINDS:
         raise Http404("No such kind of report.")
-    form = ReportForm(request.POST or None, request.FILES or None, kind=KINDS[kind], collection=collection, campaign=campaign)
+    form = ReportForm(
+        request.POST or None,
+        request.FILES or None,
+        kind=KINDS[kind],
+        collection=collection,
+        campaign=campaign,
+    )
     if form.is_valid():
         try:
             report = reports.ask_for_report(
@@ -127,7 +152,11 @@ def _started(*made: Report) -> HttpResponse:
         if report.job is not None:
             send(report.job)
     campaign = made[0].campaign
-    return redirect("report", made[0].pk) if len(made) == 1 or campaign is None else redirect("campaign-systems", campaign.slug)
+    return (
+        redirect("report", made[0].pk)
+        if len(made) == 1 or campaign is None
+        else redirect("campaign-systems", campaign.slug)
+    )
 
 
 def _not_started(request: HttpRequest, why: Refused, page: str, key: str | int) -> HttpResponse:
@@ -138,7 +167,8 @@ def _not_started(request: HttpRequest, why: Refused, page: str, key: str | int) 
 @login_required
 @require_POST
 def against_clicks(request: HttpRequest, slug: str) -> HttpResponse:
-    """One click: rankings and labels of the campaign's judgements against those of all click qrels of the collection."""
+    """One click: rankings and labels of the campaign's judgements against those of all click qrels
+    of the collection."""
     campaign = managed_campaign(request, slug)
     try:
         made = reports.ask_against_clicks(campaign, user=request.user)
@@ -153,7 +183,9 @@ def against_clicks(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     """Everything that the person may see."""
-    shown = reports_page(request, my_rows(request), [*TITLES, (Report.STUDY, _("Studies"))], everywhere=True)
+    shown = reports_page(
+        request, my_rows(request), [*TITLES, (Report.STUDY, _("Studies"))], everywhere=True
+    )
     return render(request, "analysis/reports.html", {"reports": shown, "everywhere": True})
 
 
@@ -163,12 +195,22 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     report = visible_report(request, pk)
     result = result_of(report)
     kind = KINDS[report.kind]
-    context = frame(report.collection, report.campaign) | {"report": report, "kind": kind, "job": report.job, "full": False}
+    context = frame(report.collection, report.campaign) | {
+        "report": report,
+        "kind": kind,
+        "job": report.job,
+        "full": False,
+    }
     context["work"] = shown(report.job) if report.job is not None else None
     if result is not None:
-        pictures = kind.pictures(result, kin_of(report)) if kind.beside_others else kind.pictures(result)
+        pictures = (
+            kind.pictures(result, kin_of(report)) if kind.beside_others else kind.pictures(result)
+        )
         context |= {
-            "tables": [shown_table(table, folded=number >= 2) for number, table in enumerate(kind.tables(result))],
+            "tables": [
+                shown_table(table, folded=number >= 2)
+                for number, table in enumerate(kind.tables(result))
+            ],
             "pictures": [mark_safe(picture) for picture in pictures],
             "figures": figure_names(report),
             "undefined": undefined_values(result),
@@ -180,10 +222,14 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _top_up(request: HttpRequest, report: Report, result: dict[str, Any]) -> dict[str, Any]:
-    """How far the judging of what the report left open is. n: pairs that a campaign would have, none where one is there or nothing is open."""
+    """How far the judging of what the report left open is. n: pairs that a campaign would have,
+    none where one is there or nothing is open."""
     campaign, follower = top_ups.top_up_of(report), top_ups.follower_of(report)
     done, n_pairs = top_ups.progress_of(campaign) if campaign is not None else (0, 0)
-    later, said = result_of(follower) if follower is not None else None, KINDS[report.kind].topped_up
+    later, said = (
+        result_of(follower) if follower is not None else None,
+        KINDS[report.kind].topped_up,
+    )
     return {
         "campaign": campaign,
         "done": done,
@@ -212,17 +258,26 @@ def top_up(request: HttpRequest, pk: int) -> HttpResponse:
         campaign = top_ups.make_top_up(report, int(wanted) if wanted else None, user=request.user)
     except Refused as error:
         return _not_started(request, error, "report", pk)
-    messages.success(request, _("%(name)s is made, a draft with %(n_pairs)s. Look at its rules, invite people and open it.")
-        % {"name": campaign.name, "n_pairs": counted(campaign.n_pairs, 'pair')})
+    messages.success(
+        request,
+        _(
+            "%(name)s is made, a draft with %(n_pairs)s. Look at its rules, invite people and open it."
+        )
+        % {"name": campaign.name, "n_pairs": counted(campaign.n_pairs, "pair")},
+    )
     return redirect("campaign-settings", campaign.slug)
 
 
 def shown_table(table: Table, *, folded: bool) -> dict[str, Any]:
-    """What the page needs of a table: rows of (cell, bold, sign behind it). folded: a long one is opened on request."""
+    """What the page needs of a table: rows of (cell, bold, sign behind it). folded: a long one is
+    opened on request."""
     return {
         "table": table,
         "rows": [
-            [(cell, (r, c) in table.bold, table.marks.get((r, c), "")) for c, cell in enumerate(row)]
+            [
+                (cell, (r, c) in table.bold, table.marks.get((r, c), ""))
+                for c, cell in enumerate(row)
+            ]
             for r, row in enumerate(table.rows[:SHOWN_ROWS])
         ],
         "header": list(zip(table.columns, table.numeric, strict=True)),
@@ -241,7 +296,12 @@ def undefined_values(result: dict[str, Any]) -> list[str]:
         if isinstance(one, dict) and isinstance(one.get("undefined"), str):
             reasons.append(f"{name}: {one['undefined']}")
     if isinstance(said, dict):
-        reasons += [f"{name}, {tag}: {reason}" for name, by in said.items() if isinstance(by, dict) for tag, reason in by.items()]
+        reasons += [
+            f"{name}, {tag}: {reason}"
+            for name, by in said.items()
+            if isinstance(by, dict)
+            for tag, reason in by.items()
+        ]
         reasons += [f"{name}: {reason}" for name, reason in said.items() if isinstance(reason, str)]
     return reasons
 
@@ -253,7 +313,9 @@ def figure_names(report: Report) -> list[tuple[str, list[str]]]:
         stem, _, extension = name.rpartition(".")
         if extension in FIGURE_TYPES and "/" not in name:
             kinds_of_stem.setdefault(stem, []).append(extension)
-    return sorted((stem, sorted(extensions, reverse=True)) for stem, extensions in kinds_of_stem.items())
+    return sorted(
+        (stem, sorted(extensions, reverse=True)) for stem, extensions in kinds_of_stem.items()
+    )
 
 
 @login_required
@@ -264,7 +326,9 @@ def table(request: HttpRequest, pk: int, key: str, extension: str) -> HttpRespon
     chosen = next((one for one in tables if one.key == key), None)
     if chosen is None or extension not in ("csv", "tex", "json"):
         raise Http404("No such table.")
-    return _attached(*_table_content(chosen, extension), f"{report.kind}-{report.pk}-{key}.{extension}")
+    return _attached(
+        *_table_content(chosen, extension), f"{report.kind}-{report.pk}-{key}.{extension}"
+    )
 
 
 def _table_content(chosen: Table, extension: str) -> tuple[str, str]:
@@ -288,7 +352,9 @@ def figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     extension = name.rpartition(".")[2]
     if name not in report.files or extension not in FIGURE_TYPES:
         raise Http404("No such figure.")
-    return _attached(reports.content(report, name), FIGURE_TYPES[extension], f"{report.kind}-{report.pk}-{name}")
+    return _attached(
+        reports.content(report, name), FIGURE_TYPES[extension], f"{report.kind}-{report.pk}-{name}"
+    )
 
 
 @login_required
@@ -300,7 +366,9 @@ def result(request: HttpRequest, pk: int) -> HttpResponse:
     if whole is None:
         raise Http404("There is no result yet.")
     response = JsonResponse(whole, json_dumps_params={"ensure_ascii": False})
-    response.headers["Content-Disposition"] = f'attachment; filename="{report.kind}-{report.pk}.json"'
+    response.headers["Content-Disposition"] = (
+        f'attachment; filename="{report.kind}-{report.pk}.json"'
+    )
     return response
 
 
@@ -317,7 +385,9 @@ def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse
         messages.error(request, _("The files cannot be packed: %(error)s.") % {"error": error})
         return redirect("report", pk)
     response = StreamingHttpResponse(archive(report), content_type="application/zip")
-    response.headers["Content-Disposition"] = f'attachment; filename="{report.kind}-{report.pk}-files.zip"'
+    response.headers["Content-Disposition"] = (
+        f'attachment; filename="{report.kind}-{report.pk}-files.zip"'
+    )
     return response
 
 
@@ -339,4 +409,8 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     report = visible_report(request, pk)
     reports.delete_report(report)
     messages.success(request, _("The report is deleted."))
-    return redirect("campaign-systems", report.campaign.slug) if report.campaign else redirect("collection-analyses", report.collection.slug)
+    return (
+        redirect("campaign-systems", report.campaign.slug)
+        if report.campaign
+        else redirect("collection-analyses", report.collection.slug)
+    )

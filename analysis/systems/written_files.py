@@ -1,4 +1,5 @@
-"""Small files that the worker writes for a command beside runs and qrels, from what the collection and the campaign say."""
+"""Small files that the worker writes for a command beside runs and qrels, from what the collection
+and the campaign say."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ from pooling.models import Run
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """wanted: the report's parameters, its runs, its campaign -> whether the command reads the file; may raise Refused.
-    text: its content, written by the worker."""
+    """wanted: the report's parameters, its runs, its campaign -> whether the command reads the
+    file; may raise Refused. text: its content, written by the worker."""
 
     name: str
     wanted: Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]
@@ -27,7 +28,8 @@ class WrittenFile:
 
 
 def chosen_runs(report: Report) -> list[Run]:
-    """The runs of a report that are still there, in the order of the choice, under the tags that they had when it was asked for."""
+    """The runs of a report that are still there, in the order of the choice, under the tags that
+    they had when it was asked for."""
     chosen = report.parameters.get("runs", [])
     rows = {row.pk: row for row in Run.objects.filter(collection=report.collection, pk__in=chosen)}
     names = {one["origin"]: one["name"] for one in report.inputs}
@@ -39,12 +41,18 @@ def chosen_runs(report: Report) -> list[Run]:
 JUDGEMENTS = "judgements.tsv"
 
 
-def judgements_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
+def judgements_wanted(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
     """Whether single judgements are read beside the qrels that were made of them."""
     if not parameters.get("options", {}).get("judgements"):
         return False
     if campaign is None or not all(map(is_own, parameters.get("qrels", []))):
-        raise Refused(_("the noise of labels needs single judgements, which only a campaign's own labels have"))
+        raise Refused(
+            _(
+                "the noise of labels needs single judgements, which only a campaign's own labels have"
+            )
+        )
     return True
 
 
@@ -64,9 +72,13 @@ def tab_separated(header: Sequence[str], rows: Iterable[Sequence[object]]) -> st
 
 
 def all_dated(runs: Sequence[Run], *, or_none: bool = False) -> bool:
-    """Whether the date of submission of every run is known. or_none: that none is known is an answer, too. Raises Refused else."""
+    """Whether the date of submission of every run is known. or_none: that none is known is an
+    answer, too. Raises Refused else."""
     undated = [run.tag for run in runs if run.submitted_on is None]
     if undated and not (or_none and len(undated) == len(runs)):
         shown = f"{', '.join(undated[:5])}{' …' if len(undated) > 5 else ''}"
-        raise Refused(_("no date of submission is known of %(shown)s; enter it on the run's page") % {"shown": shown})
+        raise Refused(
+            _("no date of submission is known of %(shown)s; enter it on the run's page")
+            % {"shown": shown}
+        )
     return not undated

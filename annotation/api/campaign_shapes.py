@@ -1,4 +1,5 @@
-"""Shapes of campaigns and of their documents in the API. The keys of a document are those of the file (annotation.core.campaign_file), which also reads it:
+"""Shapes of campaigns and of their documents in the API. The keys of a document are those of the
+file (annotation.core.campaign_file), which also reads it:
 these serializers are only its description."""
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ NOT_HERE = FILE_KEYS | {"guidelines_file", "gold_file", "topic_check"}
 
 
 def field_of(key: Key, name: str) -> serializers.Field:
-    common: dict[str, Any] = {"help_text": key.help, "required": key.required, "allow_null": key.none is not None}
+    common: dict[str, Any] = {
+        "help_text": key.help,
+        "required": key.required,
+        "allow_null": key.none is not None,
+    }
     if key.kind == "rows":
         return table_of(name, key.row)(many=True, required=False, help_text=key.help)
     if key.kind in ("texts", "numbers"):
@@ -31,18 +36,34 @@ def field_of(key: Key, name: str) -> serializers.Field:
             return serializers.RegexField(f"^({'|'.join(map(re.escape, key.choices))})$", **common)
         return serializers.CharField(allow_blank=not key.required, trim_whitespace=False, **common)
     if key.kind in ("whole", "number"):
-        bounds: dict[str, Any] = {f"{which}_value": value for which, value in (("min", key.least), ("max", key.most)) if value is not None}
+        bounds: dict[str, Any] = {
+            f"{which}_value": value
+            for which, value in (("min", key.least), ("max", key.most))
+            if value is not None
+        }
         if key.kind == "whole":
             bounds = {which: int(value) for which, value in bounds.items()}
             return serializers.IntegerField(**common, **bounds)
         return serializers.FloatField(**common, **bounds)
-    simple: dict[str, type[serializers.Field]] = {"flag": serializers.BooleanField, "moment": serializers.DateTimeField, "day": serializers.DateField}
+    simple: dict[str, type[serializers.Field]] = {
+        "flag": serializers.BooleanField,
+        "moment": serializers.DateTimeField,
+        "day": serializers.DateField,
+    }
     return simple[key.kind](**common)
 
 
 def table_of(name: str, keys: Sequence[Key]) -> type[serializers.Serializer]:
-    fields = {key.name: field_of(key, name + key.name.title().replace("_", "")) for key in keys if key.name not in NOT_HERE}
-    return type(f"{name}Serializer", (Body,), {**fields, "__doc__": f"A table of a campaign's document: {name}."})
+    fields = {
+        key.name: field_of(key, name + key.name.title().replace("_", ""))
+        for key in keys
+        if key.name not in NOT_HERE
+    }
+    return type(
+        f"{name}Serializer",
+        (Body,),
+        {**fields, "__doc__": f"A table of a campaign's document: {name}."},
+    )
 
 
 CollectionTable = table_of("DocumentCollection", COLLECTION)
@@ -51,7 +72,8 @@ CampaignTable = table_of("DocumentCampaign", CAMPAIGN)
 
 
 class DocumentSerializer(Body):
-    """What should be there: what a document does not say stays as it is. Files, topic checks and pools are asked for one by one."""
+    """What should be there: what a document does not say stays as it is. Files, topic checks and
+    pools are asked for one by one."""
 
     collection = CollectionTable()
     pool = PoolTable(required=False)
@@ -65,17 +87,27 @@ class ChangeSerializer(serializers.Serializer):
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """With two whose names Python keeps for itself, or could."""
-        return {**super().get_fields(), "from": serializers.JSONField(), "to": serializers.JSONField()}
+        return {
+            **super().get_fields(),
+            "from": serializers.JSONField(),
+            "to": serializers.JSONField(),
+        }
 
 
 class AppliedSerializer(serializers.Serializer):
-    """changes: what was changed, or with dry_run would be; empty where everything is as the document says."""
+    """changes: what was changed, or with dry_run would be; empty where everything is as the
+    document says."""
 
     campaign = serializers.CharField(allow_null=True, help_text="its address")
     collection = serializers.CharField(help_text="its address")
     changes = ChangeSerializer(many=True)
-    unnamed = serializers.ListField(child=serializers.CharField(), help_text="what is there, was not named and stays, in words")
-    warnings = serializers.ListField(child=serializers.CharField(), help_text="sentences on gold that pressing one key would pass")
+    unnamed = serializers.ListField(
+        child=serializers.CharField(), help_text="what is there, was not named and stays, in words"
+    )
+    warnings = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="sentences on gold that pressing one key would pass",
+    )
     applied = serializers.BooleanField()
     dry_run = serializers.BooleanField()
 
@@ -89,7 +121,19 @@ class CampaignSerializer(serializers.ModelSerializer):
     class Meta:
         model = Campaign
         fields = (
-            "slug", "name", "description", "collection", "pool", "state", "judge_kind", "judgements_per_pair", "deadline", "n_pairs",
-            "n_topics", "created_at", "opened_at", "closed_at",
-        )  # fmt: skip
+            "slug",
+            "name",
+            "description",
+            "collection",
+            "pool",
+            "state",
+            "judge_kind",
+            "judgements_per_pair",
+            "deadline",
+            "n_pairs",
+            "n_topics",
+            "created_at",
+            "opened_at",
+            "closed_at",
+        )
         read_only_fields = fields

@@ -1,4 +1,5 @@
-"""Campaigns in the API: their list, and the document by which one is made and changed. The same services as file and pages."""
+"""Campaigns in the API: their list, and the document by which one is made and changed. The same
+services as file and pages."""
 
 from __future__ import annotations
 
@@ -16,7 +17,13 @@ from rest_framework.response import Response
 
 from annotation.api import campaign_shapes as shapes
 from annotation.api.toml_bodies import TomlParser
-from annotation.core.campaign_file import CampaignMistakes, DescribedCampaign, document_of, read_document, shown_path
+from annotation.core.campaign_file import (
+    CampaignMistakes,
+    DescribedCampaign,
+    document_of,
+    read_document,
+    shown_path,
+)
 from annotation.models import Campaign, Membership
 from annotation.permissions import managed_campaign
 from annotation.selectors.described import described
@@ -32,7 +39,12 @@ from pooling.permissions import creating, managed_collection
 
 DRY_RUN = OpenApiParameter("dry_run", bool, description="only say what would change")
 PRUNE = OpenApiParameter(
-    "prune", bool, description="remove annotators whom `people` does not name and who have judged nothing, and withdraw such invitations"
+    "prune",
+    bool,
+    description=(
+        "remove annotators whom `people` does not name and who have judged nothing, and withdraw "
+        "such invitations"
+    ),
 )
 
 
@@ -44,9 +56,13 @@ class CampaignDoor(Door):
             for one in exc.mistakes:
                 line = line_of(text, one.path) if text else None
                 place = f"line {line}: " if line else ""
-                errors.setdefault(shown_path(one.path), []).append(f"{place}{one.problem}, expected {one.expected}")
+                errors.setdefault(shown_path(one.path), []).append(
+                    f"{place}{one.problem}, expected {one.expected}"
+                )
             return super().handle_exception(ValidationError(errors))
-        return super().handle_exception(Conflict(str(exc)) if isinstance(exc, CampaignError) else exc)
+        return super().handle_exception(
+            Conflict(str(exc)) if isinstance(exc, CampaignError) else exc
+        )
 
     def apply(self, request: Request, said: DescribedCampaign) -> dict[str, Any]:
         """Do it, or with dry_run only say it. Raises what handle_exception knows."""
@@ -54,15 +70,26 @@ class CampaignDoor(Door):
         plan = declared.planned(said, folder=None, prune=asked(request, "prune"))
         changes = plan.all_changes
         if plan.collection.heavy or any(change.name == "topic_check" for change in changes):
-            words = next(change.words for change in changes if change.table == "pool" or change.name == "topic_check")
-            raise Conflict(f"“{words}” is background work: ask for it at the collection's own address, and name here what is there.")
+            words = next(
+                change.words
+                for change in changes
+                if change.table == "pool" or change.name == "topic_check"
+            )
+            raise Conflict(
+                f"“{words}” is background work: ask for it at the collection's own address, and "
+                f"name here what is there."
+            )
         actor: Any = request.user  # signed in, or nothing here would have been permitted
         if dry_run:
             declared.rehearse(plan, actor=actor)
         elif changes:
             declared.carried_out(plan, actor=actor)
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
-        told = {"changes": [declared.change_json(one) for one in changes], "unnamed": plan.unnamed, "warnings": plan.warnings}
+        told = {
+            "changes": [declared.change_json(one) for one in changes],
+            "unnamed": plan.unnamed,
+            "warnings": plan.warnings,
+        }
         return {**names, **told, "applied": bool(changes) and not dry_run, "dry_run": dry_run}
 
 
@@ -74,15 +101,20 @@ def asked(request: Request, name: str) -> bool:
 
 
 def permitted(request: Request, said: DescribedCampaign) -> None:
-    """404 or 403 where the person may not make or change what the document speaks of; asked before anything is looked at."""
-    campaign = Campaign.objects.filter(slug=said.campaign["slug"]).first() if said.campaign else None
+    """404 or 403 where the person may not make or change what the document speaks of; asked before
+    anything is looked at."""
+    campaign = (
+        Campaign.objects.filter(slug=said.campaign["slug"]).first() if said.campaign else None
+    )
     collection = Collection.objects.filter(slug=said.collection["slug"]).first()
     if campaign is not None:
         managed_campaign(request, campaign.slug)
     if campaign is None or collection is None:
         creating(request)
     further = set(said.collection) - {"slug"} or (said.pool and campaign is None)
-    if collection is not None and (campaign is None or collection != campaign.collection or further):
+    if collection is not None and (
+        campaign is None or collection != campaign.collection or further
+    ):
         managed_collection(request, collection.slug)
 
 
@@ -95,16 +127,22 @@ class Campaigns(CampaignDoor):
 
     @extend_schema(responses=shapes.CampaignSerializer(many=True))
     def get(self, request: Request) -> Response:
-        mine: QuerySet[Campaign] = Campaign.objects.select_related("collection", "pool").order_by("-created_at", "-pk")
+        mine: QuerySet[Campaign] = Campaign.objects.select_related("collection", "pool").order_by(
+            "-created_at", "-pk"
+        )
         user: Any = request.user
         if not user.is_superuser:
             mine = mine.filter(memberships__user=user, memberships__role=Membership.Role.MANAGER)
         return self.pages(mine, shapes.CampaignSerializer)
 
-    @extend_schema(parameters=[DRY_RUN], responses={200: shapes.AppliedSerializer, 201: shapes.AppliedSerializer})
+    @extend_schema(
+        parameters=[DRY_RUN],
+        responses={200: shapes.AppliedSerializer, 201: shapes.AppliedSerializer},
+    )
     @repeatable
     def post(self, request: Request) -> Response:
-        """Make a campaign, and its collection where that is new, as a document says. 200 with dry_run, when nothing is made.
+        """Make a campaign, and its collection where that is new, as a document says. 200 with
+        dry_run, when nothing is made.
 
         The body may be the same as TOML, too (Content-Type: application/toml).
         """
@@ -115,11 +153,17 @@ class Campaigns(CampaignDoor):
         except Http404:
             raise PermissionDenied("You may not build on what somebody else manages.") from None
         if said.campaign and Campaign.objects.filter(slug=said.campaign["slug"]).exists():
-            raise Conflict(f"There is a campaign {said.campaign['slug']} already: put the document to its address.")
+            raise Conflict(
+                f"There is a campaign {said.campaign['slug']} already: put the document to its address."
+            )
         answer = self.apply(request, said)
         if answer["dry_run"]:
             return Response(answer)
-        made = reverse("api-campaign", args=[answer["campaign"]]) if answer["campaign"] else reverse("api-collection", args=[answer["collection"]])
+        made = (
+            reverse("api-campaign", args=[answer["campaign"]])
+            if answer["campaign"]
+            else reverse("api-collection", args=[answer["collection"]])
+        )
         return Response(answer, status=status.HTTP_201_CREATED, headers={"Location": made})
 
 
@@ -138,18 +182,27 @@ class CampaignDocument(CampaignDoor):
 
     @extend_schema(operation_id="campaigns_document")
     def get(self, request: Request, slug: str) -> Response:
-        return Response(without_files(document_of(described(managed_campaign(request, slug)), as_text=True)))
+        return Response(
+            without_files(document_of(described(managed_campaign(request, slug)), as_text=True))
+        )
 
-    @extend_schema(operation_id="campaigns_apply", parameters=[DRY_RUN, PRUNE], responses=shapes.AppliedSerializer)
+    @extend_schema(
+        operation_id="campaigns_apply",
+        parameters=[DRY_RUN, PRUNE],
+        responses=shapes.AppliedSerializer,
+    )
     def put(self, request: Request, slug: str) -> Response:
-        """Change the campaign to what the document says: its rules, scale, guidelines, gold, people, state. Again it changes nothing.
+        """Change the campaign to what the document says: its rules, scale, guidelines, gold,
+        people, state. Again it changes nothing.
 
-        The body may be the same as TOML, too (Content-Type: application/toml). `unnamed` tells what is there and was not named.
-        """
+        The body may be the same as TOML, too (Content-Type: application/toml). `unnamed` tells what
+        is there and was not named."""
         managed_campaign(request, slug)
         said = read_document(request.data)
         if said.campaign.get("slug") != slug:
-            raise CampaignMistakes([Mistake(("campaign", "slug"), "another campaign than that of the address", slug)])
+            raise CampaignMistakes(
+                [Mistake(("campaign", "slug"), "another campaign than that of the address", slug)]
+            )
         permitted(request, said)
         return Response(self.apply(request, said))
 

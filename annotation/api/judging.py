@@ -1,4 +1,5 @@
-"""The judging page's API, under /api/v1/judging/<slug>/. Every answer carries `server_time`, `state`, `message` and `progress`."""
+"""The judging page's API, under /api/v1/judging/<slug>/. Every answer carries `server_time`,
+`state`, `message` and `progress`."""
 
 from __future__ import annotations
 
@@ -49,19 +50,32 @@ class TokensSerializer(serializers.Serializer):
 
 
 class AnswerSerializer(HeldSerializer):
-    """A judgement. Times are milliseconds of this opening of the pair; moments are by the page's own clock."""
+    """A judgement. Times are milliseconds of this opening of the pair; moments are by the page's
+    own clock."""
 
     key = serializers.UUIDField()
     grade = serializers.IntegerField(allow_null=True)
     cannot_reason = serializers.ChoiceField(choices=["", *judging.REASONS], default="")
     note = serializers.CharField(allow_blank=True, default="", max_length=10_000)
     spans = serializers.ListField(
-        child=serializers.ListField(child=serializers.IntegerField(min_value=0), min_length=2, max_length=2), default=list, max_length=500
+        child=serializers.ListField(
+            child=serializers.IntegerField(min_value=0), min_length=2, max_length=2
+        ),
+        default=list,
+        max_length=500,
     )
-    active_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
-    idle_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
-    hidden_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
-    wall_ms = serializers.IntegerField(min_value=0, max_value=MOST_MS, allow_null=True, default=None)
+    active_ms = serializers.IntegerField(
+        min_value=0, max_value=MOST_MS, allow_null=True, default=None
+    )
+    idle_ms = serializers.IntegerField(
+        min_value=0, max_value=MOST_MS, allow_null=True, default=None
+    )
+    hidden_ms = serializers.IntegerField(
+        min_value=0, max_value=MOST_MS, allow_null=True, default=None
+    )
+    wall_ms = serializers.IntegerField(
+        min_value=0, max_value=MOST_MS, allow_null=True, default=None
+    )
     judged_at = serializers.DateTimeField(allow_null=True, default=None)
     sent_at = serializers.DateTimeField(allow_null=True, default=None)
     guideline_version = serializers.IntegerField(min_value=0, default=0)
@@ -83,7 +97,9 @@ def _judged(data: dict[str, Any]) -> judging.Answer:
         "guideline_version",
         "device",
     )
-    return judging.Answer(**{name: data[name] for name in names}, spans=[(start, end) for start, end in data["spans"]])
+    return judging.Answer(
+        **{name: data[name] for name in names}, spans=[(start, end) for start, end in data["spans"]]
+    )
 
 
 class SubmitSerializer(AnswerSerializer):
@@ -106,12 +122,14 @@ class FeedbackSerializer(serializers.Serializer):
 
 @cache
 def _reader(kind: type[serializers.Serializer]) -> serializers.Serializer:
-    """One for all requests: reading changes nothing in it, and to make one costs more than to read a judgement."""
+    """One for all requests: reading changes nothing in it, and to make one costs more than to read
+    a judgement."""
     return kind()
 
 
 class JudgingView(APIView):
-    """Finds the annotator, and says errors in the page's own words (their shape: pooling.api.problems)."""
+    """Finds the annotator, and says errors in the page's own words (their shape:
+    pooling.api.problems)."""
 
     judging = True
     serializer_class: type[serializers.Serializer] | None = None
@@ -133,11 +151,18 @@ class JudgingView(APIView):
             return problem(409, "refused", str(exc))
         challenge = {"WWW-Authenticate": self.get_authenticate_header(self.request)}
         if isinstance(exc, exceptions.NotAuthenticated):
-            return problem(401, "signed_out", _("You are signed out. Sign in again; nothing is lost."), headers=challenge)
+            return problem(
+                401,
+                "signed_out",
+                _("You are signed out. Sign in again; nothing is lost."),
+                headers=challenge,
+            )
         if isinstance(exc, exceptions.AuthenticationFailed):
             return problem(401, "token_invalid", str(exc.detail), headers=challenge)
         if isinstance(exc, Http404):
-            return problem(404, "not_found", _("There is no such campaign, or you do not take part in it."))
+            return problem(
+                404, "not_found", _("There is no such campaign, or you do not take part in it.")
+            )
         return super().handle_exception(exc)
 
 
@@ -145,7 +170,9 @@ def answer_of(situation: selectors.Situation, **more: Any) -> Response:
     return Response(
         {
             **situation.details,
-            **more,  # what was asked for; where both name a thing it says more of it (the guidelines that somebody has read last)
+            # what was asked for; where both name a thing it says more of it (the guidelines that
+            # somebody has read last)
+            **more,
             "state": situation.state,
             "message": situation.message,
             "progress": vars(situation.progress),
@@ -159,14 +186,22 @@ def situation_of(annotator: Membership) -> selectors.Situation:
 
 
 def _topped_up(annotator: Membership, data: dict[str, Any], **more: Any) -> Response:
-    served = serving.top_up(annotator, want=data["want"], held=data["held"], continue_after_target=data["continue_after_target"])
-    return answer_of(served.situation, pairs=selectors.leases_shown(served.leases, annotator), **more)
+    served = serving.top_up(
+        annotator,
+        want=data["want"],
+        held=data["held"],
+        continue_after_target=data["continue_after_target"],
+    )
+    return answer_of(
+        served.situation, pairs=selectors.leases_shown(served.leases, annotator), **more
+    )
 
 
 class Setup(JudgingView):
     @extend_schema(responses=shapes.SetupSerializer, operation_id="judging_setup")
     def get(self, request: Request, slug: str) -> Response:
-        """What the page needs once: the campaign's settings, the scale, the guidelines, one's own settings and unread messages."""
+        """What the page needs once: the campaign's settings, the scale, the guidelines, one's own
+        settings and unread messages."""
         annotator = self.annotator(request, slug)
         return answer_of(situation_of(annotator), **setup_of(annotator))
 
@@ -176,7 +211,8 @@ class Trial(JudgingView):
 
     @extend_schema(responses=shapes.TrialSerializer, operation_id="campaign_trial")
     def get(self, request: Request, slug: str) -> Response:
-        """A trial of the page for managers: settings and a few pairs. The page judges them by itself; nothing is stored."""
+        """A trial of the page for managers: settings and a few pairs. The page judges them by
+        itself; nothing is stored."""
         campaign = permissions.managed_campaign(request, slug)
         nobody = Membership(campaign=campaign, user=cast(User, request.user))
         return Response({**trial(campaign, nobody), "server_time": timezone.now()})
@@ -185,9 +221,12 @@ class Trial(JudgingView):
 class Leases(JudgingView):
     serializer_class = HeldSerializer
 
-    @extend_schema(request=HeldSerializer, responses=shapes.ServedSerializer, operation_id="judging_lease")
+    @extend_schema(
+        request=HeldSerializer, responses=shapes.ServedSerializer, operation_id="judging_lease"
+    )
     def post(self, request: Request, slug: str) -> Response:
-        """Top up the leases in hand to `want`. Live leases that are not in `held` are sent again, so it can be repeated."""
+        """Top up the leases in hand to `want`. Live leases that are not in `held` are sent again,
+        so it can be repeated."""
         annotator = self.annotator(request, slug)
         return _topped_up(annotator, self.data(request))
 
@@ -195,12 +234,17 @@ class Leases(JudgingView):
 class RenewLeases(JudgingView):
     serializer_class = TokensSerializer
 
-    @extend_schema(request=TokensSerializer, responses=shapes.RenewedSerializer, operation_id="judging_renew")
+    @extend_schema(
+        request=TokensSerializer, responses=shapes.RenewedSerializer, operation_id="judging_renew"
+    )
     def post(self, request: Request, slug: str) -> Response:
         """The heartbeat of a visible page: live leases last longer. Says of each what it is now."""
         annotator = self.annotator(request, slug)
         known = leases.renew(annotator, self.data(request)["leases"])
-        shown = {token: {"state": lease.state, "expires_at": lease.expires_at} for token, lease in known.items()}
+        shown = {
+            token: {"state": lease.state, "expires_at": lease.expires_at}
+            for token, lease in known.items()
+        }
         return answer_of(situation_of(annotator), leases=shown)
 
 
@@ -217,14 +261,21 @@ class ReleaseLeases(JudgingView):
     serializer_class = TokensSerializer
     parser_classes = [JsonBody, FormParser, MultiPartParser]
 
-    @extend_schema(request=TokensSerializer, responses=shapes.ReleasedSerializer, operation_id="judging_release")
+    @extend_schema(
+        request=TokensSerializer,
+        responses=shapes.ReleasedSerializer,
+        operation_id="judging_release",
+    )
     def post(self, request: Request, slug: str) -> Response:
-        """On leaving the page: give leases back. A beacon sends a form with `leases` as JSON or repeated."""
+        """On leaving the page: give leases back. A beacon sends a form with `leases` as JSON or
+        repeated."""
         annotator = self.annotator(request, slug)
         read: Any = request.data
         if hasattr(read, "getlist"):
             read = {"leases": _sent_by_a_beacon(read.getlist("leases"))}
-        serializer = TokensSerializer(data={"leases": [], **read} if isinstance(read, dict) else read)
+        serializer = TokensSerializer(
+            data={"leases": [], **read} if isinstance(read, dict) else read
+        )
         serializer.is_valid(raise_exception=True)
         released = leases.release(annotator, serializer.validated_data["leases"])
         return answer_of(situation_of(annotator), released=released)
@@ -233,19 +284,30 @@ class ReleaseLeases(JudgingView):
 class JudgementsView(JudgingView):
     serializer_class = SubmitSerializer
 
-    @extend_schema(request=SubmitSerializer, responses=shapes.SubmittedSerializer, operation_id="judging_submit")
+    @extend_schema(
+        request=SubmitSerializer,
+        responses=shapes.SubmittedSerializer,
+        operation_id="judging_submit",
+    )
     def post(self, request: Request, slug: str) -> Response:
-        """Submit a judgement for a lease, also one that has expired, and get the next pairs. The same key again: the same answer."""
+        """Submit a judgement for a lease, also one that has expired, and get the next pairs. The
+        same key again: the same answer."""
         annotator, data = self.annotator(request, slug), self.data(request)
         with written_at_once():
-            outcome = judging.submit(annotator, lease=data["lease"], key=data["key"], answer=_judged(data))
+            outcome = judging.submit(
+                annotator, lease=data["lease"], key=data["key"], answer=_judged(data)
+            )
             return _topped_up(annotator, data, **_shown(outcome))
 
 
 class Revise(JudgingView):
     serializer_class = AnswerSerializer
 
-    @extend_schema(request=AnswerSerializer, responses=shapes.SubmittedSerializer, operation_id="judging_revise")
+    @extend_schema(
+        request=AnswerSerializer,
+        responses=shapes.SubmittedSerializer,
+        operation_id="judging_revise",
+    )
     def post(self, request: Request, slug: str, judgement_id: int) -> Response:
         """Change one's own judgement: a new revision. All are kept, the last counts."""
         annotator, data = self.annotator(request, slug), self.data(request)
@@ -274,7 +336,9 @@ def _shown(outcome: judging.AnswerOutcome) -> dict[str, Any]:
 class SkipView(JudgingView):
     serializer_class = SkipSerializer
 
-    @extend_schema(request=SkipSerializer, responses=shapes.ServedSerializer, operation_id="judging_skip")
+    @extend_schema(
+        request=SkipSerializer, responses=shapes.ServedSerializer, operation_id="judging_skip"
+    )
     def post(self, request: Request, slug: str) -> Response:
         """Judge later: the pair comes back when there is nothing else."""
         annotator, data = self.annotator(request, slug), self.data(request)
@@ -298,7 +362,9 @@ class TakeUp(JudgingView):
         annotator = self.annotator(request, slug)
         situation = situation_of(annotator)
         if not situation.may_claim:
-            raise AnswerRefused(situation.state, situation.message or _("You cannot judge now."), 409)
+            raise AnswerRefused(
+                situation.state, situation.message or _("You cannot judge now."), 409
+            )
         lease = later.take_up(annotator, pair_id)
         taken = [one for one in selectors.in_hand(annotator) if one.token == lease.token]
         return answer_of(situation, pairs=selectors.leases_shown(taken, annotator))
@@ -307,8 +373,15 @@ class TakeUp(JudgingView):
 class HistoryView(JudgingView):
     @extend_schema(
         parameters=[
-            OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST_HISTORY, "default": HISTORY}),
-            OpenApiParameter("before", {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}, description="only those before this judgement"),
+            OpenApiParameter(
+                "limit",
+                {"type": "integer", "minimum": 1, "maximum": MOST_HISTORY, "default": HISTORY},
+            ),
+            OpenApiParameter(
+                "before",
+                {"type": "integer", "minimum": 1, "maximum": LARGEST_ID},
+                description="only those before this judgement",
+            ),
             OpenApiParameter("topic", str, description="only those of the topic with this id"),
         ],
         responses=shapes.HistorySerializer,
@@ -320,7 +393,10 @@ class HistoryView(JudgingView):
         limit = whole_number(request, "limit", least=1, most=MOST_HISTORY, default=HISTORY)
         before = whole_number(request, "before", least=1, most=LARGEST_ID, default=None)
         topic = request.query_params.get("topic", "")
-        return answer_of(situation_of(annotator), items=selectors.history(annotator, limit=limit, before=before, topic=topic))
+        return answer_of(
+            situation_of(annotator),
+            items=selectors.history(annotator, limit=limit, before=before, topic=topic),
+        )
 
 
 class HistoryItem(JudgingView):
@@ -332,14 +408,22 @@ class HistoryItem(JudgingView):
         if not revisions:
             raise AnswerRefused("judgement_unknown", _("There is no such judgement of yours."), 404)
         shown = selectors.judgement_shown(revisions)
-        pair = {**selectors.pair_shown(selectors.pair_text(revisions[-1].pair), annotator), "lease": None, "previous": shown}
+        pair = {
+            **selectors.pair_shown(selectors.pair_text(revisions[-1].pair), annotator),
+            "lease": None,
+            "previous": shown,
+        }
         return answer_of(situation_of(annotator), pair=pair, judgement=shown)
 
 
 class AcknowledgeGuideline(JudgingView):
     serializer_class = NumberSerializer
 
-    @extend_schema(request=NumberSerializer, responses=shapes.SituationSerializer, operation_id="judging_acknowledge")
+    @extend_schema(
+        request=NumberSerializer,
+        responses=shapes.SituationSerializer,
+        operation_id="judging_acknowledge",
+    )
     def post(self, request: Request, slug: str) -> Response:
         annotator = self.annotator(request, slug)
         participation.acknowledge(annotator, self.data(request)["number"])
@@ -347,7 +431,9 @@ class AcknowledgeGuideline(JudgingView):
 
 
 class Consent(JudgingView):
-    @extend_schema(request=None, responses=shapes.SituationSerializer, operation_id="judging_consent")
+    @extend_schema(
+        request=None, responses=shapes.SituationSerializer, operation_id="judging_consent"
+    )
     def post(self, request: Request, slug: str) -> Response:
         annotator = self.annotator(request, slug)
         participation.consent(annotator)
@@ -355,17 +441,26 @@ class Consent(JudgingView):
 
 
 class OwnSettings(JudgingView):
-    @extend_schema(request=OpenApiTypes.OBJECT, responses=shapes.SavedSettingsSerializer, operation_id="judging_profile")
+    @extend_schema(
+        request=OpenApiTypes.OBJECT,
+        responses=shapes.SavedSettingsSerializer,
+        operation_id="judging_profile",
+    )
     def put(self, request: Request, slug: str) -> Response:
         """The person's own settings of the page, as one JSON object; they hold in all campaigns."""
         annotator = self.annotator(request, slug)
         if not isinstance(request.data, dict):
             raise AnswerRefused("malformed", _("The settings are one JSON object."))
-        return answer_of(situation_of(annotator), profile=participation.save_choices(annotator, dict(request.data)))
+        return answer_of(
+            situation_of(annotator),
+            profile=participation.save_choices(annotator, dict(request.data)),
+        )
 
 
 class ReadMessage(JudgingView):
-    @extend_schema(request=None, responses=shapes.SituationSerializer, operation_id="judging_message_read")
+    @extend_schema(
+        request=None, responses=shapes.SituationSerializer, operation_id="judging_message_read"
+    )
     def post(self, request: Request, slug: str, message_id: int) -> Response:
         annotator = self.annotator(request, slug)
         if not Message.objects.filter(pk=message_id, membership=annotator).exists():
@@ -377,7 +472,11 @@ class ReadMessage(JudgingView):
 class GiveFeedback(JudgingView):
     serializer_class = FeedbackSerializer
 
-    @extend_schema(request=FeedbackSerializer, responses=shapes.SituationSerializer, operation_id="judging_feedback")
+    @extend_schema(
+        request=FeedbackSerializer,
+        responses=shapes.SituationSerializer,
+        operation_id="judging_feedback",
+    )
     def post(self, request: Request, slug: str) -> Response:
         """How the annotator liked it; sent again it replaces the earlier answer."""
         annotator = self.annotator(request, slug)

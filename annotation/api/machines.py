@@ -30,7 +30,8 @@ from pooling.permissions import found_or_404
 
 
 class MachineJudgeSerializer(Body):
-    """A machine judge with its counts. prompt: grade, reasons, or the text of an own one; in answers its name. cost: the sum so far."""
+    """A machine judge with its counts. prompt: grade, reasons, or the text of an own one; in
+    answers its name. cost: the sum so far."""
 
     id = serializers.IntegerField(read_only=True)
     name = TextField(max_length=100)
@@ -40,12 +41,18 @@ class MachineJudgeSerializer(Body):
     prompt = TextField(max_length=20_000, default="grade")
     samples = serializers.IntegerField(min_value=1, max_value=50, default=1)
     temperature = serializers.FloatField(min_value=0, max_value=2, default=0.0, write_only=True)
-    most_tokens = serializers.IntegerField(min_value=1, max_value=100_000, default=400, write_only=True)
+    most_tokens = serializers.IntegerField(
+        min_value=1, max_value=100_000, default=400, write_only=True
+    )
     threads = serializers.IntegerField(min_value=1, max_value=32, default=4, write_only=True)
-    per_minute = serializers.IntegerField(min_value=1, max_value=100_000, allow_null=True, default=None, write_only=True)
+    per_minute = serializers.IntegerField(
+        min_value=1, max_value=100_000, allow_null=True, default=None, write_only=True
+    )
     price_in = serializers.FloatField(min_value=0, max_value=1e6, default=0.0, write_only=True)
     price_out = serializers.FloatField(min_value=0, max_value=1e6, default=0.0, write_only=True)
-    most_cost = serializers.FloatField(min_value=0, max_value=1e9, allow_null=True, default=None, write_only=True)
+    most_cost = serializers.FloatField(
+        min_value=0, max_value=1e9, allow_null=True, default=None, write_only=True
+    )
     related = TextField(max_length=500, allow_blank=True, default="")
     pairs = serializers.IntegerField(read_only=True)
     labelled = serializers.IntegerField(read_only=True)
@@ -54,7 +61,11 @@ class MachineJudgeSerializer(Body):
     calls = serializers.IntegerField(read_only=True)
     tokens = serializers.DictField(child=serializers.IntegerField(), read_only=True)
     cost = serializers.FloatField(read_only=True)
-    estimate = serializers.DictField(read_only=True, allow_null=True, help_text="calls, tokens_in, tokens_out, cost of what has no answer yet")
+    estimate = serializers.DictField(
+        read_only=True,
+        allow_null=True,
+        help_text="calls, tokens_in, tokens_out, cost of what has no answer yet",
+    )
     frozen_at = serializers.DateTimeField(read_only=True, allow_null=True)
     digest = TextField(read_only=True)
 
@@ -65,17 +76,30 @@ def shape_of(judge: MachineJudge) -> dict[str, Any]:
 
 def _shape(judge: MachineJudge, counts: selectors.AnswerCounts) -> dict[str, Any]:
     asked = judge.source == MachineJudge.Source.ENDPOINT and judge.frozen_at is None
-    same = {name: getattr(judge, name) for name in ("name", "model", "endpoint", "samples", "related", "frozen_at", "digest")}
+    same = {
+        name: getattr(judge, name)
+        for name in ("name", "model", "endpoint", "samples", "related", "frozen_at", "digest")
+    }
     return {
-        "id": judge.pk, **same, "kind": judge.source, "prompt": judge.prompt_name,
-        "pairs": counts.pairs, "labelled": counts.labelled, "outcomes": counts.outcomes,
-        "troubles": counts.troubles, "calls": counts.calls, "tokens": {"in": counts.tokens_in, "out": counts.tokens_out}, "cost": counts.cost,
+        "id": judge.pk,
+        **same,
+        "kind": judge.source,
+        "prompt": judge.prompt_name,
+        "pairs": counts.pairs,
+        "labelled": counts.labelled,
+        "outcomes": counts.outcomes,
+        "troubles": counts.troubles,
+        "calls": counts.calls,
+        "tokens": {"in": counts.tokens_in, "out": counts.tokens_out},
+        "cost": counts.cost,
         "estimate": selectors.estimate(judge)._asdict() if asked else None,
-    }  # fmt: skip
+    }
 
 
 def _judge(campaign: Campaign, pk: int) -> MachineJudge:
-    return found_or_404(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk)
+    return found_or_404(
+        campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk
+    )
 
 
 class MachineJudges(APIView):
@@ -86,23 +110,39 @@ class MachineJudges(APIView):
         campaign = managed_campaign(request, slug)
         judges = selectors.judges_of(campaign)
         counts = selectors.counts_of_each(campaign, judges)
-        return Response(MachineJudgeSerializer([_shape(judge, counts[judge.pk]) for judge in judges], many=True).data)
+        return Response(
+            MachineJudgeSerializer(
+                [_shape(judge, counts[judge.pk]) for judge in judges], many=True
+            ).data
+        )
 
     @extend_schema(responses={201: MachineJudgeSerializer})
     @repeatable
     def post(self, request: Request, slug: str) -> Response:
-        """A judge that is asked at one of the installation's endpoints; labels from a file come by the page."""
+        """A judge that is asked at one of the installation's endpoints; labels from a file come by
+        the page."""
         campaign = managed_campaign(request, slug)
         body = MachineJudgeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         given = body.validated_data
-        limits = Limits(**{name: given.pop(name) for name in ("threads", "per_minute", "price_in", "price_out", "most_cost")})
+        limits = Limits(
+            **{
+                name: given.pop(name)
+                for name in ("threads", "per_minute", "price_in", "price_out", "most_cost")
+            }
+        )
         try:
-            judge = machines.add_judge(campaign, Wanted(**given, limits=limits), actor=person(request))
+            judge = machines.add_judge(
+                campaign, Wanted(**given, limits=limits), actor=person(request)
+            )
         except CampaignError as error:
             raise refusal_of(error) from None
         location = {"Location": reverse("api-machine", args=[slug, judge.pk])}
-        return Response(MachineJudgeSerializer(shape_of(judge)).data, status=status.HTTP_201_CREATED, headers=location)
+        return Response(
+            MachineJudgeSerializer(shape_of(judge)).data,
+            status=status.HTTP_201_CREATED,
+            headers=location,
+        )
 
 
 class OneMachineJudge(APIView):
@@ -110,7 +150,9 @@ class OneMachineJudge(APIView):
 
     @extend_schema(operation_id="campaigns_machines_retrieve_one", responses=MachineJudgeSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(MachineJudgeSerializer(shape_of(_judge(managed_campaign(request, slug), pk))).data)
+        return Response(
+            MachineJudgeSerializer(shape_of(_judge(managed_campaign(request, slug), pk))).data
+        )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
@@ -126,7 +168,9 @@ class OneMachineJudge(APIView):
 class RunMachineJudge(APIView):
     serializer_class = JobSerializer
 
-    @extend_schema(operation_id="campaigns_machines_run", request=None, responses={202: JobSerializer})
+    @extend_schema(
+        operation_id="campaigns_machines_run", request=None, responses={202: JobSerializer}
+    )
     @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The job that asks for what has no answer yet."""
@@ -141,7 +185,9 @@ class RunMachineJudge(APIView):
 class FreezeMachineJudge(APIView):
     serializer_class = MachineJudgeSerializer
 
-    @extend_schema(operation_id="campaigns_machines_freeze", request=None, responses=MachineJudgeSerializer)
+    @extend_schema(
+        operation_id="campaigns_machines_freeze", request=None, responses=MachineJudgeSerializer
+    )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """From then on nothing can be added."""
         judge = _judge(managed_campaign(request, slug), pk)
@@ -157,10 +203,16 @@ class MachineLabels(APIView):
 
     @extend_schema(
         operation_id="campaigns_machines_labels",
-        responses={(200, "text/plain"): OpenApiResponse(OpenApiTypes.BINARY, description="qrels of a machine; the first line says so")},
+        responses={
+            (200, "text/plain"): OpenApiResponse(
+                OpenApiTypes.BINARY, description="qrels of a machine; the first line says so"
+            )
+        },
     )
     def get(self, request: Request, slug: str, pk: int) -> Any:
         campaign = managed_campaign(request, slug)
         judge = _judge(campaign, pk)
-        record(campaign, person(request), AuditAction.EXPORTED, f"labels of the machine {judge.name}")
+        record(
+            campaign, person(request), AuditAction.EXPORTED, f"labels of the machine {judge.name}"
+        )
         return labels_file(judge)

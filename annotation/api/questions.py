@@ -1,4 +1,5 @@
-"""Questions about pairs in the API: an annotator's own on the judging page, and those of a campaign for its managers."""
+"""Questions about pairs in the API: an annotator's own on the judging page, and those of a campaign
+for its managers."""
 
 from __future__ import annotations
 
@@ -38,25 +39,37 @@ class OwnQuestions(JudgingView):
         annotator = self.annotator(request, slug)
         return answer_of(situation_of(annotator), items=selectors.own_questions(annotator))
 
-    @extend_schema(request=AskedQuestionSerializer, responses=shapes.QuestionsSerializer, operation_id="judging_ask")
+    @extend_schema(
+        request=AskedQuestionSerializer,
+        responses=shapes.QuestionsSerializer,
+        operation_id="judging_ask",
+    )
     def post(self, request: Request, slug: str) -> Response:
-        """Ask the manager about a pair that one was given. The same key again: the same question."""
+        """Ask the manager about a pair that one was given. The same key again: the same
+        question."""
         annotator, data = self.annotator(request, slug), self.data(request)
         questions.ask(annotator, pair_id=data["pair"], key=data["key"], text=data["text"])
         return answer_of(situation_of(annotator), items=selectors.own_questions(annotator))
 
 
 class TakeBackQuestion(JudgingView):
-    @extend_schema(request=None, responses=shapes.QuestionsSerializer, operation_id="judging_take_back_question")
+    @extend_schema(
+        request=None,
+        responses=shapes.QuestionsSerializer,
+        operation_id="judging_take_back_question",
+    )
     def post(self, request: Request, slug: str, question_id: int) -> Response:
-        """Undo asking, as long as there is no answer (409 `question_answered`). One that is not there is taken back already."""
+        """Undo asking, as long as there is no answer (409 `question_answered`). One that is not
+        there is taken back already."""
         annotator = self.annotator(request, slug)
         questions.take_back(annotator, question_id)
         return answer_of(situation_of(annotator), items=selectors.own_questions(annotator))
 
 
 class ReadAnswer(JudgingView):
-    @extend_schema(request=None, responses=shapes.SituationSerializer, operation_id="judging_answer_read")
+    @extend_schema(
+        request=None, responses=shapes.SituationSerializer, operation_id="judging_answer_read"
+    )
     def post(self, request: Request, slug: str, question_id: int) -> Response:
         """The answer was opened."""
         annotator = self.annotator(request, slug)
@@ -77,12 +90,16 @@ class CampaignQuestionSerializer(serializers.Serializer):
     answer = serializers.CharField(allow_blank=True)
     answered_at = serializers.DateTimeField(allow_null=True)
     is_read = serializers.BooleanField(help_text="whether the annotator opened the answer")
-    example_in = serializers.IntegerField(allow_null=True, help_text="version of the guidelines that has it as an example")
+    example_in = serializers.IntegerField(
+        allow_null=True, help_text="version of the guidelines that has it as an example"
+    )
 
 
 class ReplySerializer(Body):
     answer = TextField(max_length=5000)
-    publish = serializers.BooleanField(default=False, help_text="also as an example of the guidelines")
+    publish = serializers.BooleanField(
+        default=False, help_text="also as an example of the guidelines"
+    )
 
 
 def _shown(row: Question) -> dict[str, Any]:
@@ -92,18 +109,28 @@ def _shown(row: Question) -> dict[str, Any]:
 class CampaignQuestions(APIView):
     serializer_class = CampaignQuestionSerializer
 
-    @extend_schema(responses=CampaignQuestionSerializer(many=True), operation_id="campaign_questions")
+    @extend_schema(
+        responses=CampaignQuestionSerializer(many=True), operation_id="campaign_questions"
+    )
     def get(self, request: Request, slug: str) -> Response:
-        """The questions of a campaign's annotators: those without an answer first, the oldest first."""
-        return Response([_shown(row) for row in selectors.questions_of(managed_campaign(request, slug))])
+        """The questions of a campaign's annotators: those without an answer first, the oldest
+        first."""
+        return Response(
+            [_shown(row) for row in selectors.questions_of(managed_campaign(request, slug))]
+        )
 
 
 class ReplyToQuestion(APIView):
     serializer_class = ReplySerializer
 
-    @extend_schema(request=ReplySerializer, responses=CampaignQuestionSerializer, operation_id="campaign_question_answer")
+    @extend_schema(
+        request=ReplySerializer,
+        responses=CampaignQuestionSerializer,
+        operation_id="campaign_question_answer",
+    )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Answer a question, and with `publish` add both to the guidelines as an example. Another answer takes the place of the first."""
+        """Answer a question, and with `publish` add both to the guidelines as an example. Another
+        answer takes the place of the first."""
         question = found_or_404(selectors.questions_of(managed_campaign(request, slug)), pk=pk)
         body = ReplySerializer(data=request.data)
         body.is_valid(raise_exception=True)

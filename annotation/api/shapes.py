@@ -1,5 +1,5 @@
-"""What the judging API answers, for its document: the answers are made in selectors and views, and held to this by
-tests/annotation/api/test_shapes.py."""
+"""What the judging API answers, for its document: the answers are made in selectors and views, and
+held to this by tests/annotation/api/test_shapes.py."""
 
 from __future__ import annotations
 
@@ -39,35 +39,64 @@ class GuidelineSerializer(serializers.Serializer):
     number = serializers.IntegerField()
     html = serializers.CharField()
     note = serializers.CharField(allow_blank=True, help_text="what changed")
-    acknowledged = serializers.IntegerField(required=False, help_text="at setup: the version that this person has read last")
+    acknowledged = serializers.IntegerField(
+        required=False, help_text="at setup: the version that this person has read last"
+    )
 
 
 class SituationSerializer(serializers.Serializer):
-    """Whether this person may judge now, and why not; the fields after `server_time` come with the states that they name."""
+    """Whether this person may judge now, and why not; the fields after `server_time` come with the
+    states that they name."""
 
     state = serializers.ChoiceField(choices=STATE_CHOICES)
-    message = serializers.CharField(allow_blank=True, help_text="`state` as a sentence for the annotator")
+    message = serializers.CharField(
+        allow_blank=True, help_text="`state` as a sentence for the annotator"
+    )
     progress = ProgressSerializer()
     server_time = serializers.DateTimeField()
     judged = serializers.IntegerField(required=False, help_text="qualification")
     right = serializers.IntegerField(required=False, help_text="qualification")
     total = serializers.IntegerField(required=False, help_text="qualification")
-    needed = serializers.IntegerField(required=False, help_text="qualification: right answers to pass")
-    consent_html = serializers.CharField(required=False, allow_blank=True, help_text="consent_needed, and at setup")
-    guideline = GuidelineSerializer(required=False, allow_null=True, help_text="guideline_changed, judging where it has a new example, and at setup")
+    needed = serializers.IntegerField(
+        required=False, help_text="qualification: right answers to pass"
+    )
+    consent_html = serializers.CharField(
+        required=False, allow_blank=True, help_text="consent_needed, and at setup"
+    )
+    guideline = GuidelineSerializer(
+        required=False,
+        allow_null=True,
+        help_text="guideline_changed, judging where it has a new example, and at setup",
+    )
     reason = serializers.CharField(required=False, allow_blank=True, help_text="paused")
-    who = serializers.ChoiceField(required=False, choices=["campaign", "person"], help_text="paused: which of them")
+    who = serializers.ChoiceField(
+        required=False, choices=["campaign", "person"], help_text="paused: which of them"
+    )
     may_continue = serializers.BooleanField(required=False, help_text="target_reached")
     deadline = serializers.DateTimeField(required=False, help_text="deadline_passed")
     completion_code = serializers.CharField(
-        required=False, allow_blank=True, help_text="done, target_reached; closed, deadline_passed if earned"
+        required=False,
+        allow_blank=True,
+        help_text="done, target_reached; closed, deadline_passed if earned",
     )
-    completion_url = serializers.CharField(required=False, allow_blank=True, help_text="as completion_code")
-    thanks_html = serializers.CharField(required=False, allow_blank=True, help_text="done, target_reached, closed, deadline_passed")
-    retry_after_s = serializers.IntegerField(required=False, help_text="nothing_now: when to ask again")
-    may_return = serializers.IntegerField(required=False, help_text="nothing_now: pairs that others hold")
-    next_return_at = serializers.DateTimeField(required=False, allow_null=True, help_text="nothing_now: when the first of them may be free")
-    without_documents = serializers.IntegerField(required=False, help_text="nothing_now: pairs that wait for their documents")
+    completion_url = serializers.CharField(
+        required=False, allow_blank=True, help_text="as completion_code"
+    )
+    thanks_html = serializers.CharField(
+        required=False, allow_blank=True, help_text="done, target_reached, closed, deadline_passed"
+    )
+    retry_after_s = serializers.IntegerField(
+        required=False, help_text="nothing_now: when to ask again"
+    )
+    may_return = serializers.IntegerField(
+        required=False, help_text="nothing_now: pairs that others hold"
+    )
+    next_return_at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="nothing_now: when the first of them may be free"
+    )
+    without_documents = serializers.IntegerField(
+        required=False, help_text="nothing_now: pairs that wait for their documents"
+    )
 
 
 class NamedTopicSerializer(serializers.Serializer):
@@ -90,12 +119,20 @@ class ShownDocumentSerializer(NamedDocumentSerializer):
     fields = serializers.DictField(help_text="further fields of the document as imported")  # type: ignore[assignment]
     missing = serializers.BooleanField(help_text="its text was not imported")
     n_words = serializers.IntegerField()
-    shown_words = serializers.IntegerField(allow_null=True, help_text="where the campaign shows the first words only; else null")
+    shown_words = serializers.IntegerField(
+        allow_null=True, help_text="where the campaign shows the first words only; else null"
+    )
     shown_end = serializers.IntegerField(help_text="as characters of the text")
-    idle_limit_s = serializers.IntegerField(help_text="seconds without a sign of reading after which time does not count")
+    idle_limit_s = serializers.IntegerField(
+        help_text="seconds without a sign of reading after which time does not count"
+    )
     rotation = serializers.IntegerField(help_text="the character at which the shown text begins")
-    lang = serializers.CharField(allow_blank=True, help_text="by its field lang or language (BCP 47); empty: not known")
-    dir = serializers.ChoiceField(choices=["auto", "ltr", "rtl"], help_text="by its field dir, else by its language")
+    lang = serializers.CharField(
+        allow_blank=True, help_text="by its field lang or language (BCP 47); empty: not known"
+    )
+    dir = serializers.ChoiceField(
+        choices=["auto", "ltr", "rtl"], help_text="by its field dir, else by its language"
+    )
 
 
 class RevisionSerializer(serializers.Serializer):
@@ -112,7 +149,9 @@ class HistoryItemSerializer(RevisionSerializer):
     topic = NamedTopicSerializer()
     document = NamedDocumentSerializer()
     note = serializers.CharField(allow_blank=True)
-    spans = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField(), min_length=2, max_length=2))
+    spans = serializers.ListField(
+        child=serializers.ListField(child=serializers.IntegerField(), min_length=2, max_length=2)
+    )
     standing = serializers.ChoiceField(choices=Judgement.Standing.choices)
     practice = serializers.BooleanField(help_text="a pair of the qualification test")
     may_revise = serializers.BooleanField()
@@ -131,14 +170,20 @@ class PairSerializer(serializers.Serializer):
 
 class LeasedPairSerializer(PairSerializer):
     lease = serializers.UUIDField()
-    order = serializers.IntegerField(help_text="pairs are shown by it, in whatever order answers arrive")
+    order = serializers.IntegerField(
+        help_text="pairs are shown by it, in whatever order answers arrive"
+    )
     served_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
-    left_in_topic = serializers.IntegerField(help_text="how many more pairs of the topic follow, as it looks now")
+    left_in_topic = serializers.IntegerField(
+        help_text="how many more pairs of the topic follow, as it looks now"
+    )
 
 
 class JudgedPairSerializer(PairSerializer):
-    lease = serializers.UUIDField(allow_null=True, help_text="null: a judgement is revised without one")
+    lease = serializers.UUIDField(
+        allow_null=True, help_text="null: a judgement is revised without one"
+    )
 
 
 class ServedSerializer(SituationSerializer):
@@ -159,7 +204,9 @@ class JudgementSerializer(serializers.Serializer):
 class PracticeSerializer(serializers.Serializer):
     """How an answer of the qualification test was, and the test so far."""
 
-    right = serializers.BooleanField(help_text="by the campaign's rule for gold (`gold_rule`), which need not ask for the known grade itself")
+    right = serializers.BooleanField(
+        help_text="by the campaign's rule for gold (`gold_rule`), which need not ask for the known grade itself"
+    )
     grade = serializers.IntegerField(allow_null=True)
     gold_grade = serializers.IntegerField(allow_null=True)
     explanation = serializers.CharField(allow_blank=True)
@@ -172,7 +219,9 @@ class PracticeSerializer(serializers.Serializer):
 
 class SubmittedSerializer(ServedSerializer):
     judgement = JudgementSerializer()
-    feedback = PracticeSerializer(allow_null=True, help_text="null but for pairs of the qualification test")
+    feedback = PracticeSerializer(
+        allow_null=True, help_text="null but for pairs of the qualification test"
+    )
 
 
 class HeldLeaseSerializer(serializers.Serializer):
@@ -181,7 +230,9 @@ class HeldLeaseSerializer(serializers.Serializer):
 
 
 class RenewedSerializer(SituationSerializer):
-    leases = serializers.DictField(child=HeldLeaseSerializer(), help_text="by token; unknown tokens are left out")
+    leases = serializers.DictField(
+        child=HeldLeaseSerializer(), help_text="by token; unknown tokens are left out"
+    )
 
 
 class ReleasedSerializer(SituationSerializer):
@@ -211,7 +262,9 @@ class JudgedSerializer(SituationSerializer):
 class NearDuplicateSerializer(serializers.Serializer):
     """A document very like another one, and one's own judgement of it."""
 
-    resemblance = serializers.FloatField(help_text="shared shingles of five words by all of both; 1: the same words in the same order")
+    resemblance = serializers.FloatField(
+        help_text="shared shingles of five words by all of both; 1: the same words in the same order"
+    )
     document = ShownDocumentSerializer()
     judgement = HistoryItemSerializer()
 
@@ -232,8 +285,12 @@ class QuestionSerializer(serializers.Serializer):
     answer = serializers.CharField(allow_blank=True)
     answered_at = serializers.DateTimeField(allow_null=True)
     is_read = serializers.BooleanField(help_text="whether the answer was opened")
-    example_in = serializers.IntegerField(allow_null=True, help_text="version of the guidelines that has it as an example")
-    judgement = serializers.IntegerField(allow_null=True, help_text="own judgement of the pair, where it may be opened again")
+    example_in = serializers.IntegerField(
+        allow_null=True, help_text="version of the guidelines that has it as an example"
+    )
+    judgement = serializers.IntegerField(
+        allow_null=True, help_text="own judgement of the pair, where it may be opened again"
+    )
 
 
 class QuestionsSerializer(SituationSerializer):
@@ -249,7 +306,9 @@ class GradeSerializer(serializers.Serializer):
     name = serializers.CharField()
     explanation = serializers.CharField(required=False, allow_blank=True)
     example = serializers.CharField(required=False, allow_blank=True)
-    shape = serializers.ChoiceField(required=False, choices=SHAPES, help_text="the sign beside its colour")
+    shape = serializers.ChoiceField(
+        required=False, choices=SHAPES, help_text="the sign beside its colour"
+    )
 
 
 class CampaignSettingsSerializer(serializers.Serializer):
@@ -260,7 +319,9 @@ class CampaignSettingsSerializer(serializers.Serializer):
     spans = serializers.ChoiceField(choices=Campaign.Spans.choices)
     spans_from = serializers.IntegerField(help_text="lowest grade for which a passage is required")
     rotate_text = serializers.BooleanField()
-    show_near_duplicates = serializers.BooleanField(help_text="whether near-duplicates that one has graded are shown")
+    show_near_duplicates = serializers.BooleanField(
+        help_text="whether near-duplicates that one has graded are shown"
+    )
     truncate_words = serializers.IntegerField(allow_null=True)
     idle_seconds = serializers.IntegerField()
     lease_minutes = serializers.IntegerField()
@@ -268,7 +329,9 @@ class CampaignSettingsSerializer(serializers.Serializer):
     continue_after_target = serializers.BooleanField()
     simulated = serializers.BooleanField()
     threshold = serializers.IntegerField(help_text="lowest relevant grade")
-    text_format = serializers.ChoiceField(choices=Collection.TextFormat.choices, help_text="how the collection's documents are set")
+    text_format = serializers.ChoiceField(
+        choices=Collection.TextFormat.choices, help_text="how the collection's documents are set"
+    )
 
 
 class UnreadSerializer(serializers.Serializer):
@@ -283,15 +346,23 @@ class SetupSerializer(SavedSettingsSerializer):
     campaign = CampaignSettingsSerializer()
     scale = GradeSerializer(many=True, help_text="the lowest first")
     pseudonym = serializers.CharField()
-    part = serializers.IntegerField(allow_null=True, help_text="the target, but at most the pairs that there are for one person; null without a target")
+    part = serializers.IntegerField(
+        allow_null=True,
+        help_text="the target, but at most the pairs that there are for one person; null without a target",
+    )
     feedback_given = serializers.BooleanField()
-    has_judged = serializers.BooleanField(help_text="whether there is a judgement that can be opened again")
+    has_judged = serializers.BooleanField(
+        help_text="whether there is a judgement that can be opened again"
+    )
     messages = UnreadSerializer(many=True, help_text="the unread ones")
 
 
 class KnownGradeSerializer(serializers.Serializer):
     grade = serializers.IntegerField()
-    right = serializers.ListField(child=serializers.IntegerField(), help_text="the grades that count as right, by the campaign's rule for gold")
+    right = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="the grades that count as right, by the campaign's rule for gold",
+    )
     explanation = serializers.CharField(allow_blank=True)
 
 
@@ -301,8 +372,13 @@ class AlikeSerializer(serializers.Serializer):
 
 
 class TrialPairSerializer(PairSerializer):
-    known = KnownGradeSerializer(allow_null=True, help_text="of a pair of the qualification test, else null")
-    near = AlikeSerializer(many=True, help_text="its near-duplicates in the trial; none where the campaign does not compare")
+    known = KnownGradeSerializer(
+        allow_null=True, help_text="of a pair of the qualification test, else null"
+    )
+    near = AlikeSerializer(
+        many=True,
+        help_text="its near-duplicates in the trial; none where the campaign does not compare",
+    )
 
 
 class TrialSerializer(serializers.Serializer):
@@ -314,6 +390,10 @@ class TrialSerializer(serializers.Serializer):
     consent_html = serializers.CharField(allow_blank=True)
     profile = serializers.DictField(help_text="the person's own settings of the judging page")
     min_active_ms = serializers.IntegerField(help_text="active time below it is too fast")
-    needed = serializers.IntegerField(help_text="right answers to pass the qualification test; 0 without one")
-    pairs = TrialPairSerializer(many=True, help_text="those of the qualification test, then four of each of three topics")
+    needed = serializers.IntegerField(
+        help_text="right answers to pass the qualification test; 0 without one"
+    )
+    pairs = TrialPairSerializer(
+        many=True, help_text="those of the qualification test, then four of each of three topics"
+    )
     server_time = serializers.DateTimeField()

@@ -13,7 +13,8 @@ from pooling.formats.toml_text import read_toml
 
 
 class TomlBody(dict[str, Any]):
-    """The content, with the text from which it was read, so that mistakes can be told with their line."""
+    """The content, with the text from which it was read, so that mistakes can be told with their
+    line."""
 
     def __init__(self, content: Mapping[str, Any], text: str) -> None:
         super().__init__(content)
@@ -23,7 +24,12 @@ class TomlBody(dict[str, Any]):
 class TomlParser(BaseParser):
     media_type = "application/toml"
 
-    def parse(self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> TomlBody:
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> TomlBody:
         try:
             text = stream.read().decode("utf-8-sig")
         except UnicodeDecodeError:

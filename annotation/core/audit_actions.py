@@ -1,4 +1,5 @@
-"""What the audit trail can tell of: the words that are stored and shown. A new action is one row here."""
+"""What the audit trail can tell of: the words that are stored and shown. A new action is one row
+here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What bands of priorities do to a campaign, before it begins: the order of service played through by itself (METHODS 3)."""
+"""What bands of priorities do to a campaign, before it begins: the order of service played through
+by itself (METHODS 3)."""
 
 from __future__ import annotations
 
@@ -12,15 +13,17 @@ from annotation.core.scheduling import band_of, stays_in_block
 
 
 class BandEntry(NamedTuple):
-    """A pair of the pool: its topic, and its priority. Its place in the sequence is the pool's order."""
+    """A pair of the pool: its topic, and its priority. Its place in the sequence is the pool's
+    order."""
 
     topic: int
     priority: int
 
 
 class Preview(NamedTuple):
-    """What a band width gives: documents of one topic in a row (mean); the share of judgements that were made while a pair of a higher
-    priority still had a free slot; judgements made; the most judgements that any pair got."""
+    """What a band width gives: documents of one topic in a row (mean); the share of judgements that
+    were made while a pair of a higher priority still had a free slot; judgements made; the most
+    judgements that any pair got."""
 
     width: int
     mean_run: float
@@ -42,8 +45,12 @@ class BandSlots:
         self.by_band: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         highest = max(entry.priority for entry in entries)
         for place, entry in enumerate(entries):
-            self.by_band[band_of(entry.priority, highest=highest, width=width)][entry.topic].append(place)
-        self.started: dict[int, set[int]] = defaultdict(set)  # band -> places that have a judgement and a free slot
+            self.by_band[band_of(entry.priority, highest=highest, width=width)][entry.topic].append(
+                place
+            )
+        self.started: dict[int, set[int]] = defaultdict(
+            set
+        )  # band -> places that have a judgement and a free slot
         self.band = [band_of(entry.priority, highest=highest, width=width) for entry in entries]
 
     def take(self, place: int) -> None:
@@ -60,19 +67,36 @@ class BandSlots:
                 del self.by_band[self.band[place]]
 
 
-def next_place(pool: BandSlots, mine: set[int], topic: int | None, in_block: int, length: int) -> int | None:
-    """The place of the annotator's next pair by the order of service, or None. mine: the places judged before."""
+def next_place(
+    pool: BandSlots, mine: set[int], topic: int | None, in_block: int, length: int
+) -> int | None:
+    """The place of the annotator's next pair by the order of service, or None. mine: the places
+    judged before."""
     for band in sorted(pool.by_band):
         topics = pool.by_band[band]
         stays = topic is not None and stays_in_block(served=in_block, length=length)
-        own = [place for place in topics.get(topic, ()) if place not in mine] if topic is not None else []
+        own = (
+            [place for place in topics.get(topic, ()) if place not in mine]
+            if topic is not None
+            else []
+        )
         if stays and own:
             return min(own, key=lambda place: (pool.judged[place] == 0, place))
-        left = (place for place in pool.started[band] if place not in mine and (stays or pool.entries[place].topic != topic))
+        left = (
+            place
+            for place in pool.started[band]
+            if place not in mine and (stays or pool.entries[place].topic != topic)
+        )
         started = min(left, default=None)
         if started is not None:
             return started
-        others = (place for name, places in topics.items() if name != topic for place in places if place not in mine)
+        others = (
+            place
+            for name, places in topics.items()
+            if name != topic
+            for place in places
+            if place not in mine
+        )
         first = min(others, default=None)
         if first is not None:
             return first
@@ -81,7 +105,15 @@ def next_place(pool: BandSlots, mine: set[int], topic: int | None, in_block: int
     return None
 
 
-def judge_at_random(entries: Sequence[BandEntry], *, width: int, annotators: int, needed: int, block_length: int, seed: int = 0) -> Preview:
+def judge_at_random(
+    entries: Sequence[BandEntry],
+    *,
+    width: int,
+    annotators: int,
+    needed: int,
+    block_length: int,
+    seed: int = 0,
+) -> Preview:
     """Judge a whole pool by annotators who take turns at random until nobody finds a pair."""
     rng, pool = np.random.default_rng(seed), BandSlots(entries, needed, width)
     mine: list[set[int]] = [set() for _ in range(annotators)]
@@ -98,7 +130,9 @@ def judge_at_random(entries: Sequence[BandEntry], *, width: int, annotators: int
             working.remove(who)
             continue
         entry = entries[place]
-        better = any(left for priority, left in left_of_priority.items() if priority > entry.priority)
+        better = any(
+            left for priority, left in left_of_priority.items() if priority > entry.priority
+        )
         out_of_order += better
         stays = stays_in_block(served=in_block, length=block_length)
         blocks[who] = (entry.topic, in_block + 1 if entry.topic == topic and stays else 1)

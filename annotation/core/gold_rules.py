@@ -9,7 +9,8 @@ from annotation.core.scale import Scale
 
 
 class GoldRule(StrEnum):
-    """side: both grades relevant, or both not. near: the same grade or a neighbour on the scale. exact: the same grade."""
+    """side: both grades relevant, or both not. near: the same grade or a neighbour on the scale.
+    exact: the same grade."""
 
     SIDE = "side"
     NEAR = "near"
@@ -17,7 +18,8 @@ class GoldRule(StrEnum):
 
 
 def right_grades(rule: str, gold: int, scale: Scale) -> list[int]:
-    """Return the grades that count as right for a pair whose known grade is `gold`, lowest first."""
+    """Return the grades that count as right for a pair whose known grade is `gold`, lowest
+    first."""
     values = scale.values
     if rule == GoldRule.EXACT or gold not in values:
         return [gold]
@@ -33,7 +35,10 @@ def is_right(rule: str, grade: int | None, gold: int, scale: Scale) -> bool:
 
 
 def best_single_key(rule: str, golds: Sequence[int], scale: Scale) -> tuple[int, int]:
-    """Return the grade that is right for most of the known grades, and for how many: what pressing one key would reach. Of equals the lowest."""
-    right = {grade: sum(is_right(rule, grade, gold, scale) for gold in golds) for grade in scale.values}
+    """Return the grade that is right for most of the known grades, and for how many: what pressing
+    one key would reach. Of equals the lowest."""
+    right = {
+        grade: sum(is_right(rule, grade, gold, scale) for gold in golds) for grade in scale.values
+    }
     best = max(scale.values, key=lambda grade: right[grade])
     return best, right[best]

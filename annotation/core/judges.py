@@ -1,4 +1,5 @@
-"""Who judges: the kinds of judges, what each is called, and whose judgements make labels unless somebody chooses otherwise.
+"""Who judges: the kinds of judges, what each is called, and whose judgements make labels unless
+somebody chooses otherwise.
 
 check(["person"])     what is wrong with a choice of kinds, as a sentence; empty when it can be used
 """
@@ -26,12 +27,14 @@ WORDS = {
 CHOICES = [(kind.value, kind.value) for kind in JudgeKind]
 """Of a model's field."""
 LABELLING = (JudgeKind.PERSON.value, JudgeKind.SIMULATED.value)
-"""Whose judgements make labels, agreement and figures. A machine's are a layer of their own and enter only where they are asked for alone:
+"""Whose judgements make labels, agreement and figures. A machine's are a layer of their own and
+enter only where they are asked for alone:
 mixed with people's they would hide how often the two differ (SAMPLING 5)."""
 
 
 def ordered(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Each once, in the order of the enumeration; what is no kind comes last, for `check` to name."""
+    """Each once, in the order of the enumeration; what is no kind comes last, for `check` to
+    name."""
     given = set(kinds)
     known = [kind.value for kind in JudgeKind if kind in given]
     return (*known, *sorted(given - set(known)))

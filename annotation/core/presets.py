@@ -15,7 +15,8 @@ from annotation.core.scale import SHAPES
 
 @dataclass(frozen=True)
 class Preset:
-    """settings: fields of a campaign, as `create_campaign` takes them. source: where grades and rules come from."""
+    """settings: fields of a campaign, as `create_campaign` takes them. source: where grades and
+    rules come from."""
 
     key: str
     title: str
@@ -27,32 +28,78 @@ class Preset:
     def guidelines(self) -> str:
         """To begin with, of its scale and passages."""
         settings = self.settings
-        return guidelines_text(settings["scale"], spans=settings["spans"], spans_from=settings.get("spans_from", settings["threshold"]))
+        return guidelines_text(
+            settings["scale"],
+            spans=settings["spans"],
+            spans_from=settings.get("spans_from", settings["threshold"]),
+        )
 
 
 def _scale(*grades: tuple[str, str, str]) -> list[dict[str, Any]]:
     """(name, explanation, example) of each grade, lowest first."""
     return [
-        {"value": value, "name": name, "explanation": explanation, "example": example, "shape": SHAPES[value]}
+        {
+            "value": value,
+            "name": name,
+            "explanation": explanation,
+            "example": example,
+            "shape": SHAPES[value],
+        }
         for value, (name, explanation, example) in enumerate(grades)
     ]
 
 
 FOUR_GRADES = _scale(
     ("Wrong", "Not about the topic.", "For “can vitamin d prevent flu”: how to cook rice."),
-    ("Topic", "About the topic, but does not answer the query.", "For “can vitamin d prevent flu”: what vitamin D is."),
-    ("Partial", "Answers a part of the query.", "For “can vitamin d prevent flu”: it was studied in winter; no result is told."),
-    ("Perfect", "Answers the query.", "For “can vitamin d prevent flu”: a trial found fewer cases with it."),
+    (
+        "Topic",
+        "About the topic, but does not answer the query.",
+        "For “can vitamin d prevent flu”: what vitamin D is.",
+    ),
+    (
+        "Partial",
+        "Answers a part of the query.",
+        "For “can vitamin d prevent flu”: it was studied in winter; no result is told.",
+    ),
+    (
+        "Perfect",
+        "Answers the query.",
+        "For “can vitamin d prevent flu”: a trial found fewer cases with it.",
+    ),
 )
 TREC_GRADES = _scale(
-    ("Irrelevant", "Has nothing to do with the query.", "For “how long do cats live”: the weather in Rome."),
-    ("Related", "Seems related to the query but does not answer it.", "For “how long do cats live”: how to feed a cat."),
-    ("Highly relevant", "Has some answer, but unclear or hidden among other things.", "For “how long do cats live”: a long story that names an age once."),
-    ("Perfectly relevant", "Is dedicated to the query and has the exact answer.", "For “how long do cats live”: most live 12 to 18 years."),
+    (
+        "Irrelevant",
+        "Has nothing to do with the query.",
+        "For “how long do cats live”: the weather in Rome.",
+    ),
+    (
+        "Related",
+        "Seems related to the query but does not answer it.",
+        "For “how long do cats live”: how to feed a cat.",
+    ),
+    (
+        "Highly relevant",
+        "Has some answer, but unclear or hidden among other things.",
+        "For “how long do cats live”: a long story that names an age once.",
+    ),
+    (
+        "Perfectly relevant",
+        "Is dedicated to the query and has the exact answer.",
+        "For “how long do cats live”: most live 12 to 18 years.",
+    ),
 )
 TWO_GRADES = _scale(
-    ("Not relevant", "Does not help with the query.", "For “how long do cats live”: how to feed a cat."),
-    ("Relevant", "Helps with the query, at least in part.", "For “how long do cats live”: most live 12 to 18 years."),
+    (
+        "Not relevant",
+        "Does not help with the query.",
+        "For “how long do cats live”: how to feed a cat.",
+    ),
+    (
+        "Relevant",
+        "Helps with the query, at least in part.",
+        "For “how long do cats live”: most live 12 to 18 years.",
+    ),
 )
 PRESETS = {
     preset.key: preset
@@ -63,18 +110,32 @@ PRESETS = {
             "Four grades, three judgements a pair, strictly from the best rank down, whole documents without passages.",
             "Althammer et al. 2022, TripJudge",
             {
-                "scale": FOUR_GRADES, "threshold": 2, "judgements_per_pair": 3, "target_per_annotator": 300, "spans": "off",
-                "band": 1, "min_active_seconds": 1.0, "expected_seconds": 48.0,
+                "scale": FOUR_GRADES,
+                "threshold": 2,
+                "judgements_per_pair": 3,
+                "target_per_annotator": 300,
+                "spans": "off",
+                "band": 1,
+                "min_active_seconds": 1.0,
+                "expected_seconds": 48.0,
             },
         ),
         Preset(
             "fira",
             "FiRA",
-            "Four grades, three judgements a pair, passages marked from “Partial” up, texts that begin at another sentence for each annotator.",
+            (
+                "Four grades, three judgements a pair, passages marked from “Partial” up, texts that "
+                "begin at another sentence for each annotator."
+            ),
             "Hofstätter et al. 2020, FiRA",
             {
-                "scale": FOUR_GRADES, "threshold": 2, "judgements_per_pair": 3, "target_per_annotator": 300, "spans": "required",
-                "spans_from": 2, "rotate_text": True,
+                "scale": FOUR_GRADES,
+                "threshold": 2,
+                "judgements_per_pair": 3,
+                "target_per_annotator": 300,
+                "spans": "required",
+                "spans_from": 2,
+                "rotate_text": True,
             },
         ),
         Preset(
@@ -82,36 +143,62 @@ PRESETS = {
             "TREC",
             "Four grades of the Deep Learning track, one judgement a pair, long blocks of one topic.",
             "Craswell et al. 2020, overview of the TREC 2019 Deep Learning track",
-            {"scale": TREC_GRADES, "threshold": 2, "judgements_per_pair": 1, "target_per_annotator": 0, "spans": "off", "block_length": 100, "band": 100},
+            {
+                "scale": TREC_GRADES,
+                "threshold": 2,
+                "judgements_per_pair": 1,
+                "target_per_annotator": 0,
+                "spans": "off",
+                "block_length": 100,
+                "band": 100,
+            },
         ),
         Preset(
             "binary",
             "Relevant or not",
             "Two grades, three judgements a pair, so that the majority is always clear.",
             "the two grades of the first TREC qrels",
-            {"scale": TWO_GRADES, "threshold": 1, "judgements_per_pair": 3, "target_per_annotator": 300, "spans": "off", "spans_from": 1},
+            {
+                "scale": TWO_GRADES,
+                "threshold": 1,
+                "judgements_per_pair": 3,
+                "target_per_annotator": 300,
+                "spans": "off",
+                "spans_from": 1,
+            },
         ),
     )
-}  # fmt: skip
+}
 
 
-def guidelines_text(scale: Sequence[Mapping[str, Any]], *, spans: str = "off", spans_from: int = 0) -> str:
-    """A text to begin with: rules, the grades of this scale with explanation and examples, and when to answer that one cannot judge.
+def guidelines_text(
+    scale: Sequence[Mapping[str, Any]], *, spans: str = "off", spans_from: int = 0
+) -> str:
+    """A text to begin with: rules, the grades of this scale with explanation and examples, and when
+    to answer that one cannot judge.
 
     spans: off, optional or required (from the grade spans_from up).
     """
     parts = [OPENING, "## The grades\n\n" + "\n".join(_grade(grade) for grade in reversed(scale))]
     if spans != "off":
-        names = ", ".join(f"“{grade['name']}”" for grade in scale if int(grade["value"]) >= spans_from)
+        names = ", ".join(
+            f"“{grade['name']}”" for grade in scale if int(grade["value"]) >= spans_from
+        )
         must = f"For {names} mark" if spans == "required" and names else "You may mark"
-        parts.append(f"## Passages\n\n{must} the words of the document that answer the query: as few as say it.")
+        parts.append(
+            f"## Passages\n\n{must} the words of the document that answer the query: as few as say it."
+        )
     return "\n\n".join([*parts, CANNOT_JUDGE])
 
 
 def _grade(grade: Mapping[str, Any]) -> str:
     explained = str(grade.get("explanation") or "say here when to give it").rstrip(".")
-    examples = [line.strip() for line in str(grade.get("example") or "").splitlines() if line.strip()]
-    return "\n".join([f"- **{grade['name']}**: {explained}.", *(f"    - {example}" for example in examples)])
+    examples = [
+        line.strip() for line in str(grade.get("example") or "").splitlines() if line.strip()
+    ]
+    return "\n".join(
+        [f"- **{grade['name']}**: {explained}.", *(f"    - {example}" for example in examples)]
+    )
 
 
 OPENING = """# What to do

@@ -15,7 +15,8 @@ from pooling.core.words import FOURS, PAIRS
 
 WORDS_A_SHINGLE = 5
 NEAR = 0.5
-"""From this resemblance on texts are near-duplicates (ours); Broder et al. 1997 took the same for clusters of the Web, with shingles of ten words."""
+"""From this resemblance on texts are near-duplicates (ours); Broder et al. 1997 took the same for
+clusters of the Web, with shingles of ten words."""
 LAST_WITH_MARKS = 0x1FFFF
 
 Shingles = frozenset[tuple[str, ...]]
@@ -23,21 +24,26 @@ Shingles = frozenset[tuple[str, ...]]
 
 @cache
 def _word() -> re.Pattern[str]:
-    """A run of letters and digits with their combining marks; of scripts written without spaces each character is one."""
-    marks = "".join(c for c in map(chr, range(0x300, LAST_WITH_MARKS)) if unicodedata.category(c)[0] == "M")
+    """A run of letters and digits with their combining marks; of scripts written without spaces
+    each character is one."""
+    marks = "".join(
+        c for c in map(chr, range(0x300, LAST_WITH_MARKS)) if unicodedata.category(c)[0] == "M"
+    )
     letter = rf"[^\W_{PAIRS}{FOURS}]"
     return re.compile(rf"(?=\w)[{PAIRS}{FOURS}][{marks}]*|{letter}+(?:[{marks}]+{letter}*)*")
 
 
 def shingles(text: str) -> Shingles:
-    """Every five words that follow each other, as a set; of a shorter text all of its words as one. Case, punctuation and spaces do not matter."""
+    """Every five words that follow each other, as a set; of a shorter text all of its words as one.
+    Case, punctuation and spaces do not matter."""
     words = _word().findall(normal(text))
     width = min(WORDS_A_SHINGLE, len(words))
     return frozenset(zip(*(words[first:] for first in range(width)), strict=False))
 
 
 def resemblance(one: Shingles, other: Shingles) -> float:
-    """Shingles that both have by those that either has (Jaccard); NaN where neither text has a word."""
+    """Shingles that both have by those that either has (Jaccard); NaN where neither text has a
+    word."""
     n_shared = len(one & other)
     n_all = len(one) + len(other) - n_shared
     return n_shared / n_all if n_all else nan

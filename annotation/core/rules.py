@@ -7,11 +7,30 @@ from typing import Any
 
 from pooling.core.counts import counted
 
-LEAST = {"judgements_per_pair": 1, "lease_minutes": 1, "lease_window": 1, "block_length": 1, "band": 1, "gold_every": 2, "idle_seconds": 5}
+LEAST = {
+    "judgements_per_pair": 1,
+    "lease_minutes": 1,
+    "lease_window": 1,
+    "block_length": 1,
+    "band": 1,
+    "gold_every": 2,
+    "idle_seconds": 5,
+}
 MOST_SMALL = 32_767
 """Of the smaller columns of whole numbers: of minutes more than three weeks."""
 MOST = {
-    **dict.fromkeys(("threshold", "grace_minutes", "closing_hours", "pause_after_fast", "idle_seconds", "lease_minutes", "block_length"), MOST_SMALL),
+    **dict.fromkeys(
+        (
+            "threshold",
+            "grace_minutes",
+            "closing_hours",
+            "pause_after_fast",
+            "idle_seconds",
+            "lease_minutes",
+            "block_length",
+        ),
+        MOST_SMALL,
+    ),
     **dict.fromkeys(("band", "spans_from", "gold_every", "min_common", "min_partners"), MOST_SMALL),
     **dict.fromkeys(("target_per_annotator", "daily_limit", "truncate_words"), 1_000_000),
     **dict.fromkeys(("min_active_seconds", "expected_seconds"), 86_400),
@@ -22,37 +41,53 @@ WHY = {"lease_window": "what is leased ahead is kept from the others"}
 
 
 def time_contradictions(settings: Mapping[str, Any]) -> list[str]:
-    """Times that cannot hold together, as sentences with the way out. settings: all of a campaign's."""
-    least, idle, expected = (float(settings[name]) for name in ("min_active_seconds", "idle_seconds", "expected_seconds"))
+    """Times that cannot hold together, as sentences with the way out. settings: all of a
+    campaign's."""
+    least, idle, expected = (
+        float(settings[name]) for name in ("min_active_seconds", "idle_seconds", "expected_seconds")
+    )
     lease, said = 60 * settings["lease_minutes"], []
     if least >= idle:
         said.append(
-            f"Judgements under {least:g} s do not count, and after {idle:g} s without a sign of life the clock stops: who reads quietly could never be "
+            f"Judgements under {least:g} s do not count, and after {idle:g} s without a sign of "
+            f"life the clock stops: who reads quietly could never be "
             "slow enough. Set the minimum active seconds below the idle limit."
         )
     if expected < least:
         said.append(
-            f"A judgement is expected to take {expected:g} s, and one under {least:g} s does not count: most would be thrown away. Set the minimum lower, or "
+            f"A judgement is expected to take {expected:g} s, and one under {least:g} s does not "
+            f"count: most would be thrown away. Set the minimum lower, or "
             "expect more."
         )
     if lease < idle:
         said.append(
-            f"A pair is kept for {counted(settings['lease_minutes'], 'minute')} and given to others before the idle limit of {idle:g} s is over. Keep pairs "
+            f"A pair is kept for {counted(settings['lease_minutes'], 'minute')} and given to "
+            f"others before the idle limit of {idle:g} s is over. Keep pairs "
             "for longer, or set the limit lower."
         )
     if settings["pause_after_fast"] and not least:
-        said.append("Annotators are to be paused after too fast judgements, and none is ever too fast: set minimum active seconds, or do not pause.")
+        said.append(
+            "Annotators are to be paused after too fast judgements, and none is ever too fast: "
+            "set minimum active seconds, or do not pause."
+        )
     return said
 
 
 def problems(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What is wrong with settings that were given, as (name, sentence). Empty ones are somebody else's business."""
-    sentences = [(name, f"At least {least}.") for name, least in LEAST.items() if settings.get(name) is not None and settings[name] < least]
+    """What is wrong with settings that were given, as (name, sentence). Empty ones are somebody
+    else's business."""
+    sentences = [
+        (name, f"At least {least}.")
+        for name, least in LEAST.items()
+        if settings.get(name) is not None and settings[name] < least
+    ]
     for name, most in MOST.items():
         if (settings.get(name) or 0) > most:
             sentences.append((name, f"At most {most:,}{': ' + WHY[name] if name in WHY else ''}."))
     if not 0 <= (settings.get("qualification_pass") or 0) <= 1:
         sentences.append(("qualification_pass", "A share from 0 to 1."))
-    if {"min_common", "min_partners"} <= set(settings) and bool(settings["min_common"]) != bool(settings["min_partners"]):
+    if {"min_common", "min_partners"} <= set(settings) and bool(settings["min_common"]) != bool(
+        settings["min_partners"]
+    ):
         sentences.append(("min_partners", "Planned overlap needs both numbers, or neither."))
     return sentences

@@ -1,6 +1,8 @@
-"""The grades of a campaign: 2 to 9 of them, each with a name, an explanation, an example, a key and a shape.
+"""The grades of a campaign: 2 to 9 of them, each with a name, an explanation, an example, a key and
+a shape.
 
-Scale(grades, threshold)       values, names, size of tables and the lowest relevant grade, in one place
+Scale(grades, threshold)       values, names, size of tables and the lowest relevant grade, in one
+place
 problems(scale, threshold=)    what is wrong with one that somebody wrote
 """
 
@@ -16,18 +18,25 @@ SHAPES = ("cross", "ring", "half", "disc", "square", "triangle", "diamond", "sta
 
 
 def problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> list[str]:
-    """What is wrong with a scale, as sentences; empty when it can be used. Grades are whole numbers, lowest first."""
+    """What is wrong with a scale, as sentences; empty when it can be used. Grades are whole
+    numbers, lowest first."""
     mistakes: list[str] = []
     if not FEWEST_GRADES <= len(scale) <= MOST_GRADES:
-        mistakes.append(f"A scale has {FEWEST_GRADES} to {MOST_GRADES} grades; this one has {len(scale)}.")
+        mistakes.append(
+            f"A scale has {FEWEST_GRADES} to {MOST_GRADES} grades; this one has {len(scale)}."
+        )
     values: list[Any] = [grade.get("value") for grade in scale]
-    if not all(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1000 for value in values):
+    if not all(
+        isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1000
+        for value in values
+    ):
         mistakes.append("The value of a grade is a whole number from 0 to 999.")
     elif values != sorted(set(values)):
         mistakes.append("The grades are given lowest first, each value once.")
     elif threshold not in values[1:]:
         mistakes.append(
-            "The lowest relevant grade must be a grade of the scale other than the lowest, else every judged document is relevant."
+            "The lowest relevant grade must be a grade of the scale other than the lowest, else "
+            "every judged document is relevant."
         )
     names = [str(grade.get("name", "")).strip() for grade in scale]
     if not all(names):
@@ -43,9 +52,9 @@ def problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> list[str]:
 class Scale:
     """grades: lowest first, as a campaign stores them. threshold: lowest relevant grade.
 
-    Values may have gaps (0, 1, 3): a grade is a number, whose distance to the others weighted kappa takes for what it says. Tables have
-    a place for every value from 0 to the highest, and a value that no grade has stays empty.
-    """
+    Values may have gaps (0, 1, 3): a grade is a number, whose distance to the others weighted kappa
+    takes for what it says. Tables have a place for every value from 0 to the highest, and a value
+    that no grade has stays empty."""
 
     grades: Sequence[Mapping[str, Any]]
     threshold: int

@@ -1,4 +1,5 @@
-"""Simulated annotators: what they answer and how long they take. For demonstrations, load and tests; never data about people."""
+"""Simulated annotators: what they answer and how long they take. For demonstrations, load and
+tests; never data about people."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 KINDS = ("reliable", "clicker", "speeder", "contrarian", "confuser", "dropout")
-SIGMA = 0.6  # spread of the log of the seconds: the middle half lies between 0.67 and 1.5 times the median
+# spread of the log of the seconds: the middle half lies between 0.67 and 1.5 times the median
+SIGMA = 0.6
 NEIGHBOUR = 0.75  # share of a reliable annotator's mistakes that are one grade off
 
 
@@ -25,12 +27,15 @@ class Behaviour(NamedTuple):
 
 
 def mixture(text: str) -> dict[str, float]:
-    """Weights of kinds from `reliable:8,clicker:1`; a kind without a number has weight 1. ValueError for what it does not know."""
+    """Weights of kinds from `reliable:8,clicker:1`; a kind without a number has weight 1.
+    ValueError for what it does not know."""
     weights: dict[str, float] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         kind, _, weight = part.partition(":")
         if kind not in KINDS:
-            raise ValueError(f"{kind!r} is not a kind of annotator; the kinds are {', '.join(KINDS)}")
+            raise ValueError(
+                f"{kind!r} is not a kind of annotator; the kinds are {', '.join(KINDS)}"
+            )
         weights[kind] = float(weight or 1)
     if not weights or min(weights.values()) < 0 or sum(weights.values()) <= 0:
         raise ValueError(f"{text!r} names no annotators; write for instance reliable:8,clicker:1")
@@ -38,7 +43,8 @@ def mixture(text: str) -> dict[str, float]:
 
 
 def kinds_of(n: int, weights: Mapping[str, float]) -> list[str]:
-    """The kind of each of n annotators, in the proportions of the weights, by largest remainders; ties in the order of `weights`."""
+    """The kind of each of n annotators, in the proportions of the weights, by largest remainders;
+    ties in the order of `weights`."""
     total = sum(weights.values())
     exact = {kind: n * weight / total for kind, weight in weights.items()}
     counts = {kind: int(share) for kind, share in exact.items()}
@@ -49,7 +55,8 @@ def kinds_of(n: int, weights: Mapping[str, float]) -> list[str]:
 
 
 def passage(text: str, rng: np.random.Generator) -> tuple[int, int] | None:
-    """[start, end) in code points of a run of words of the text, of LONGEST_PASSAGE at most; None where there is no word to mark."""
+    """[start, end) in code points of a run of words of the text, of LONGEST_PASSAGE at most; None
+    where there is no word to mark."""
     words = [word.span() for word in re.finditer(r"\S+", text)]
     if not words:
         return None
@@ -59,22 +66,31 @@ def passage(text: str, rng: np.random.Generator) -> tuple[int, int] | None:
 
 
 def grade_of_scale(grade: int | None, values: Sequence[int]) -> int:
-    """The grade of the scale that stands for a grade of the qrels: the highest that is not above it.
+    """The grade of the scale that stands for a grade of the qrels: the highest that is not above
+    it.
 
-    A pair that the qrels do not know, or of a negative grade, is taken for the lowest grade: in a simulation somebody has to answer.
-    """
+    A pair that the qrels do not know, or of a negative grade, is taken for the lowest grade: in a
+    simulation somebody has to answer."""
     if grade is None:
         return values[0]
     return max((value for value in values if value <= grade), default=values[0])
 
 
-def simulated_answer(kind: str, true_grade: int, values: Sequence[int], *, reliability: float, seconds: float, rng: np.random.Generator) -> Behaviour:
+def simulated_answer(
+    kind: str,
+    true_grade: int,
+    values: Sequence[int],
+    *,
+    reliability: float,
+    seconds: float,
+    rng: np.random.Generator,
+) -> Behaviour:
     """One answer of an annotator of a kind.
 
-    reliable and dropout: the true grade with probability `reliability`, else mostly a neighbouring one. clicker: any grade, in a
-    quarter of the time. speeder: any grade, in under a second. contrarian: the scale upside down. confuser: takes the two middle
-    grades for each other. Times are log-normal with median `seconds`.
-    """
+    reliable and dropout: the true grade with probability `reliability`, else mostly a neighbouring
+    one. clicker: any grade, in a quarter of the time. speeder: any grade, in under a second.
+    contrarian: the scale upside down. confuser: takes the two middle grades for each other. Times
+    are log-normal with median `seconds`."""
     place = values.index(true_grade)
     pace = {"clicker": 0.25}.get(kind, 1.0)
     taken = float(np.exp(np.log(seconds * pace) + SIGMA * rng.standard_normal()))

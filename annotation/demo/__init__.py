@@ -1,1 +1,2 @@
-"""The demo campaign: the documentation of the installed Python standard library, three systems really run over it."""
+"""The demo campaign: the documentation of the installed Python standard library, three systems
+really run over it."""

@@ -1,5 +1,5 @@
-"""The demo's sign-ins: made at the first start, remembered in a file that only the owner can read, printed at every start
-for as long as they are valid."""
+"""The demo's sign-ins: made at the first start, remembered in a file that only the owner can read,
+printed at every start for as long as they are valid."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def make_password() -> str:
 
 
 def make_accounts(roles: dict[str, str]) -> dict[str, User]:
-    """One account for each user name; role -> what it is printed as. Remembers the generated passwords."""
+    """One account for each user name; role -> what it is printed as. Remembers the generated
+    passwords."""
     users, remembered = {}, []
     for name, role in roles.items():
         password = make_password()

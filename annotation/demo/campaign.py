@@ -1,4 +1,5 @@
-"""Making the demo campaign: its files are written like anybody's, and a campaign file says what becomes of them."""
+"""Making the demo campaign: its files are written like anybody's, and a campaign file says what
+becomes of them."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ FILE = Path(__file__).with_name("campaign.toml")
 
 
 def make_demo(say: Callable[[str], None]) -> Campaign:
-    """Accounts, and what FILE says: collection, topic check, runs, pool and an open campaign. FormatError or pooling.jobs.Refused when one
-    of its jobs failed."""
+    """Accounts, and what FILE says: collection, topic check, runs, pool and an open campaign.
+    FormatError or pooling.jobs.Refused when one of its jobs failed."""
     say("Reading the documentation of the Python standard library …")
     entries = standard_library()
     users = make_accounts({"manager": "manager", "annotator": "annotator"})
@@ -34,9 +35,15 @@ def make_demo(say: Callable[[str], None]) -> Campaign:
     with tempfile.TemporaryDirectory(prefix="assay-demo-") as folder:
         write_files(Path(folder), entries, say)
         say("Importing topics, documents and runs; building the pool …")
-        _, campaign = carried_out(planned(demo_described(Path(folder), n_documents=len(entries)), folder=folder), actor=users["manager"])
+        _, campaign = carried_out(
+            planned(demo_described(Path(folder), n_documents=len(entries)), folder=folder),
+            actor=users["manager"],
+        )
     assert campaign is not None, "the file describes one"
-    say(f"The demo campaign is open: {len(entries):,} documents, {campaign.n_topics} topics, {campaign.n_pairs:,} pairs.")
+    say(
+        f"The demo campaign is open: {len(entries):,} documents, {campaign.n_topics} topics, "
+        f"{campaign.n_pairs:,} pairs."
+    )
     return campaign
 
 
@@ -44,22 +51,44 @@ def demo_described(folder: Path, *, n_documents: int) -> DescribedCampaign:
     """FILE, with what only this installation and this day know."""
     said = CampaignFile(shutil.copy(FILE, folder)).described
     deadline = timezone.now().replace(minute=0, second=0, microsecond=0) + timedelta(days=7)
-    return replace(said, collection=said.collection | {"n_documents": n_documents}, campaign=said.campaign | {"deadline": deadline})
+    return replace(
+        said,
+        collection=said.collection | {"n_documents": n_documents},
+        campaign=said.campaign | {"deadline": deadline},
+    )
 
 
 def write_files(folder: Path, entries: list[CorpusEntry], say: Callable[[str], None]) -> None:
     """Topics and documents (JSONL) and one TREC run for each system."""
     topics_file, documents_file = folder / "topics.jsonl", folder / "documents.jsonl"
     with topics_file.open("w", encoding="utf-8") as out:
-        out.writelines(json.dumps({"id": t.topic, "text": t.text, "description": t.description}) + "\n" for t in TOPICS)
+        out.writelines(
+            json.dumps({"id": t.topic, "text": t.text, "description": t.description}) + "\n"
+            for t in TOPICS
+        )
     with documents_file.open("w", encoding="utf-8") as out:
         out.writelines(
-            json.dumps({"id": e.document, "title": e.title, "text": e.text, "kind": e.kind, "module": e.module}) + "\n" for e in entries
+            json.dumps(
+                {
+                    "id": e.document,
+                    "title": e.title,
+                    "text": e.text,
+                    "kind": e.kind,
+                    "module": e.module,
+                }
+            )
+            + "\n"
+            for e in entries
         )
     names = [entry.document for entry in entries]
-    texts = [f"{e.document.replace('.', ' ').replace('_', ' ')} {e.title} {e.text}" for e in entries]
+    texts = [
+        f"{e.document.replace('.', ' ').replace('_', ' ')} {e.title} {e.text}" for e in entries
+    ]
     for tag, system in SYSTEMS.items():
         say(f"Running {tag} …")
         scores = system(texts, [topic.text for topic in TOPICS])
         path = folder / f"{tag}.run"
-        path.write_text("\n".join(run_lines(tag, [t.topic for t in TOPICS], names, scores)) + "\n", encoding="utf-8")
+        path.write_text(
+            "\n".join(run_lines(tag, [t.topic for t in TOPICS], names, scores)) + "\n",
+            encoding="utf-8",
+        )

@@ -1,8 +1,8 @@
-"""Documents from the docstrings of the Python standard library that is installed with the interpreter.
+"""Documents from the docstrings of the Python standard library that is installed with the
+interpreter.
 
-Python modules are parsed, never imported: importing some has effects. Compiled modules are imported, those on a list of
-harmless ones only.
-"""
+Python modules are parsed, never imported: importing some has effects. Compiled modules are
+imported, those on a list of harmless ones only."""
 
 from __future__ import annotations
 
@@ -14,18 +14,70 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-LEFT_OUT = {"test", "tests", "idlelib", "lib2to3", "site-packages", "__pycache__", "turtledemo", "ensurepip", "_pyrepl", "idle_test", "pydoc_data"}
+LEFT_OUT = {
+    "test",
+    "tests",
+    "idlelib",
+    "lib2to3",
+    "site-packages",
+    "__pycache__",
+    "turtledemo",
+    "ensurepip",
+    "_pyrepl",
+    "idle_test",
+    "pydoc_data",
+}
 COMPILED = [
-    *["math", "cmath", "itertools", "_bisect", "_heapq", "_collections", "_functools", "_operator", "_random", "_struct", "_csv"],
-    *["_json", "_pickle", "_datetime", "_decimal", "zlib", "binascii", "array", "select", "_socket", "time", "unicodedata", "_io"],
-    *["builtins", "sys", "gc", "marshal", "errno", "signal", "_statistics", "_zoneinfo", "mmap", "pwd", "grp", "resource", "fcntl"],
+    *[
+        "math",
+        "cmath",
+        "itertools",
+        "_bisect",
+        "_heapq",
+        "_collections",
+        "_functools",
+        "_operator",
+        "_random",
+        "_struct",
+        "_csv",
+    ],
+    *[
+        "_json",
+        "_pickle",
+        "_datetime",
+        "_decimal",
+        "zlib",
+        "binascii",
+        "array",
+        "select",
+        "_socket",
+        "time",
+        "unicodedata",
+        "_io",
+    ],
+    *[
+        "builtins",
+        "sys",
+        "gc",
+        "marshal",
+        "errno",
+        "signal",
+        "_statistics",
+        "_zoneinfo",
+        "mmap",
+        "pwd",
+        "grp",
+        "resource",
+        "fcntl",
+    ],
 ]
 SHORTEST = 60
 """Docstrings of fewer characters say too little to be judged."""
 
 
 class CorpusEntry(NamedTuple):
-    """One document: dotted name, kind (module, class, function, method), signature or heading, docstring."""
+    """One document: dotted name, kind (module, class, function, method), signature or heading,
+    docstring."""
 
     document: str
     kind: str
@@ -60,7 +112,9 @@ def _documented(node: ast.Module | ast.ClassDef, name: str, module: str) -> Iter
     if isinstance(node, ast.Module) and (text := _text(ast.get_docstring(node))):
         yield CorpusEntry(name, "module", f"module {name}", text, module)
     for child in node.body:
-        if not isinstance(child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or child.name.startswith("_"):
+        if not isinstance(
+            child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        ) or child.name.startswith("_"):
             continue
         full = f"{name}.{child.name}"
         text = _text(ast.get_docstring(child))
@@ -81,12 +135,16 @@ def compiled_modules() -> Iterator[CorpusEntry]:
             continue
         public = name.removeprefix("_")
         for attribute, value in sorted(vars(module).items()):
-            if attribute.startswith("_") or not (inspect.isroutine(value) or inspect.isclass(value)):
+            if attribute.startswith("_") or not (
+                inspect.isroutine(value) or inspect.isclass(value)
+            ):
                 continue
             text = _text(inspect.getdoc(value))
             if text:
                 kind = "class" if inspect.isclass(value) else "function"
-                yield CorpusEntry(f"{public}.{attribute}", kind, f"{kind} {public}.{attribute}", text, public)
+                yield CorpusEntry(
+                    f"{public}.{attribute}", kind, f"{kind} {public}.{attribute}", text, public
+                )
 
 
 def _text(docstring: str | None) -> str:

@@ -1,4 +1,5 @@
-"""Three retrieval systems over the demo's documents: BM25, TF-IDF and latent semantic analysis (scikit-learn)."""
+"""Three retrieval systems over the demo's documents: BM25, TF-IDF and latent semantic analysis
+(scikit-learn)."""
 
 from __future__ import annotations
 
@@ -15,8 +16,11 @@ TOKEN = r"(?u)[^\W\d_]{2,}"
 """Words of letters, so that `csv.reader` and `random_sample` fall into theirs."""
 
 
-def bm25(documents: Sequence[str], queries: Sequence[str], *, k1: float = 1.2, b: float = 0.75) -> NDArray[np.float64]:
-    """Okapi BM25 (Robertson and Zaragoza 2009), idf = ln(1 + (N - n + 0.5) / (n + 0.5)). -> scores (queries, documents)"""
+def bm25(
+    documents: Sequence[str], queries: Sequence[str], *, k1: float = 1.2, b: float = 0.75
+) -> NDArray[np.float64]:
+    """Okapi BM25 (Robertson and Zaragoza 2009), idf = ln(1 + (N - n + 0.5) / (n + 0.5)). -> scores
+    (queries, documents)"""
     counter = CountVectorizer(token_pattern=TOKEN, stop_words="english")
     counts = sparse.csr_matrix(counter.fit_transform(documents), dtype=np.float64)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
@@ -37,22 +41,45 @@ def tf_idf(documents: Sequence[str], queries: Sequence[str]) -> NDArray[np.float
     return np.asarray((vectorizer.transform(queries) @ vectors.T).todense())
 
 
-def lsa(documents: Sequence[str], queries: Sequence[str], *, dimensions: int = 100, seed: int = 0) -> NDArray[np.float64]:
-    """Cosine in the space of a truncated singular value decomposition (Deerwester et al. 1990). -> scores (queries, documents)"""
-    vectorizer = TfidfVectorizer(token_pattern=TOKEN, stop_words="english", sublinear_tf=True, min_df=2)
+def lsa(
+    documents: Sequence[str], queries: Sequence[str], *, dimensions: int = 100, seed: int = 0
+) -> NDArray[np.float64]:
+    """Cosine in the space of a truncated singular value decomposition (Deerwester et al. 1990). ->
+    scores (queries, documents)"""
+    vectorizer = TfidfVectorizer(
+        token_pattern=TOKEN, stop_words="english", sublinear_tf=True, min_df=2
+    )
     vectors = vectorizer.fit_transform(documents)
     space = TruncatedSVD(n_components=dimensions, random_state=seed)
     placed = normalize(space.fit_transform(vectors))
     return np.asarray(normalize(space.transform(vectorizer.transform(queries))) @ placed.T)
 
 
-SYSTEMS: dict[str, Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]] = {"BM25": bm25, "TF-IDF": tf_idf, "LSA": lsa}
+SYSTEMS: dict[str, Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]] = {
+    "BM25": bm25,
+    "TF-IDF": tf_idf,
+    "LSA": lsa,
+}
 
 
-def run_lines(tag: str, topics: Sequence[str], names: Sequence[str], scores: NDArray[np.float64], *, top: int = 100) -> list[str]:
+def run_lines(
+    tag: str,
+    topics: Sequence[str],
+    names: Sequence[str],
+    scores: NDArray[np.float64],
+    *,
+    top: int = 100,
+) -> list[str]:
     """A TREC run: for each topic the best `top` documents with a positive score."""
     lines = []
     for topic, row in zip(topics, scores, strict=True):
-        best = sorted(np.flatnonzero(row > 0).tolist(), key=lambda i: (round(float(row[i]), 6), names[i]), reverse=True)[:top]
-        lines += [f"{topic} Q0 {names[i]} {rank} {row[i]:.6f} {tag}" for rank, i in enumerate(best, start=1)]
+        best = sorted(
+            np.flatnonzero(row > 0).tolist(),
+            key=lambda i: (round(float(row[i]), 6), names[i]),
+            reverse=True,
+        )[:top]
+        lines += [
+            f"{topic} Q0 {names[i]} {rank} {row[i]:.6f} {tag}"
+            for rank, i in enumerate(best, start=1)
+        ]
     return lines

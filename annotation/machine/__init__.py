@@ -1,1 +1,2 @@
-"""Machine judges: what they are asked (`core.machine_prompts`), where (`chat_endpoint`), how often (`asking`), and what they said (`answer_store`)."""
+"""Machine judges: what they are asked (`core.machine_prompts`), where (`chat_endpoint`), how often
+(`asking`), and what they said (`answer_store`)."""

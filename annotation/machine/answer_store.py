@@ -1,9 +1,9 @@
-"""Answers of a machine judge in a file of one line each, so that a run that was killed goes on where it ended.
+"""Answers of a machine judge in a file of one line each, so that a run that was killed goes on
+where it ended.
 
-A line is on the disk before a call is made (asked) and before the next one (answered). A call that was asked and never answered was lost with
-the program that made it: it is asked again under the same key, by which an endpoint that knows idempotency keys answers without a
-second call.
-"""
+A line is on the disk before a call is made (asked) and before the next one (answered). A call that
+was asked and never answered was lost with the program that made it: it is asked again under the
+same key, by which an endpoint that knows idempotency keys answers without a second call."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from pooling.commandline import BadInput
 
 
 class AnswerStore:
-    """answers: by key what was answered; asked: keys of calls that were begun. Use as a context; one program at a time."""
+    """answers: by key what was answered; asked: keys of calls that were begun. Use as a context;
+    one program at a time."""
 
     def __init__(self, path: str, setting: Mapping[str, Any]) -> None:
-        """setting: whatever makes answers comparable (model, prompt, scale ...). BadInput: another setting, another program, no store."""
+        """setting: whatever makes answers comparable (model, prompt, scale ...). BadInput: another
+        setting, another program, no store."""
         self.path, self.setting = path, dict(setting)
         self.answers: dict[str, dict[str, Any]] = {}
         self.asked: dict[str, int] = {}
@@ -55,13 +57,19 @@ class AnswerStore:
                 row = json.loads(line)
                 self._take(row, number)
             except (ValueError, KeyError, TypeError):
-                raise BadInput(f"{self.path}:{number}: no line of a store of answers; give --store another file") from None
+                raise BadInput(
+                    f"{self.path}:{number}: no line of a store of answers; give --store another file"
+                ) from None
         if not whole:
             self._write({"setting": self.setting})
 
     def _take(self, row: dict[str, Any], number: int) -> None:
         if number == 1:
-            differing = [key for key in {**row["setting"], **self.setting} if row["setting"].get(key) != self.setting.get(key)]
+            differing = [
+                key
+                for key in {**row["setting"], **self.setting}
+                if row["setting"].get(key) != self.setting.get(key)
+            ]
             if differing:
                 raise BadInput(
                     f"{self.path}: made with another {', '.join(sorted(differing))}; answers are not mixed. "

@@ -1,6 +1,7 @@
-"""Asking a machine judge about many pairs: several at once, within limits of rate and cost, every call counted, none made twice.
+"""Asking a machine judge about many pairs: several at once, within limits of rate and cost, every
+call counted, none made twice.
 
-    report = ask_all(pairs, plan, store)              what is in the store already is not asked again
+report = ask_all(pairs, plan, store)              what is in the store already is not asked again
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from annotation.core.machine_prompts import Asked, Grade, Outcome, PromptTemplate, Reply, graded, label_of, tokens_of
+from annotation.core.machine_prompts import (
+    Asked,
+    Grade,
+    Outcome,
+    PromptTemplate,
+    Reply,
+    graded,
+    label_of,
+    tokens_of,
+)
 from annotation.machine.chat_endpoint import LOOK_SECONDS, CallFailed, CallStopped, Endpoint, Said
 from pooling.commandline import BadInput
 
@@ -24,7 +34,8 @@ EXPECTED_ANSWER = {"grade": 8, "reasons": 120}
 
 
 class Store(Protocol):
-    """Where calls and answers are kept, safe from the program's end before each method returns. answers, asked: by key."""
+    """Where calls and answers are kept, safe from the program's end before each method returns.
+    answers, asked: by key."""
 
     answers: dict[str, dict[str, Any]]
     asked: dict[str, int]
@@ -44,11 +55,12 @@ class PairToJudge(NamedTuple):
 
 @dataclass(frozen=True)
 class AskingPlan:
-    """samples: answers of each pair. attempts: calls until a pair's answer is given up for now. per_minute, most_cost: None is no limit.
+    """samples: answers of each pair. attempts: calls until a pair's answer is given up for now.
+    per_minute, most_cost: None is no limit.
 
-    price_in, price_out: of a million tokens. pause: seconds before the first repetition, twice as many before each further one.
-    name: where several judges may share a setting, so that an endpoint that knows idempotency keys answers each anew.
-    """
+    price_in, price_out: of a million tokens. pause: seconds before the first repetition, twice as
+    many before each further one. name: where several judges may share a setting, so that an
+    endpoint that knows idempotency keys answers each anew."""
 
     endpoint: Endpoint
     template: PromptTemplate
@@ -66,11 +78,19 @@ class AskingPlan:
 
     def setting(self) -> dict[str, Any]:
         """What makes two answers comparable; stands in the first line of the store."""
-        told = hashlib.sha256(repr((list(self.scale), self.guidelines)).encode("utf-8")).hexdigest()[:16]
+        told = hashlib.sha256(
+            repr((list(self.scale), self.guidelines)).encode("utf-8")
+        ).hexdigest()[:16]
         parameters = {str(key): value for key, value in sorted(self.endpoint.parameters.items())}
         prompt = f"{self.template.name} {self.template.version} {self.template.digest}"
         named = {"judge": self.name} if self.name else {}
-        return {"model": self.endpoint.model, "prompt": prompt, "scale and guidelines": told, "parameters": parameters, **named}
+        return {
+            "model": self.endpoint.model,
+            "prompt": prompt,
+            "scale and guidelines": told,
+            "parameters": parameters,
+            **named,
+        }
 
     def messages(self, pair: PairToJudge) -> list[dict[str, str]]:
         return self.template.messages(pair.asked, self.scale, self.guidelines)
@@ -89,14 +109,19 @@ class Estimate(NamedTuple):
 def estimate(pairs: Sequence[PairToJudge], plan: AskingPlan) -> Estimate:
     """Before anything is asked."""
     sent = plan.samples * sum(tokens_of(plan.messages(pair)) for pair in pairs)
-    received = plan.samples * len(pairs) * EXPECTED_ANSWER.get(plan.template.name, EXPECTED_ANSWER["reasons"])
+    received = (
+        plan.samples
+        * len(pairs)
+        * EXPECTED_ANSWER.get(plan.template.name, EXPECTED_ANSWER["reasons"])
+    )
     return Estimate(plan.samples * len(pairs), sent, received, plan.price(sent, received))
 
 
 @dataclass
 class AskingReport:
-    """calls: made now, repetitions included. lost: of a program that was killed, asked again. troubles: of calls without an answer. unanswered: pairs and
-    samples left for the next time. stopped: why not all were asked."""
+    """calls: made now, repetitions included. lost: of a program that was killed, asked again.
+    troubles: of calls without an answer. unanswered: pairs and samples left for the next time.
+    stopped: why not all were asked."""
 
     calls: int = 0
     lost: int = 0
@@ -111,20 +136,38 @@ def key_of(setting: dict[str, Any], pair: PairToJudge, sample: int) -> str:
 
 
 def ask_all(
-    pairs: Sequence[PairToJudge], plan: AskingPlan, store: Store, *, told: Callable[[], None] = lambda: None, stop: threading.Event | None = None
+    pairs: Sequence[PairToJudge],
+    plan: AskingPlan,
+    store: Store,
+    *,
+    told: Callable[[], None] = lambda: None,
+    stop: threading.Event | None = None,
 ) -> AskingReport:
-    """Ask about every pair and sample that the store has no answer of. BadInput where the endpoint says that no call can succeed.
+    """Ask about every pair and sample that the store has no answer of. BadInput where the endpoint
+    says that no call can succeed.
 
     stop: once it is set no call is begun, and those on their way are given up.
     """
     asker = _Asker(plan, store, told, stop or threading.Event())
     setting = plan.setting()
-    waiting = [(key, pair) for pair in pairs for sample in range(plan.samples) if (key := key_of(setting, pair, sample)) not in store.answers]
+    waiting = [
+        (key, pair)
+        for pair in pairs
+        for sample in range(plan.samples)
+        if (key := key_of(setting, pair, sample)) not in store.answers
+    ]
     asker.report.lost = sum(key in store.asked for key, _ in waiting)
     with ThreadPoolExecutor(plan.threads) as pool:
         futures = [pool.submit(asker.ask, key, pair) for key, pair in waiting]
         wait(futures, return_when=FIRST_EXCEPTION)
-        failed = next((error for future in futures if future.done() and not future.cancelled() and (error := future.exception())), None)
+        failed = next(
+            (
+                error
+                for future in futures
+                if future.done() and not future.cancelled() and (error := future.exception())
+            ),
+            None,
+        )
         if failed is not None:
             asker.end.set()
             pool.shutdown(cancel_futures=True)
@@ -133,7 +176,9 @@ def ask_all(
 
 
 class _Asker:
-    def __init__(self, plan: AskingPlan, store: Store, told: Callable[[], None], stop: threading.Event) -> None:
+    def __init__(
+        self, plan: AskingPlan, store: Store, told: Callable[[], None], stop: threading.Event
+    ) -> None:
         """end: no call is begun any more. stop: nor is any answer wanted."""
         self.plan, self.store, self.told, self.stop = plan, store, told, stop
         self.report, self.lock, self.end = AskingReport(), threading.Lock(), threading.Event()
@@ -152,7 +197,9 @@ class _Asker:
             start = time.monotonic()
             try:
                 said = self.plan.endpoint.complete(messages, idempotency_key=key, stop=self.stop)
-            except CallStopped:  # the store knows of the call: next time it is made again under its key
+            except (
+                CallStopped
+            ):  # the store knows of the call: next time it is made again under its key
                 break
             except CallFailed as error:
                 with self.lock:
@@ -160,7 +207,9 @@ class _Asker:
                 self.store.failed(key, str(error.trouble))
                 if error.final:
                     self.end.set()
-                    raise BadInput(f"the endpoint takes no such call ({error}); look at the address, the model's name and the key") from None
+                    raise BadInput(
+                        f"the endpoint takes no such call ({error}); look at the address, the model's name and the key"
+                    ) from None
                 pause = self.plan.pause * 2**attempt if error.wait is None else error.wait
                 self._wait(min(pause, LONGEST_PAUSE))
                 continue
@@ -170,11 +219,21 @@ class _Asker:
             self.report.unanswered += 1
 
     def _keep(self, key: str, pair: PairToJudge, said: Said, seconds: float) -> None:
-        reply = Reply(Outcome.REFUSED, None) if said.refusal else graded(said.text, [grade.value for grade in self.plan.scale])
+        reply = (
+            Reply(Outcome.REFUSED, None)
+            if said.refusal
+            else graded(said.text, [grade.value for grade in self.plan.scale])
+        )
         row = {
-            "topic": pair.topic, "document": pair.document, "outcome": str(reply.outcome), "grade": reply.grade, "text": said.text,
-            "tokens_in": said.tokens_in, "tokens_out": said.tokens_out, "seconds": round(seconds, 3),
-        }  # fmt: skip
+            "topic": pair.topic,
+            "document": pair.document,
+            "outcome": str(reply.outcome),
+            "grade": reply.grade,
+            "text": said.text,
+            "tokens_in": said.tokens_in,
+            "tokens_out": said.tokens_out,
+            "seconds": round(seconds, 3),
+        }
         with self.lock:
             self.spent += self.price_of(row)
         self.store.answer(key, row)
@@ -183,13 +242,19 @@ class _Asker:
     def _wait(self, seconds: float) -> None:
         """For so long, or until an end was called."""
         until = time.monotonic() + seconds
-        while not self.stop.is_set() and (left := until - time.monotonic()) > 0 and not self.end.wait(min(left, LOOK_SECONDS)):
+        while (
+            not self.stop.is_set()
+            and (left := until - time.monotonic()) > 0
+            and not self.end.wait(min(left, LOOK_SECONDS))
+        ):
             pass
 
     def _may_ask(self, messages: Sequence[dict[str, str]]) -> bool:
         """Waits for the turn that the limit of rate gives; False once an end was called."""
         with self.lock:
-            expected = self.plan.price(tokens_of(messages), EXPECTED_ANSWER.get(self.plan.template.name, 0))
+            expected = self.plan.price(
+                tokens_of(messages), EXPECTED_ANSWER.get(self.plan.template.name, 0)
+            )
             if self.plan.most_cost is not None and self.spent + expected > self.plan.most_cost:
                 self.report.stopped = f"the limit of cost ({self.plan.most_cost:g}) would be passed"
                 self.end.set()
@@ -205,12 +270,17 @@ class _Asker:
         return True
 
 
-def labels_of(pairs: Iterable[PairToJudge], plan: AskingPlan, store: Store) -> dict[tuple[str, str], int]:
-    """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade are not in it."""
+def labels_of(
+    pairs: Iterable[PairToJudge], plan: AskingPlan, store: Store
+) -> dict[tuple[str, str], int]:
+    """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade
+    are not in it."""
     setting, labels = plan.setting(), {}
     for pair in pairs:
         rows = [store.answers.get(key_of(setting, pair, sample)) for sample in range(plan.samples)]
-        grade = label_of([row["grade"] for row in rows if row is not None and row["grade"] is not None])
+        grade = label_of(
+            [row["grade"] for row in rows if row is not None and row["grade"] is not None]
+        )
         if grade is not None:
             labels[pair.topic, pair.document] = grade
     return labels

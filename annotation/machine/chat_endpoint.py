@@ -1,7 +1,8 @@
-"""An endpoint in the chat-completions form, as Ollama, vLLM, llama.cpp and hosted services speak it; the standard library alone.
+"""An endpoint in the chat-completions form, as Ollama, vLLM, llama.cpp and hosted services speak
+it; the standard library alone.
 
-The key comes from the environment and goes into a header, nowhere else: not into a message, a store or an error.
-"""
+The key comes from the environment and goes into a header, nowhere else: not into a message, a store
+or an error."""
 
 from __future__ import annotations
 
@@ -35,9 +36,12 @@ class Trouble(StrEnum):
 
 
 class CallFailed(Exception):
-    """wait: seconds that the endpoint asks for, None where it does not say. final: the same call would fail again (wrong key, unknown model)."""
+    """wait: seconds that the endpoint asks for, None where it does not say. final: the same call
+    would fail again (wrong key, unknown model)."""
 
-    def __init__(self, trouble: Trouble, detail: str = "", *, wait: float | None = None, final: bool = False) -> None:
+    def __init__(
+        self, trouble: Trouble, detail: str = "", *, wait: float | None = None, final: bool = False
+    ) -> None:
         super().__init__(f"{trouble}{': ' + detail if detail else ''}")
         self.trouble, self.wait, self.final = trouble, wait, final
 
@@ -47,7 +51,8 @@ class CallStopped(Exception):
 
 
 class Said(NamedTuple):
-    """tokens: sent and received as the endpoint counted them, 0 where it does not say. refusal: it said so in the field for it."""
+    """tokens: sent and received as the endpoint counted them, 0 where it does not say. refusal: it
+    said so in the field for it."""
 
     text: str
     tokens_in: int
@@ -57,8 +62,8 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """url: its base, to which /chat/completions is added. timeout: seconds for a whole call, however the answer trickles in. parameters: of sampling,
-    sent as they are."""
+    """url: its base, to which /chat/completions is added. timeout: seconds for a whole call,
+    however the answer trickles in. parameters: of sampling, sent as they are."""
 
     url: str
     model: str
@@ -66,16 +71,26 @@ class Endpoint:
     timeout: float = 60.0
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def complete(self, messages: Sequence[Mapping[str, str]], *, idempotency_key: str, stop: threading.Event | None = None) -> Said:
+    def complete(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        idempotency_key: str,
+        stop: threading.Event | None = None,
+    ) -> Said:
         """Make one call. CallFailed where there is no answer, CallStopped once `stop` is set."""
         until = time.monotonic() + self.timeout
         parts = urlsplit(self.url.rstrip("/") + "/chat/completions")
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        kind = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
         headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
         body = json.dumps({"model": self.model, "messages": list(messages), **self.parameters})
-        connection = kind(parts.hostname or "", parts.port, timeout=min(self.timeout, CONNECT_SECONDS))
+        connection = kind(
+            parts.hostname or "", parts.port, timeout=min(self.timeout, CONNECT_SECONDS)
+        )
         connected: socket.socket | None = None
         try:
             connection.connect()
@@ -97,8 +112,8 @@ class Endpoint:
 
 
 class _WatchedSocket(io.RawIOBase):
-    """A connected socket as http.client uses it. A timeout of the socket itself begins again with every byte; here the whole call has one, and
-    each wait ends soon after `stop` is set."""
+    """A connected socket as http.client uses it. A timeout of the socket itself begins again with
+    every byte; here the whole call has one, and each wait ends soon after `stop` is set."""
 
     def __init__(self, connected: socket.socket, until: float, stop: threading.Event) -> None:
         self.socket, self.until, self.stop = connected, until, stop
@@ -130,7 +145,8 @@ class _WatchedSocket(io.RawIOBase):
             left = left[self._patiently(partial(self.socket.send, left)) :]
 
     def close(self) -> None:
-        """Nothing: http.client closes it before the answer is read whole. Who connected closes the socket."""
+        """Nothing: http.client closes it before the answer is read whole. Who connected closes the
+        socket."""
 
 
 def _failure(status: int, retry_after: str | None) -> CallFailed:
@@ -140,7 +156,9 @@ def _failure(status: int, retry_after: str | None) -> CallFailed:
         wait = None
     if status == 429:
         return CallFailed(Trouble.RATE_LIMITED, wait=wait)
-    return CallFailed(Trouble.SERVER, f"status {status}", wait=wait, final=400 <= status < 500 and status != 408)
+    return CallFailed(
+        Trouble.SERVER, f"status {status}", wait=wait, final=400 <= status < 500 and status != 408
+    )
 
 
 def _said(content: bytes) -> Said:
@@ -152,6 +170,11 @@ def _said(content: bytes) -> Said:
         text = message.get("content") or message.get("refusal") or ""
         if not isinstance(text, str):
             raise TypeError
-        return Said(text, int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0), refusal)
+        return Said(
+            text,
+            int(usage.get("prompt_tokens") or 0),
+            int(usage.get("completion_tokens") or 0),
+            refusal,
+        )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         raise CallFailed(Trouble.NO_ANSWER) from None

@@ -1,10 +1,12 @@
-"""Answers of a machine judge in the database, written by the thread that holds the job while others wait for the endpoint.
+"""Answers of a machine judge in the database, written by the thread that holds the job while others
+wait for the endpoint.
 
-    report = DatabaseStore(judge, plan, work, topics).run(pairs)            # what is answered already is not asked again
+    report = DatabaseStore(judge, plan, work, topics).run(pairs)            # what is answered
+    already is not asked again
 
-A row is there before a call is made (asked) and before the next one (answered): a run that was killed goes on where it ended, and a call
-that was lost with it is made again under the same idempotency key.
-"""
+A row is there before a call is made (asked) and before the next one (answered): a run that was
+killed goes on where it ended, and a call that was lost with it is made again under the same
+idempotency key."""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ from pooling.jobs import Refused, Work
 LOOK = 0.2
 """Seconds between two looks at whether the calls have ended while nothing is to be written."""
 GRACE_S = 3.0  # less than pooling.jobs.CANCEL_SECONDS
-"""For which calls on their way may still bring their answers once the job is stopped: they have been paid for."""
+"""For which calls on their way may still bring their answers once the job is stopped: they have
+been paid for."""
 
 
 class JobEnded(Exception):
@@ -44,7 +47,9 @@ class Place(NamedTuple):
 class DatabaseStore:
     """answers, asked: by key, as `asking.Store` has them. topics: row of Topic by its id."""
 
-    def __init__(self, judge: MachineJudge, plan: AskingPlan, work: Work, topics: dict[str, int]) -> None:
+    def __init__(
+        self, judge: MachineJudge, plan: AskingPlan, work: Work, topics: dict[str, int]
+    ) -> None:
         self.judge, self.plan, self.work, self.topics = judge, plan, work, topics
         self.answers: dict[str, dict[str, Any]] = {}
         self.asked: dict[str, int] = {}
@@ -55,7 +60,8 @@ class DatabaseStore:
         self.end = threading.Event()
 
     def run(self, pairs: Sequence[PairToJudge]) -> AskingReport:
-        """Ask for what has no answer yet. Raises what stopped it, after the calls that came back within GRACE_S were written down."""
+        """Ask for what has no answer yet. Raises what stopped it, after the calls that came back
+        within GRACE_S were written down."""
         self._load(pairs)
         total = len(self.places)
         self.work.progress(len(self.answers), total=total, message=self.judge.name, now=True)
@@ -73,9 +79,20 @@ class DatabaseStore:
         setting = self.plan.setting()
         for pair in pairs:
             for sample in range(self.plan.samples):
-                self.places[key_of(setting, pair, sample)] = Place(self.topics[pair.topic], pair.document, sample)
+                self.places[key_of(setting, pair, sample)] = Place(
+                    self.topics[pair.topic], pair.document, sample
+                )
         key_at = {place: key for key, place in self.places.items()}
-        for topic, document, sample, state, calls, grade, sent, received in self.judge.labels.values_list(
+        for (
+            topic,
+            document,
+            sample,
+            state,
+            calls,
+            grade,
+            sent,
+            received,
+        ) in self.judge.labels.values_list(
             "topic_id", "docno", "sample", "state", "calls", "grade", "tokens_in", "tokens_out"
         ):
             if (key := key_at.get(Place(topic, document, sample))) is None:
@@ -127,7 +144,12 @@ class DatabaseStore:
                 raise self.stopped
             with self.work.writing():
                 self._open()
-                named = {"judge": self.judge, "topic_id": place.topic, "docno": place.document, "sample": place.sample}
+                named = {
+                    "judge": self.judge,
+                    "topic_id": place.topic,
+                    "docno": place.document,
+                    "sample": place.sample,
+                }
                 MachineLabel.objects.get_or_create(**named, defaults={"key": key})
                 MachineLabel.objects.filter(**named).update(calls=F("calls") + 1)
 
@@ -149,11 +171,21 @@ class DatabaseStore:
         def write() -> None:
             with self.work.writing():
                 self._open()
-                asked = MachineLabel.objects.filter(judge=self.judge, topic_id=place.topic, docno=place.document, sample=place.sample)
+                asked = MachineLabel.objects.filter(
+                    judge=self.judge,
+                    topic_id=place.topic,
+                    docno=place.document,
+                    sample=place.sample,
+                )
                 asked.filter(state=MachineLabel.State.ASKED).update(
-                    state=row["outcome"], grade=row["grade"], answer=row["text"].replace("\0", ""), tokens_in=row["tokens_in"],
-                    tokens_out=row["tokens_out"], seconds=row["seconds"], answered_at=timezone.now(),
-                )  # fmt: skip
+                    state=row["outcome"],
+                    grade=row["grade"],
+                    answer=row["text"].replace("\0", ""),
+                    tokens_in=row["tokens_in"],
+                    tokens_out=row["tokens_out"],
+                    seconds=row["seconds"],
+                    answered_at=timezone.now(),
+                )
             self.answers[key] = row
 
         self._written(write)
@@ -161,4 +193,6 @@ class DatabaseStore:
     def _open(self) -> None:
         """Inside a transaction: nothing is added to a judge that is frozen or gone."""
         if not MachineJudge.objects.filter(pk=self.judge.pk, frozen_at=None).update(name=F("name")):
-            raise Refused(_("%(name)s is frozen or deleted; nothing can be added") % {"name": self.judge.name})
+            raise Refused(
+                _("%(name)s is frozen or deleted; nothing can be added") % {"name": self.judge.name}
+            )

@@ -1,6 +1,7 @@
-"""Labels that a machine made elsewhere: qrels, TREC's six columns, or umbrela's lines of one judged passage each.
+"""Labels that a machine made elsewhere: qrels, TREC's six columns, or umbrela's lines of one judged
+passage each.
 
-    for label in labels_of_file(path): ...
+for label in labels_of_file(path): ...
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ EXPECTED = 'qrels, six columns with a confidence, or lines such as {"query": "..
 
 
 class LabelOfFile(NamedTuple):
-    """topic, document: ids, or where `by_text` says so the texts of query and passage. line: None of qrels, whose pairs are named by their ids."""
+    """topic, document: ids, or where `by_text` says so the texts of query and passage. line: None
+    of qrels, whose pairs are named by their ids."""
 
     topic: str
     document: str
@@ -31,14 +33,25 @@ class LabelOfFile(NamedTuple):
     @property
     def where(self) -> str:
         """After the file's name."""
-        return f", topic {self.topic}, document {self.document}" if self.line is None else f":{self.line}"
+        return (
+            f", topic {self.topic}, document {self.document}"
+            if self.line is None
+            else f":{self.line}"
+        )
 
 
 def labels_of_file(path: Source, *, name: str | None = None) -> Iterator[LabelOfFile]:
     """FormatError with line and reason for a file in neither form."""
     called = source_name(path, name)
     again = 0 if isinstance(path, (str, os.PathLike)) else path.tell()
-    first = next((text for _, text in lines(path, name=called) if text.strip() and not text.lstrip().startswith("#")), "")
+    first = next(
+        (
+            text
+            for _, text in lines(path, name=called)
+            if text.strip() and not text.lstrip().startswith("#")
+        ),
+        "",
+    )
     if not isinstance(path, (str, os.PathLike)):
         path.seek(again)
     if first.lstrip().startswith("{"):
@@ -46,13 +59,17 @@ def labels_of_file(path: Source, *, name: str | None = None) -> Iterator[LabelOf
         return
     if has_six_columns(first):
         for one in machine_lines(path, name=called):
-            yield LabelOfFile(one.topic, one.document, one.grade, f"confidence {one.confidence}", one.line, False)
+            yield LabelOfFile(
+                one.topic, one.document, one.grade, f"confidence {one.confidence}", one.line, False
+            )
         return
     qrels = read_qrels(path, name=called)
     for index, topic in enumerate(qrels.topics):
         rows = qrels.rows(index)
         for row in range(rows.start, rows.stop):
-            yield LabelOfFile(topic, qrels.documents[row].decode("utf-8"), int(qrels.grades[row]), "", None, False)
+            yield LabelOfFile(
+                topic, qrels.documents[row].decode("utf-8"), int(qrels.grades[row]), "", None, False
+            )
 
 
 def _umbrela(path: Source, name: str) -> Iterator[LabelOfFile]:
@@ -61,16 +78,23 @@ def _umbrela(path: Source, name: str) -> Iterator[LabelOfFile]:
             continue
         try:
             row = json.loads(text)
-            grade, reason = row["judgment"], str(row.get("reasoning") or row.get("prediction") or "")
+            grade, reason = (
+                row["judgment"],
+                str(row.get("reasoning") or row.get("prediction") or ""),
+            )
             if isinstance(grade, bool) or not isinstance(grade, int):
                 raise TypeError
             ids = [row.get(key) for key in ("qid", "docid")]
             if all(isinstance(one, (str, int)) for one in ids):
                 yield LabelOfFile(str(ids[0]), str(ids[1]), grade, reason, number, False)
             else:
-                yield LabelOfFile(_plain(row["query"]), _plain(row["passage"]), grade, reason, number, True)
+                yield LabelOfFile(
+                    _plain(row["query"]), _plain(row["passage"]), grade, reason, number, True
+                )
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise FormatError.single(name, number, "no judged passage", EXPECTED, text[:200]) from None
+            raise FormatError.single(
+                name, number, "no judged passage", EXPECTED, text[:200]
+            ) from None
 
 
 def _plain(text: str) -> str:

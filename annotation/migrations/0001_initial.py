@@ -9,312 +9,909 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('pooling', '0001_initial'),
+        ("pooling", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ApiTokenRow',
+            name="ApiTokenRow",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="api_tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Campaign',
+            name="Campaign",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('description', models.TextField(blank=True)),
-                ('state', models.CharField(choices=[('draft', 'Draft'), ('open', 'Open'), ('paused', 'Paused'), ('closed', 'Closed')], default='draft', max_length=10)),
-                ('paused_reason', models.TextField(blank=True)),
-                ('scale', models.JSONField(default=annotation.models.default_scale, help_text='2 to 9 grades: value, name, explanation, example, shape')),
-                ('threshold', models.PositiveSmallIntegerField(default=2, help_text='lowest relevant grade')),
-                ('judgements_per_pair', models.PositiveSmallIntegerField(default=3)),
-                ('target_per_annotator', models.PositiveIntegerField(default=300)),
-                ('daily_limit', models.PositiveIntegerField(blank=True, null=True)),
-                ('continue_after_target', models.BooleanField(default=True)),
-                ('deadline', models.DateTimeField(blank=True, null=True)),
-                ('grace_minutes', models.PositiveSmallIntegerField(default=10)),
-                ('min_active_seconds', models.FloatField(default=1.0)),
-                ('idle_seconds', models.PositiveSmallIntegerField(default=60, help_text='idle limit for a short document; it grows with its length')),
-                ('lease_minutes', models.PositiveSmallIntegerField(default=10)),
-                ('lease_window', models.PositiveSmallIntegerField(default=3, help_text='pairs leased ahead')),
-                ('block_length', models.PositiveSmallIntegerField(default=10, help_text='pairs of one topic in a row before another is offered')),
-                ('expected_seconds', models.FloatField(default=48.0, help_text='expected seconds per judgement, for the cost preview')),
-                ('truncate_words', models.PositiveIntegerField(blank=True, null=True)),
-                ('spans', models.CharField(choices=[('off', 'Off'), ('optional', 'Optional'), ('required', 'required from a grade up')], default='off', max_length=10)),
-                ('spans_from', models.PositiveSmallIntegerField(default=2, help_text='lowest grade for which a span is required')),
-                ('rotate_text', models.BooleanField(default=False)),
-                ('gold_every', models.PositiveSmallIntegerField(default=20, help_text='one gold or everyone pair in so many pairs, on average')),
-                ('min_common', models.PositiveSmallIntegerField(default=0, help_text='planned overlap: pairs that two annotators should share')),
-                ('min_partners', models.PositiveSmallIntegerField(default=0, help_text='planned overlap: with how many others')),
-                ('consent_text', models.TextField(blank=True, help_text='Markdown; empty: no consent is asked for')),
-                ('thanks_text', models.TextField(blank=True)),
-                ('completion_code', models.CharField(blank=True, default=annotation.models.completion_code, max_length=40)),
-                ('completion_url', models.URLField(blank=True)),
-                ('qualification_pass', models.FloatField(default=0.0, help_text='share of qualification pairs to get right; 0: no qualification')),
-                ('simulated', models.BooleanField(default=False, help_text='holds judgements of simulated annotators; said everywhere')),
-                ('seed', models.BigIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('opened_at', models.DateTimeField(blank=True, null=True)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='campaigns', to='pooling.collection')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('pool', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='campaigns', to='pooling.pool')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("name", models.CharField(max_length=200)),
+                ("description", models.TextField(blank=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "Draft"),
+                            ("open", "Open"),
+                            ("paused", "Paused"),
+                            ("closed", "Closed"),
+                        ],
+                        default="draft",
+                        max_length=10,
+                    ),
+                ),
+                ("paused_reason", models.TextField(blank=True)),
+                (
+                    "scale",
+                    models.JSONField(
+                        default=annotation.models.default_scale,
+                        help_text="2 to 9 grades: value, name, explanation, example, shape",
+                    ),
+                ),
+                (
+                    "threshold",
+                    models.PositiveSmallIntegerField(default=2, help_text="lowest relevant grade"),
+                ),
+                ("judgements_per_pair", models.PositiveSmallIntegerField(default=3)),
+                ("target_per_annotator", models.PositiveIntegerField(default=300)),
+                ("daily_limit", models.PositiveIntegerField(blank=True, null=True)),
+                ("continue_after_target", models.BooleanField(default=True)),
+                ("deadline", models.DateTimeField(blank=True, null=True)),
+                ("grace_minutes", models.PositiveSmallIntegerField(default=10)),
+                ("min_active_seconds", models.FloatField(default=1.0)),
+                (
+                    "idle_seconds",
+                    models.PositiveSmallIntegerField(
+                        default=60,
+                        help_text="idle limit for a short document; it grows with its length",
+                    ),
+                ),
+                ("lease_minutes", models.PositiveSmallIntegerField(default=10)),
+                (
+                    "lease_window",
+                    models.PositiveSmallIntegerField(default=3, help_text="pairs leased ahead"),
+                ),
+                (
+                    "block_length",
+                    models.PositiveSmallIntegerField(
+                        default=10,
+                        help_text="pairs of one topic in a row before another is offered",
+                    ),
+                ),
+                (
+                    "expected_seconds",
+                    models.FloatField(
+                        default=48.0,
+                        help_text="expected seconds per judgement, for the cost preview",
+                    ),
+                ),
+                ("truncate_words", models.PositiveIntegerField(blank=True, null=True)),
+                (
+                    "spans",
+                    models.CharField(
+                        choices=[
+                            ("off", "Off"),
+                            ("optional", "Optional"),
+                            ("required", "required from a grade up"),
+                        ],
+                        default="off",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "spans_from",
+                    models.PositiveSmallIntegerField(
+                        default=2, help_text="lowest grade for which a span is required"
+                    ),
+                ),
+                ("rotate_text", models.BooleanField(default=False)),
+                (
+                    "gold_every",
+                    models.PositiveSmallIntegerField(
+                        default=20,
+                        help_text="one gold or everyone pair in so many pairs, on average",
+                    ),
+                ),
+                (
+                    "min_common",
+                    models.PositiveSmallIntegerField(
+                        default=0,
+                        help_text="planned overlap: pairs that two annotators should share",
+                    ),
+                ),
+                (
+                    "min_partners",
+                    models.PositiveSmallIntegerField(
+                        default=0, help_text="planned overlap: with how many others"
+                    ),
+                ),
+                (
+                    "consent_text",
+                    models.TextField(
+                        blank=True, help_text="Markdown; empty: no consent is asked for"
+                    ),
+                ),
+                ("thanks_text", models.TextField(blank=True)),
+                (
+                    "completion_code",
+                    models.CharField(
+                        blank=True, default=annotation.models.completion_code, max_length=40
+                    ),
+                ),
+                ("completion_url", models.URLField(blank=True)),
+                (
+                    "qualification_pass",
+                    models.FloatField(
+                        default=0.0,
+                        help_text="share of qualification pairs to get right; 0: no qualification",
+                    ),
+                ),
+                (
+                    "simulated",
+                    models.BooleanField(
+                        default=False,
+                        help_text="holds judgements of simulated annotators; said everywhere",
+                    ),
+                ),
+                ("seed", models.BigIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("opened_at", models.DateTimeField(blank=True, null=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="campaigns",
+                        to="pooling.collection",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "pool",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="campaigns",
+                        to="pooling.pool",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at'],
+                "ordering": ["-created_at"],
             },
         ),
         migrations.CreateModel(
-            name='Invitation',
+            name="Invitation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('manager', 'Manager'), ('annotator', 'Annotator')], default='annotator', max_length=10)),
-                ('token', models.CharField(default=annotation.models.invite_token, max_length=64, unique=True)),
-                ('code', models.CharField(blank=True, help_text='short code to type in', max_length=20, null=True, unique=True)),
-                ('name', models.CharField(blank=True, help_text='the person for whom it is, if for one', max_length=200)),
-                ('email', models.EmailField(blank=True, max_length=254)),
-                ('max_uses', models.PositiveIntegerField(blank=True, null=True)),
-                ('n_uses', models.PositiveIntegerField(default=0)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='annotation.campaign')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("manager", "Manager"), ("annotator", "Annotator")],
+                        default="annotator",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "token",
+                    models.CharField(
+                        default=annotation.models.invite_token, max_length=64, unique=True
+                    ),
+                ),
+                (
+                    "code",
+                    models.CharField(
+                        blank=True,
+                        help_text="short code to type in",
+                        max_length=20,
+                        null=True,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        blank=True,
+                        help_text="the person for whom it is, if for one",
+                        max_length=200,
+                    ),
+                ),
+                ("email", models.EmailField(blank=True, max_length=254)),
+                ("max_uses", models.PositiveIntegerField(blank=True, null=True)),
+                ("n_uses", models.PositiveIntegerField(default=0)),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="invitations",
+                        to="annotation.campaign",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('manager', 'Manager'), ('annotator', 'Annotator')], max_length=10)),
-                ('pseudonym', models.CharField(max_length=60)),
-                ('standing', models.CharField(choices=[('active', 'Active'), ('paused', 'Paused'), ('excluded', 'Excluded')], default='active', max_length=10)),
-                ('standing_reason', models.TextField(blank=True, help_text='why paused or excluded; shown to the annotator when paused')),
-                ('target', models.PositiveIntegerField(blank=True, help_text="own target; empty: the campaign's", null=True)),
-                ('daily_limit', models.PositiveIntegerField(blank=True, null=True)),
-                ('topic_ids', models.JSONField(blank=True, default=list, help_text='rows of Topic this annotator may judge; empty: all')),
-                ('consented_at', models.DateTimeField(blank=True, null=True)),
-                ('guideline_read', models.PositiveIntegerField(default=0, help_text='last guideline version acknowledged')),
-                ('qualified_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('last_seen', models.DateTimeField(blank=True, null=True)),
-                ('simulated', models.BooleanField(default=False)),
-                ('seed', models.BigIntegerField(default=0, help_text="spreads gold and everyone pairs unpredictably over this annotator's sequence")),
-                ('n_counted', models.PositiveIntegerField(default=0, help_text='pairs with a submitted judgement, kept by the services')),
-                ('current_topic_id', models.BigIntegerField(blank=True, help_text='the topic of the current block', null=True)),
-                ('block_served', models.PositiveIntegerField(default=0)),
-                ('n_served', models.PositiveIntegerField(default=0)),
-                ('joined_at', models.DateTimeField(auto_now_add=True)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='annotation.campaign')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("manager", "Manager"), ("annotator", "Annotator")], max_length=10
+                    ),
+                ),
+                ("pseudonym", models.CharField(max_length=60)),
+                (
+                    "standing",
+                    models.CharField(
+                        choices=[
+                            ("active", "Active"),
+                            ("paused", "Paused"),
+                            ("excluded", "Excluded"),
+                        ],
+                        default="active",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "standing_reason",
+                    models.TextField(
+                        blank=True,
+                        help_text="why paused or excluded; shown to the annotator when paused",
+                    ),
+                ),
+                (
+                    "target",
+                    models.PositiveIntegerField(
+                        blank=True, help_text="own target; empty: the campaign's", null=True
+                    ),
+                ),
+                ("daily_limit", models.PositiveIntegerField(blank=True, null=True)),
+                (
+                    "topic_ids",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="rows of Topic this annotator may judge; empty: all",
+                    ),
+                ),
+                ("consented_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "guideline_read",
+                    models.PositiveIntegerField(
+                        default=0, help_text="last guideline version acknowledged"
+                    ),
+                ),
+                ("qualified_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("last_seen", models.DateTimeField(blank=True, null=True)),
+                ("simulated", models.BooleanField(default=False)),
+                (
+                    "seed",
+                    models.BigIntegerField(
+                        default=0,
+                        help_text="spreads gold and everyone pairs unpredictably over this annotator's sequence",
+                    ),
+                ),
+                (
+                    "n_counted",
+                    models.PositiveIntegerField(
+                        default=0,
+                        help_text="pairs with a submitted judgement, kept by the services",
+                    ),
+                ),
+                (
+                    "current_topic_id",
+                    models.BigIntegerField(
+                        blank=True, help_text="the topic of the current block", null=True
+                    ),
+                ),
+                ("block_served", models.PositiveIntegerField(default=0)),
+                ("n_served", models.PositiveIntegerField(default=0)),
+                ("joined_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="annotation.campaign",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Feedback',
+            name="Feedback",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('score', models.CharField(choices=[('VERY_GOOD', 'Very good'), ('GOOD', 'Good'), ('DECENT', 'Decent'), ('DONT_LIKE_IT', "Don't like it")], max_length=20)),
-                ('text', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('membership', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='feedback', to='annotation.membership')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "score",
+                    models.CharField(
+                        choices=[
+                            ("VERY_GOOD", "Very good"),
+                            ("GOOD", "Good"),
+                            ("DECENT", "Decent"),
+                            ("DONT_LIKE_IT", "Don't like it"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("text", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "membership",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="feedback",
+                        to="annotation.membership",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Message',
+            name="Message",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('read_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('membership', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='annotation.membership')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("text", models.TextField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("read_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "membership",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="messages",
+                        to="annotation.membership",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Pair',
+            name="Pair",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('topic_row', models.BigIntegerField(help_text='row of Topic, copied from the entry')),
-                ('kind', models.CharField(choices=[('normal', 'Normal'), ('gold', 'Gold'), ('everyone', 'Everyone'), ('qualification', 'Qualification')], default='normal', max_length=15)),
-                ('priority', models.IntegerField()),
-                ('position', models.PositiveIntegerField()),
-                ('needed', models.PositiveSmallIntegerField()),
-                ('counted', models.PositiveSmallIntegerField(default=0, help_text='judgements that fill a slot')),
-                ('held', models.PositiveSmallIntegerField(default=0, help_text='live leases')),
-                ('open_slots', models.SmallIntegerField()),
-                ('started', models.BooleanField(default=False, help_text='has a judgement or a live lease')),
-                ('gold_grade', models.SmallIntegerField(blank=True, null=True)),
-                ('gold_explanation', models.TextField(blank=True)),
-                ('adjudicated_grade', models.SmallIntegerField(blank=True, null=True)),
-                ('adjudicated_at', models.DateTimeField(blank=True, null=True)),
-                ('adjudicated_reason', models.TextField(blank=True)),
-                ('adjudicated_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs', to='annotation.campaign')),
-                ('entry', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='pooling.poolentry')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "topic_row",
+                    models.BigIntegerField(help_text="row of Topic, copied from the entry"),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("normal", "Normal"),
+                            ("gold", "Gold"),
+                            ("everyone", "Everyone"),
+                            ("qualification", "Qualification"),
+                        ],
+                        default="normal",
+                        max_length=15,
+                    ),
+                ),
+                ("priority", models.IntegerField()),
+                ("position", models.PositiveIntegerField()),
+                ("needed", models.PositiveSmallIntegerField()),
+                (
+                    "counted",
+                    models.PositiveSmallIntegerField(
+                        default=0, help_text="judgements that fill a slot"
+                    ),
+                ),
+                ("held", models.PositiveSmallIntegerField(default=0, help_text="live leases")),
+                ("open_slots", models.SmallIntegerField()),
+                (
+                    "started",
+                    models.BooleanField(default=False, help_text="has a judgement or a live lease"),
+                ),
+                ("gold_grade", models.SmallIntegerField(blank=True, null=True)),
+                ("gold_explanation", models.TextField(blank=True)),
+                ("adjudicated_grade", models.SmallIntegerField(blank=True, null=True)),
+                ("adjudicated_at", models.DateTimeField(blank=True, null=True)),
+                ("adjudicated_reason", models.TextField(blank=True)),
+                (
+                    "adjudicated_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pairs",
+                        to="annotation.campaign",
+                    ),
+                ),
+                (
+                    "entry",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="pooling.poolentry",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Lease',
+            name="Lease",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('state', models.CharField(choices=[('live', 'Live'), ('submitted', 'Submitted'), ('released', 'Released'), ('expired', 'Expired')], default='live', max_length=10)),
-                ('takes_slot', models.BooleanField(default=True, help_text='false for gold and everyone pairs')),
-                ('served_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('why', models.JSONField(default=dict, help_text='the rule and the numbers behind this claim')),
-                ('membership', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='leases', to='annotation.membership')),
-                ('pair', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='leases', to='annotation.pair')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("token", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("live", "Live"),
+                            ("submitted", "Submitted"),
+                            ("released", "Released"),
+                            ("expired", "Expired"),
+                        ],
+                        default="live",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "takes_slot",
+                    models.BooleanField(
+                        default=True, help_text="false for gold and everyone pairs"
+                    ),
+                ),
+                ("served_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "why",
+                    models.JSONField(
+                        default=dict, help_text="the rule and the numbers behind this claim"
+                    ),
+                ),
+                (
+                    "membership",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="leases",
+                        to="annotation.membership",
+                    ),
+                ),
+                (
+                    "pair",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="leases",
+                        to="annotation.pair",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Judgement',
+            name="Judgement",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.UUIDField(help_text='idempotency key made by the browser')),
-                ('revision', models.PositiveSmallIntegerField(default=1)),
-                ('current', models.BooleanField(default=True)),
-                ('grade', models.SmallIntegerField(blank=True, help_text='null: cannot judge', null=True)),
-                ('cannot_reason', models.CharField(blank=True, help_text='unclear query, broken document, language, expertise, other', max_length=20)),
-                ('note', models.TextField(blank=True)),
-                ('spans', models.JSONField(blank=True, default=list, help_text='[[start, end)] in code points of the stored text')),
-                ('standing', models.CharField(choices=[('counted', 'fills a slot of its pair'), ('extra', 'kept, never in labels'), ('too fast', 'kept as raw data')], default='counted', max_length=10)),
-                ('late', models.BooleanField(default=False, help_text='the lease had expired')),
-                ('after_deadline', models.BooleanField(default=False, help_text='arrived in the grace after the deadline')),
-                ('active_ms', models.PositiveIntegerField(blank=True, null=True)),
-                ('idle_ms', models.PositiveIntegerField(blank=True, null=True)),
-                ('hidden_ms', models.PositiveIntegerField(blank=True, null=True)),
-                ('wall_ms', models.PositiveIntegerField(blank=True, null=True)),
-                ('server_ms', models.PositiveIntegerField(blank=True, help_text="lease to arrival by the server's clock", null=True)),
-                ('guideline_version', models.PositiveIntegerField(default=0)),
-                ('device', models.CharField(blank=True, max_length=20)),
-                ('served_at', models.DateTimeField(blank=True, null=True)),
-                ('judged_at', models.DateTimeField(help_text="when the key was pressed, by the server's clock as far as it can tell")),
-                ('received_at', models.DateTimeField(auto_now_add=True)),
-                ('lease', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='judgements', to='annotation.lease')),
-                ('membership', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgements', to='annotation.membership')),
-                ('pair', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgements', to='annotation.pair')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.UUIDField(help_text="idempotency key made by the browser")),
+                ("revision", models.PositiveSmallIntegerField(default=1)),
+                ("current", models.BooleanField(default=True)),
+                (
+                    "grade",
+                    models.SmallIntegerField(blank=True, help_text="null: cannot judge", null=True),
+                ),
+                (
+                    "cannot_reason",
+                    models.CharField(
+                        blank=True,
+                        help_text="unclear query, broken document, language, expertise, other",
+                        max_length=20,
+                    ),
+                ),
+                ("note", models.TextField(blank=True)),
+                (
+                    "spans",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="[[start, end)] in code points of the stored text",
+                    ),
+                ),
+                (
+                    "standing",
+                    models.CharField(
+                        choices=[
+                            ("counted", "fills a slot of its pair"),
+                            ("extra", "kept, never in labels"),
+                            ("too fast", "kept as raw data"),
+                        ],
+                        default="counted",
+                        max_length=10,
+                    ),
+                ),
+                ("late", models.BooleanField(default=False, help_text="the lease had expired")),
+                (
+                    "after_deadline",
+                    models.BooleanField(
+                        default=False, help_text="arrived in the grace after the deadline"
+                    ),
+                ),
+                ("active_ms", models.PositiveIntegerField(blank=True, null=True)),
+                ("idle_ms", models.PositiveIntegerField(blank=True, null=True)),
+                ("hidden_ms", models.PositiveIntegerField(blank=True, null=True)),
+                ("wall_ms", models.PositiveIntegerField(blank=True, null=True)),
+                (
+                    "server_ms",
+                    models.PositiveIntegerField(
+                        blank=True, help_text="lease to arrival by the server's clock", null=True
+                    ),
+                ),
+                ("guideline_version", models.PositiveIntegerField(default=0)),
+                ("device", models.CharField(blank=True, max_length=20)),
+                ("served_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "judged_at",
+                    models.DateTimeField(
+                        help_text="when the key was pressed, by the server's clock as far as it can tell"
+                    ),
+                ),
+                ("received_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "lease",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="judgements",
+                        to="annotation.lease",
+                    ),
+                ),
+                (
+                    "membership",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="judgements",
+                        to="annotation.membership",
+                    ),
+                ),
+                (
+                    "pair",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="judgements",
+                        to="annotation.pair",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Profile',
+            name="Profile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('time_zone', models.CharField(blank=True, max_length=60)),
-                ('choices', models.JSONField(blank=True, default=dict, help_text='keys, text size, theme, highlighting, confirm mode')),
-                ('may_create', models.BooleanField(default=False, help_text='may make collections and campaigns')),
-                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='profile', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("time_zone", models.CharField(blank=True, max_length=60)),
+                (
+                    "choices",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        help_text="keys, text size, theme, highlighting, confirm mode",
+                    ),
+                ),
+                (
+                    "may_create",
+                    models.BooleanField(
+                        default=False, help_text="may make collections and campaigns"
+                    ),
+                ),
+                (
+                    "user",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="profile",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Skip',
+            name="Skip",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('membership', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='skips', to='annotation.membership')),
-                ('pair', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='skips', to='annotation.pair')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "membership",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="skips",
+                        to="annotation.membership",
+                    ),
+                ),
+                (
+                    "pair",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="skips",
+                        to="annotation.pair",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('action', models.CharField(max_length=60)),
-                ('subject', models.CharField(blank=True, max_length=200)),
-                ('details', models.JSONField(blank=True, default=dict)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='audit', to='annotation.campaign')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("action", models.CharField(max_length=60)),
+                ("subject", models.CharField(blank=True, max_length=200)),
+                ("details", models.JSONField(blank=True, default=dict)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="audit",
+                        to="annotation.campaign",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-at'],
-                'indexes': [models.Index(fields=['campaign', '-at'], name='audit_by_time')],
+                "ordering": ["-at"],
+                "indexes": [models.Index(fields=["campaign", "-at"], name="audit_by_time")],
             },
         ),
         migrations.CreateModel(
-            name='GuidelineVersion',
+            name="GuidelineVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('text', models.TextField(help_text='Markdown')),
-                ('note', models.CharField(blank=True, help_text='what changed', max_length=300)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='guidelines', to='annotation.campaign')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("text", models.TextField(help_text="Markdown")),
+                ("note", models.CharField(blank=True, help_text="what changed", max_length=300)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="guidelines",
+                        to="annotation.campaign",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['number'],
-                'constraints': [models.UniqueConstraint(fields=('campaign', 'number'), name='one_guideline_per_number')],
+                "ordering": ["number"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("campaign", "number"), name="one_guideline_per_number"
+                    )
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('campaign', 'user'), name='one_membership_per_person'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(
+                fields=("campaign", "user"), name="one_membership_per_person"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('campaign', 'pseudonym'), name='one_person_per_pseudonym'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(
+                fields=("campaign", "pseudonym"), name="one_person_per_pseudonym"
+            ),
         ),
         migrations.AddIndex(
-            model_name='pair',
-            index=models.Index(condition=models.Q(('kind', 'normal'), ('open_slots__gt', 0)), fields=['campaign', '-priority', '-started', 'position'], name='open_pairs'),
+            model_name="pair",
+            index=models.Index(
+                condition=models.Q(("kind", "normal"), ("open_slots__gt", 0)),
+                fields=["campaign", "-priority", "-started", "position"],
+                name="open_pairs",
+            ),
         ),
         migrations.AddIndex(
-            model_name='pair',
-            index=models.Index(condition=models.Q(('kind', 'normal'), ('open_slots__gt', 0)), fields=['campaign', 'topic_row', '-priority', '-started', 'position'], name='open_pairs_of_topic'),
+            model_name="pair",
+            index=models.Index(
+                condition=models.Q(("kind", "normal"), ("open_slots__gt", 0)),
+                fields=["campaign", "topic_row", "-priority", "-started", "position"],
+                name="open_pairs_of_topic",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.UniqueConstraint(fields=('campaign', 'entry'), name='one_pair_per_entry'),
+            model_name="pair",
+            constraint=models.UniqueConstraint(
+                fields=("campaign", "entry"), name="one_pair_per_entry"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.CheckConstraint(condition=models.Q(('open_slots', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('needed'), '-', models.F('counted')), '-', models.F('held')))), name='slots_add_up'),
+            model_name="pair",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "open_slots",
+                        django.db.models.expressions.CombinedExpression(
+                            django.db.models.expressions.CombinedExpression(
+                                models.F("needed"), "-", models.F("counted")
+                            ),
+                            "-",
+                            models.F("held"),
+                        ),
+                    )
+                ),
+                name="slots_add_up",
+            ),
         ),
         migrations.AddIndex(
-            model_name='lease',
-            index=models.Index(condition=models.Q(('state', 'live')), fields=['expires_at'], name='live_leases'),
+            model_name="lease",
+            index=models.Index(
+                condition=models.Q(("state", "live")), fields=["expires_at"], name="live_leases"
+            ),
         ),
         migrations.AddIndex(
-            model_name='lease',
-            index=models.Index(fields=['membership', 'state'], name='leases_of_annotator'),
+            model_name="lease",
+            index=models.Index(fields=["membership", "state"], name="leases_of_annotator"),
         ),
         migrations.AddConstraint(
-            model_name='lease',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'live')), fields=('pair', 'membership'), name='one_live_lease_per_annotator'),
+            model_name="lease",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "live")),
+                fields=("pair", "membership"),
+                name="one_live_lease_per_annotator",
+            ),
         ),
         migrations.AddIndex(
-            model_name='judgement',
-            index=models.Index(fields=['membership', '-judged_at'], name='own_history'),
+            model_name="judgement",
+            index=models.Index(fields=["membership", "-judged_at"], name="own_history"),
         ),
         migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.UniqueConstraint(fields=('membership', 'key'), name='one_judgement_per_key'),
+            model_name="judgement",
+            constraint=models.UniqueConstraint(
+                fields=("membership", "key"), name="one_judgement_per_key"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.UniqueConstraint(fields=('pair', 'membership', 'revision'), name='one_judgement_per_revision'),
+            model_name="judgement",
+            constraint=models.UniqueConstraint(
+                fields=("pair", "membership", "revision"), name="one_judgement_per_revision"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.UniqueConstraint(condition=models.Q(('current', True)), fields=('pair', 'membership'), name='one_current_judgement'),
+            model_name="judgement",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("current", True)),
+                fields=("pair", "membership"),
+                name="one_current_judgement",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='skip',
-            constraint=models.UniqueConstraint(fields=('pair', 'membership'), name='one_skip_per_annotator'),
+            model_name="skip",
+            constraint=models.UniqueConstraint(
+                fields=("pair", "membership"), name="one_skip_per_annotator"
+            ),
         ),
     ]

@@ -5,45 +5,70 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0001_initial'),
-        ('pooling', '0001_initial'),
+        ("annotation", "0001_initial"),
+        ("pooling", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='campaign',
-            name='closing_hours',
-            field=models.PositiveSmallIntegerField(default=24, help_text='from so many hours before the deadline, pairs that have judgements come first whatever their priority'),
+            model_name="campaign",
+            name="closing_hours",
+            field=models.PositiveSmallIntegerField(
+                default=24,
+                help_text="from so many hours before the deadline, pairs that have judgements come first whatever their priority",
+            ),
         ),
         migrations.AddField(
-            model_name='campaign',
-            name='n_pairs',
-            field=models.PositiveIntegerField(default=0, help_text='kept by the services'),
+            model_name="campaign",
+            name="n_pairs",
+            field=models.PositiveIntegerField(default=0, help_text="kept by the services"),
         ),
         migrations.AddField(
-            model_name='campaign',
-            name='n_topics',
-            field=models.PositiveIntegerField(default=0, help_text='topics with a pair, kept by the services'),
+            model_name="campaign",
+            name="n_topics",
+            field=models.PositiveIntegerField(
+                default=0, help_text="topics with a pair, kept by the services"
+            ),
         ),
         migrations.AddField(
-            model_name='pair',
-            name='unjudgeable',
-            field=models.BooleanField(default=False, help_text='as many annotators as it needs said that its query or document cannot be judged: not offered any more'),
+            model_name="pair",
+            name="unjudgeable",
+            field=models.BooleanField(
+                default=False,
+                help_text="as many annotators as it needs said that its query or document cannot be judged: not offered any more",
+            ),
         ),
         migrations.AlterField(
-            model_name='judgement',
-            name='standing',
-            field=models.CharField(choices=[('counted', 'fills a slot of its pair'), ('extra', 'kept, never in labels'), ('too fast', 'kept as raw data'), ('cannot judge', 'has no grade, fills no slot'), ('excluded', 'its annotator is excluded: kept as raw data')], default='counted', max_length=12),
+            model_name="judgement",
+            name="standing",
+            field=models.CharField(
+                choices=[
+                    ("counted", "fills a slot of its pair"),
+                    ("extra", "kept, never in labels"),
+                    ("too fast", "kept as raw data"),
+                    ("cannot judge", "has no grade, fills no slot"),
+                    ("excluded", "its annotator is excluded: kept as raw data"),
+                ],
+                default="counted",
+                max_length=12,
+            ),
         ),
         migrations.AddIndex(
-            model_name='pair',
-            index=models.Index(condition=models.Q(('kind', 'normal'), ('open_slots__gt', 0), ('started', True)), fields=['campaign', '-priority', 'position'], name='half_judged_pairs'),
+            model_name="pair",
+            index=models.Index(
+                condition=models.Q(("kind", "normal"), ("open_slots__gt", 0), ("started", True)),
+                fields=["campaign", "-priority", "position"],
+                name="half_judged_pairs",
+            ),
         ),
         migrations.AddIndex(
-            model_name='pair',
-            index=models.Index(condition=models.Q(('kind', 'normal'), _negated=True), fields=['campaign', 'kind'], name='special_pairs'),
+            model_name="pair",
+            index=models.Index(
+                condition=models.Q(("kind", "normal"), _negated=True),
+                fields=["campaign", "kind"],
+                name="special_pairs",
+            ),
         ),
     ]

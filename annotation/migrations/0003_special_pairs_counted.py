@@ -4,20 +4,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0002_scheduler_fields'),
+        ("annotation", "0002_scheduler_fields"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='campaign',
-            name='n_everyone',
-            field=models.PositiveIntegerField(default=0, help_text='kept by the services'),
+            model_name="campaign",
+            name="n_everyone",
+            field=models.PositiveIntegerField(default=0, help_text="kept by the services"),
         ),
         migrations.AddField(
-            model_name='campaign',
-            name='n_gold',
-            field=models.PositiveIntegerField(default=0, help_text='kept by the services'),
+            model_name="campaign",
+            name="n_gold",
+            field=models.PositiveIntegerField(default=0, help_text="kept by the services"),
         ),
     ]

@@ -6,49 +6,84 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0003_special_pairs_counted'),
+        ("annotation", "0003_special_pairs_counted"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.RemoveConstraint(
-            model_name='lease',
-            name='one_live_lease_per_annotator',
+            model_name="lease",
+            name="one_live_lease_per_annotator",
         ),
         migrations.AlterField(
-            model_name='judgement',
-            name='membership',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='judgements', to='annotation.membership'),
+            model_name="judgement",
+            name="membership",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="judgements",
+                to="annotation.membership",
+            ),
         ),
         migrations.AlterField(
-            model_name='judgement',
-            name='pair',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='judgements', to='annotation.pair'),
+            model_name="judgement",
+            name="pair",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="judgements",
+                to="annotation.pair",
+            ),
         ),
         migrations.AlterField(
-            model_name='lease',
-            name='membership',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='leases', to='annotation.membership'),
+            model_name="lease",
+            name="membership",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="leases",
+                to="annotation.membership",
+            ),
         ),
         migrations.AlterField(
-            model_name='pair',
-            name='adjudicated_by',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="pair",
+            name="adjudicated_by",
+            field=models.ForeignKey(
+                blank=True,
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AlterField(
-            model_name='pair',
-            name='campaign',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='pairs', to='annotation.campaign'),
+            model_name="pair",
+            name="campaign",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="pairs",
+                to="annotation.campaign",
+            ),
         ),
         migrations.AlterField(
-            model_name='skip',
-            name='pair',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='skips', to='annotation.pair'),
+            model_name="skip",
+            name="pair",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="skips",
+                to="annotation.pair",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='lease',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'live')), fields=('membership', 'pair'), name='one_live_lease_per_annotator'),
+            model_name="lease",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "live")),
+                fields=("membership", "pair"),
+                name="one_live_lease_per_annotator",
+            ),
         ),
     ]

@@ -5,45 +5,73 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0004_fewer_indexes'),
-        ('pooling', '0002_uploads_and_built_pools'),
+        ("annotation", "0004_fewer_indexes"),
+        ("pooling", "0002_uploads_and_built_pools"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.RemoveIndex(
-            model_name='pair',
-            name='open_pairs',
+            model_name="pair",
+            name="open_pairs",
         ),
         migrations.RemoveIndex(
-            model_name='pair',
-            name='open_pairs_of_topic',
+            model_name="pair",
+            name="open_pairs_of_topic",
         ),
         migrations.RemoveIndex(
-            model_name='pair',
-            name='half_judged_pairs',
+            model_name="pair",
+            name="half_judged_pairs",
         ),
         migrations.AddField(
-            model_name='pair',
-            name='without_text',
-            field=models.BooleanField(db_default=False, default=False, help_text='its document has no stored text yet: held back from annotators; kept by the services'),
+            model_name="pair",
+            name="without_text",
+            field=models.BooleanField(
+                db_default=False,
+                default=False,
+                help_text="its document has no stored text yet: held back from annotators; kept by the services",
+            ),
         ),
         migrations.AddIndex(
-            model_name='pair',
-            index=models.Index(condition=models.Q(('kind', 'normal'), ('open_slots__gt', 0), ('without_text', False)), fields=['campaign', '-priority', '-started', 'position'], name='open_pairs'),
+            model_name="pair",
+            index=models.Index(
+                condition=models.Q(
+                    ("kind", "normal"), ("open_slots__gt", 0), ("without_text", False)
+                ),
+                fields=["campaign", "-priority", "-started", "position"],
+                name="open_pairs",
+            ),
         ),
         migrations.AddIndex(
-            model_name='pair',
-            index=models.Index(condition=models.Q(('kind', 'normal'), ('open_slots__gt', 0), ('without_text', False)), fields=['campaign', 'topic_row', '-priority', '-started', 'position'], name='open_pairs_of_topic'),
+            model_name="pair",
+            index=models.Index(
+                condition=models.Q(
+                    ("kind", "normal"), ("open_slots__gt", 0), ("without_text", False)
+                ),
+                fields=["campaign", "topic_row", "-priority", "-started", "position"],
+                name="open_pairs_of_topic",
+            ),
         ),
         migrations.AddIndex(
-            model_name='pair',
-            index=models.Index(condition=models.Q(('kind', 'normal'), ('open_slots__gt', 0), ('started', True), ('without_text', False)), fields=['campaign', '-priority', 'position'], name='half_judged_pairs'),
+            model_name="pair",
+            index=models.Index(
+                condition=models.Q(
+                    ("kind", "normal"),
+                    ("open_slots__gt", 0),
+                    ("started", True),
+                    ("without_text", False),
+                ),
+                fields=["campaign", "-priority", "position"],
+                name="half_judged_pairs",
+            ),
         ),
         migrations.AddIndex(
-            model_name='pair',
-            index=models.Index(condition=models.Q(('without_text', True)), fields=['campaign'], name='pairs_without_text'),
+            model_name="pair",
+            index=models.Index(
+                condition=models.Q(("without_text", True)),
+                fields=["campaign"],
+                name="pairs_without_text",
+            ),
         ),
     ]

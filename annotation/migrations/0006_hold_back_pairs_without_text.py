@@ -8,9 +8,8 @@ def hold_back(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0005_pairs_without_text'),
+        ("annotation", "0005_pairs_without_text"),
     ]
 
     operations = [migrations.RunPython(hold_back, migrations.RunPython.noop)]

@@ -4,23 +4,27 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0007_bands_and_counters'),
+        ("annotation", "0007_bands_and_counters"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Attempts',
+            name="Attempts",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=64, unique=True)),
-                ('n', models.PositiveIntegerField(default=0)),
-                ('began_at', models.DateTimeField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=64, unique=True)),
+                ("n", models.PositiveIntegerField(default=0)),
+                ("began_at", models.DateTimeField()),
             ],
             options={
-                'verbose_name_plural': 'attempts',
-                'indexes': [models.Index(fields=['began_at'], name='old_attempts')],
+                "verbose_name_plural": "attempts",
+                "indexes": [models.Index(fields=["began_at"], name="old_attempts")],
             },
         ),
     ]

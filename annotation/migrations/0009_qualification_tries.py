@@ -4,15 +4,18 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0008_attempts'),
+        ("annotation", "0008_attempts"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='membership',
-            name='qualification_after',
-            field=models.BigIntegerField(db_default=0, default=0, help_text='row id of a judgement: answers to qualification pairs up to it are of an earlier try'),
+            model_name="membership",
+            name="qualification_after",
+            field=models.BigIntegerField(
+                db_default=0,
+                default=0,
+                help_text="row id of a judgement: answers to qualification pairs up to it are of an earlier try",
+            ),
         ),
     ]

@@ -6,77 +6,224 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0011_kinds_of_judges'),
-        ('pooling', '0005_kinds_of_pools'),
+        ("annotation", "0011_kinds_of_judges"),
+        ("pooling", "0005_kinds_of_pools"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='MachineJudge',
+            name="MachineJudge",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('source', models.CharField(choices=[('endpoint', 'asked at an endpoint'), ('file', 'labels from a file')], default='endpoint', max_length=10)),
-                ('model', models.CharField(max_length=200)),
-                ('endpoint', models.CharField(blank=True, help_text='base address of the chat-completions form', max_length=300)),
-                ('key_variable', models.CharField(blank=True, help_text='name of the environment variable that has the key; the key is kept nowhere', max_length=100)),
-                ('prompt_name', models.CharField(blank=True, max_length=60)),
-                ('prompt_version', models.PositiveIntegerField(default=1)),
-                ('prompt_text', models.TextField(blank=True, help_text='the template with its placeholders')),
-                ('scale', models.JSONField(default=list, help_text='value, name, explanation of each grade as the machine is told them')),
-                ('guidelines', models.TextField(blank=True, help_text='as the machine is told them')),
-                ('parameters', models.JSONField(default=dict, help_text='of sampling, sent as they are')),
-                ('samples', models.PositiveSmallIntegerField(default=1, help_text='answers of each pair')),
-                ('limits', models.JSONField(default=dict, help_text='threads, attempts, timeout, per_minute, price_in, price_out, most_cost')),
-                ('troubles', models.JSONField(default=dict, help_text='calls without an answer, by what was wrong')),
-                ('file_name', models.CharField(blank=True, max_length=255)),
-                ('related', models.CharField(blank=True, help_text='tags or groups of runs that were built with this model, with commas between', max_length=500)),
-                ('digest', models.CharField(blank=True, help_text='SHA-256 of its labels as a file, once frozen', max_length=64)),
-                ('frozen_at', models.DateTimeField(blank=True, help_text='from then on nothing can be added', null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='machine_judges', to='annotation.campaign')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("endpoint", "asked at an endpoint"),
+                            ("file", "labels from a file"),
+                        ],
+                        default="endpoint",
+                        max_length=10,
+                    ),
+                ),
+                ("model", models.CharField(max_length=200)),
+                (
+                    "endpoint",
+                    models.CharField(
+                        blank=True,
+                        help_text="base address of the chat-completions form",
+                        max_length=300,
+                    ),
+                ),
+                (
+                    "key_variable",
+                    models.CharField(
+                        blank=True,
+                        help_text="name of the environment variable that has the key; the key is kept nowhere",
+                        max_length=100,
+                    ),
+                ),
+                ("prompt_name", models.CharField(blank=True, max_length=60)),
+                ("prompt_version", models.PositiveIntegerField(default=1)),
+                (
+                    "prompt_text",
+                    models.TextField(blank=True, help_text="the template with its placeholders"),
+                ),
+                (
+                    "scale",
+                    models.JSONField(
+                        default=list,
+                        help_text="value, name, explanation of each grade as the machine is told them",
+                    ),
+                ),
+                (
+                    "guidelines",
+                    models.TextField(blank=True, help_text="as the machine is told them"),
+                ),
+                (
+                    "parameters",
+                    models.JSONField(default=dict, help_text="of sampling, sent as they are"),
+                ),
+                (
+                    "samples",
+                    models.PositiveSmallIntegerField(default=1, help_text="answers of each pair"),
+                ),
+                (
+                    "limits",
+                    models.JSONField(
+                        default=dict,
+                        help_text="threads, attempts, timeout, per_minute, price_in, price_out, most_cost",
+                    ),
+                ),
+                (
+                    "troubles",
+                    models.JSONField(
+                        default=dict, help_text="calls without an answer, by what was wrong"
+                    ),
+                ),
+                ("file_name", models.CharField(blank=True, max_length=255)),
+                (
+                    "related",
+                    models.CharField(
+                        blank=True,
+                        help_text="tags or groups of runs that were built with this model, with commas between",
+                        max_length=500,
+                    ),
+                ),
+                (
+                    "digest",
+                    models.CharField(
+                        blank=True,
+                        help_text="SHA-256 of its labels as a file, once frozen",
+                        max_length=64,
+                    ),
+                ),
+                (
+                    "frozen_at",
+                    models.DateTimeField(
+                        blank=True, help_text="from then on nothing can be added", null=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="machine_judges",
+                        to="annotation.campaign",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['created_at', 'pk'],
+                "ordering": ["created_at", "pk"],
             },
         ),
         migrations.CreateModel(
-            name='MachineLabel',
+            name="MachineLabel",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('docno', models.CharField(help_text="the document's own id", max_length=255)),
-                ('sample', models.PositiveSmallIntegerField(default=0, help_text='from 0')),
-                ('state', models.CharField(choices=[('asked', 'asked, no answer yet'), ('graded', 'Graded'), ('refused', 'Refused'), ('malformed', 'an answer without a grade of the scale')], default='asked', max_length=10)),
-                ('grade', models.SmallIntegerField(blank=True, null=True)),
-                ('answer', models.TextField(blank=True, help_text='what it said, with its reasons')),
-                ('key', models.CharField(blank=True, help_text='idempotency key of the call', max_length=32)),
-                ('calls', models.PositiveIntegerField(default=0)),
-                ('tokens_in', models.PositiveIntegerField(default=0)),
-                ('tokens_out', models.PositiveIntegerField(default=0)),
-                ('seconds', models.FloatField(default=0.0)),
-                ('answered_at', models.DateTimeField(blank=True, null=True)),
-                ('judge', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='labels', to='annotation.machinejudge')),
-                ('topic', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='pooling.topic')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("docno", models.CharField(help_text="the document's own id", max_length=255)),
+                ("sample", models.PositiveSmallIntegerField(default=0, help_text="from 0")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("asked", "asked, no answer yet"),
+                            ("graded", "Graded"),
+                            ("refused", "Refused"),
+                            ("malformed", "an answer without a grade of the scale"),
+                        ],
+                        default="asked",
+                        max_length=10,
+                    ),
+                ),
+                ("grade", models.SmallIntegerField(blank=True, null=True)),
+                (
+                    "answer",
+                    models.TextField(blank=True, help_text="what it said, with its reasons"),
+                ),
+                (
+                    "key",
+                    models.CharField(
+                        blank=True, help_text="idempotency key of the call", max_length=32
+                    ),
+                ),
+                ("calls", models.PositiveIntegerField(default=0)),
+                ("tokens_in", models.PositiveIntegerField(default=0)),
+                ("tokens_out", models.PositiveIntegerField(default=0)),
+                ("seconds", models.FloatField(default=0.0)),
+                ("answered_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "judge",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="labels",
+                        to="annotation.machinejudge",
+                    ),
+                ),
+                (
+                    "topic",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="pooling.topic",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='machinejudge',
-            constraint=models.UniqueConstraint(fields=('campaign', 'name'), name='one_machine_per_name'),
+            model_name="machinejudge",
+            constraint=models.UniqueConstraint(
+                fields=("campaign", "name"), name="one_machine_per_name"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='machinejudge',
-            constraint=models.CheckConstraint(condition=models.Q(('frozen_at', None), models.Q(('digest', ''), _negated=True), _connector='OR'), name='frozen_with_a_digest'),
+            model_name="machinejudge",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("frozen_at", None), models.Q(("digest", ""), _negated=True), _connector="OR"
+                ),
+                name="frozen_with_a_digest",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='machinelabel',
-            constraint=models.UniqueConstraint(fields=('judge', 'topic', 'docno', 'sample'), name='one_machine_label_per_sample'),
+            model_name="machinelabel",
+            constraint=models.UniqueConstraint(
+                fields=("judge", "topic", "docno", "sample"), name="one_machine_label_per_sample"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='machinelabel',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('grade__isnull', False), ('state', 'graded')), models.Q(models.Q(('state', 'graded'), _negated=True), ('grade', None)), _connector='OR'), name='graded_has_a_grade'),
+            model_name="machinelabel",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("grade__isnull", False), ("state", "graded")),
+                    models.Q(models.Q(("state", "graded"), _negated=True), ("grade", None)),
+                    _connector="OR",
+                ),
+                name="graded_has_a_grade",
+            ),
         ),
     ]

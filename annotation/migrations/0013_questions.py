@@ -7,42 +7,107 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0012_machine_judges'),
+        ("annotation", "0012_machine_judges"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='guidelineversion',
-            name='adds_example',
-            field=models.BooleanField(db_default=False, default=False, help_text='adds nothing but an example: annotators are told in one line and go on'),
+            model_name="guidelineversion",
+            name="adds_example",
+            field=models.BooleanField(
+                db_default=False,
+                default=False,
+                help_text="adds nothing but an example: annotators are told in one line and go on",
+            ),
         ),
         migrations.AddField(
-            model_name='membership',
-            name='unread_answers',
-            field=models.PositiveSmallIntegerField(db_default=0, default=0, help_text='answers to own questions that were not opened yet, kept by the services'),
+            model_name="membership",
+            name="unread_answers",
+            field=models.PositiveSmallIntegerField(
+                db_default=0,
+                default=0,
+                help_text="answers to own questions that were not opened yet, kept by the services",
+            ),
         ),
         migrations.CreateModel(
-            name='Question',
+            name="Question",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.UUIDField(default=uuid.uuid4, help_text='drawn by the page: sent again, it is the same question')),
-                ('text', models.TextField()),
-                ('asked_at', models.DateTimeField(auto_now_add=True)),
-                ('answer', models.TextField(blank=True)),
-                ('answered_at', models.DateTimeField(blank=True, null=True)),
-                ('read_at', models.DateTimeField(blank=True, help_text='when the annotator opened the answer', null=True)),
-                ('example_in', models.PositiveIntegerField(blank=True, help_text='version of the guidelines that has it as an example', null=True)),
-                ('answered_by', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('membership', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='annotation.membership')),
-                ('pair', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='annotation.pair')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "key",
+                    models.UUIDField(
+                        default=uuid.uuid4,
+                        help_text="drawn by the page: sent again, it is the same question",
+                    ),
+                ),
+                ("text", models.TextField()),
+                ("asked_at", models.DateTimeField(auto_now_add=True)),
+                ("answer", models.TextField(blank=True)),
+                ("answered_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "read_at",
+                    models.DateTimeField(
+                        blank=True, help_text="when the annotator opened the answer", null=True
+                    ),
+                ),
+                (
+                    "example_in",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="version of the guidelines that has it as an example",
+                        null=True,
+                    ),
+                ),
+                (
+                    "answered_by",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "membership",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="questions",
+                        to="annotation.membership",
+                    ),
+                ),
+                (
+                    "pair",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="questions",
+                        to="annotation.pair",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-asked_at', '-pk'],
-                'indexes': [models.Index(condition=models.Q(('answered_at', None)), fields=['pair'], name='open_questions')],
-                'constraints': [models.UniqueConstraint(fields=('membership', 'key'), name='one_question_per_key')],
+                "ordering": ["-asked_at", "-pk"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("answered_at", None)),
+                        fields=["pair"],
+                        name="open_questions",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("membership", "key"), name="one_question_per_key"
+                    )
+                ],
             },
         ),
     ]

@@ -4,20 +4,25 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0013_questions'),
+        ("annotation", "0013_questions"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='apitokenrow',
-            name='expires_at',
-            field=models.DateTimeField(blank=True, help_text='empty: made before tokens ended', null=True),
+            model_name="apitokenrow",
+            name="expires_at",
+            field=models.DateTimeField(
+                blank=True, help_text="empty: made before tokens ended", null=True
+            ),
         ),
         migrations.AddField(
-            model_name='apitokenrow',
-            name='scopes',
-            field=models.CharField(default='read judge manage', help_text='words of Scope with blanks between; those made before there were scopes have all', max_length=60),
+            model_name="apitokenrow",
+            name="scopes",
+            field=models.CharField(
+                default="read judge manage",
+                help_text="words of Scope with blanks between; those made before there were scopes have all",
+                max_length=60,
+            ),
         ),
     ]

@@ -12,33 +12,66 @@ def note_those_that_are_open(apps, schema_editor):
 
     people = set(apps.get_model("auth", "User").objects.values_list("pk", flat=True))
     reader, rows = SessionStore(), []
-    for session in apps.get_model("sessions", "Session").objects.filter(expire_date__gt=timezone.now()).iterator():
+    for session in (
+        apps.get_model("sessions", "Session")
+        .objects.filter(expire_date__gt=timezone.now())
+        .iterator()
+    ):
         number = str(reader.decode(session.session_data).get("_auth_user_id", ""))
         if number.isdigit() and int(number) in people:
-            rows.append(apps.get_model("annotation", "OpenSession")(session_id=session.pk, user_id=int(number)))
+            rows.append(
+                apps.get_model("annotation", "OpenSession")(
+                    session_id=session.pk, user_id=int(number)
+                )
+            )
     apps.get_model("annotation", "OpenSession").objects.bulk_create(rows, batch_size=500)
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0014_scopes_of_tokens'),
-        ('sessions', '0001_initial'),
+        ("annotation", "0014_scopes_of_tokens"),
+        ("sessions", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='OpenSession',
+            name="OpenSession",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('device', models.CharField(blank=True, help_text='browser and system in words; no address and no version is kept', max_length=60)),
-                ('began_at', models.DateTimeField(auto_now_add=True)),
-                ('session', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='opened', to='sessions.session')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='open_sessions', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "device",
+                    models.CharField(
+                        blank=True,
+                        help_text="browser and system in words; no address and no version is kept",
+                        max_length=60,
+                    ),
+                ),
+                ("began_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "session",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="opened",
+                        to="sessions.session",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="open_sessions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-began_at', '-pk'],
+                "ordering": ["-began_at", "-pk"],
             },
         ),
         migrations.RunPython(note_those_that_are_open, migrations.RunPython.noop),

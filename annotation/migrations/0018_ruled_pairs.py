@@ -5,16 +5,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0017_names_of_rows_and_counters'),
-        ('pooling', '0006_text_format'),
+        ("annotation", "0017_names_of_rows_and_counters"),
+        ("pooling", "0006_text_format"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddIndex(
-            model_name='pair',
-            index=models.Index(condition=models.Q(('adjudicated_grade__isnull', False)), fields=['campaign'], name='ruled_pairs'),
+            model_name="pair",
+            index=models.Index(
+                condition=models.Q(("adjudicated_grade__isnull", False)),
+                fields=["campaign"],
+                name="ruled_pairs",
+            ),
         ),
     ]

@@ -4,15 +4,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0018_ruled_pairs'),
+        ("annotation", "0018_ruled_pairs"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='membership',
-            name='note',
-            field=models.TextField(blank=True, db_default='', default='', help_text='for the managers alone: never shown to annotators, in no release'),
+            model_name="membership",
+            name="note",
+            field=models.TextField(
+                blank=True,
+                db_default="",
+                default="",
+                help_text="for the managers alone: never shown to annotators, in no release",
+            ),
         ),
     ]

@@ -4,25 +4,32 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0019_notes_on_annotators'),
+        ("annotation", "0019_notes_on_annotators"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='profile',
-            name='to_do_address',
-            field=models.URLField(blank=True, db_default='', help_text='by which the person opened this installation when asking for the to-do list by mail; empty: no mail'),
+            model_name="profile",
+            name="to_do_address",
+            field=models.URLField(
+                blank=True,
+                db_default="",
+                help_text="by which the person opened this installation when asking for the to-do list by mail; empty: no mail",
+            ),
         ),
         migrations.AddField(
-            model_name='profile',
-            name='to_do_looked_at',
-            field=models.DateTimeField(blank=True, help_text='when it was last looked whether there is anything to mail', null=True),
+            model_name="profile",
+            name="to_do_looked_at",
+            field=models.DateTimeField(
+                blank=True,
+                help_text="when it was last looked whether there is anything to mail",
+                null=True,
+            ),
         ),
         migrations.AddField(
-            model_name='profile',
-            name='to_do_mailed_at',
+            model_name="profile",
+            name="to_do_mailed_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
     ]

@@ -4,15 +4,18 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0020_to_do_by_mail'),
+        ("annotation", "0020_to_do_by_mail"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='campaign',
-            name='pause_after_fast',
-            field=models.PositiveSmallIntegerField(db_default=0, default=0, help_text='too fast judgements after which an annotator is paused; 0: nobody is'),
+            model_name="campaign",
+            name="pause_after_fast",
+            field=models.PositiveSmallIntegerField(
+                db_default=0,
+                default=0,
+                help_text="too fast judgements after which an annotator is paused; 0: nobody is",
+            ),
         ),
     ]

@@ -8,6 +8,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="profile",
             name="language",
-            field=models.CharField(blank=True, db_default="", help_text="code of a language of these pages; empty: what the browser asks for", max_length=10),
+            field=models.CharField(
+                blank=True,
+                db_default="",
+                help_text="code of a language of these pages; empty: what the browser asks for",
+                max_length=10,
+            ),
         ),
     ]

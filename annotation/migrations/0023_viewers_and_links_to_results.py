@@ -6,35 +6,61 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0022_language'),
+        ("annotation", "0022_language"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='invitation',
-            name='role',
-            field=models.CharField(choices=[('manager', 'Manager'), ('annotator', 'Annotator'), ('viewer', 'Viewer')], default='annotator', max_length=10),
+            model_name="invitation",
+            name="role",
+            field=models.CharField(
+                choices=[("manager", "Manager"), ("annotator", "Annotator"), ("viewer", "Viewer")],
+                default="annotator",
+                max_length=10,
+            ),
         ),
         migrations.AlterField(
-            model_name='membership',
-            name='role',
-            field=models.CharField(choices=[('manager', 'Manager'), ('annotator', 'Annotator'), ('viewer', 'Viewer')], max_length=10),
+            model_name="membership",
+            name="role",
+            field=models.CharField(
+                choices=[("manager", "Manager"), ("annotator", "Annotator"), ("viewer", "Viewer")],
+                max_length=10,
+            ),
         ),
         migrations.CreateModel(
-            name='ResultsLink',
+            name="ResultsLink",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='for whom it is', max_length=100)),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('expires_at', models.DateTimeField()),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='results_links', to='annotation.campaign')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(help_text="for whom it is", max_length=100)),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("expires_at", models.DateTimeField()),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="results_links",
+                        to="annotation.campaign",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
     ]

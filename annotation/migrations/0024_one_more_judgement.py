@@ -2,15 +2,18 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0023_viewers_and_links_to_results'),
+        ("annotation", "0023_viewers_and_links_to_results"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='pair',
-            name='asked_more',
-            field=models.PositiveSmallIntegerField(db_default=0, default=0, help_text="judgements that managers ask for of this pair beyond the campaign's number"),
+            model_name="pair",
+            name="asked_more",
+            field=models.PositiveSmallIntegerField(
+                db_default=0,
+                default=0,
+                help_text="judgements that managers ask for of this pair beyond the campaign's number",
+            ),
         ),
     ]

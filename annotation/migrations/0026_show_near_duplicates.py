@@ -2,15 +2,18 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0025_depth_of_judging'),
+        ("annotation", "0025_depth_of_judging"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='campaign',
-            name='show_near_duplicates',
-            field=models.BooleanField(db_default=False, default=False, help_text='a document very like one that the annotator has graded in the topic may be read beside it'),
+            model_name="campaign",
+            name="show_near_duplicates",
+            field=models.BooleanField(
+                db_default=False,
+                default=False,
+                help_text="a document very like one that the annotator has graded in the topic may be read beside it",
+            ),
         ),
     ]

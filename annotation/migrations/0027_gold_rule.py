@@ -1,29 +1,33 @@
 from django.db import migrations, models
 
 CHOICES = [
-    ('side', 'side'),
-    ('near', 'near'),
-    ('exact', 'exact'),
+    ("side", "side"),
+    ("near", "near"),
+    ("exact", "exact"),
 ]
-HELP = 'when a judgement of a gold or qualification pair counts as right'
+HELP = "when a judgement of a gold or qualification pair counts as right"
 
 
 class Migration(migrations.Migration):
     """Campaigns that exist keep the rule by which their annotators were told right or wrong; new ones count the same side."""
 
     dependencies = [
-        ('annotation', '0026_show_near_duplicates'),
+        ("annotation", "0026_show_near_duplicates"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='campaign',
-            name='gold_rule',
-            field=models.CharField(choices=CHOICES, db_default='exact', default='exact', help_text=HELP, max_length=10),
+            model_name="campaign",
+            name="gold_rule",
+            field=models.CharField(
+                choices=CHOICES, db_default="exact", default="exact", help_text=HELP, max_length=10
+            ),
         ),
         migrations.AlterField(
-            model_name='campaign',
-            name='gold_rule',
-            field=models.CharField(choices=CHOICES, db_default='side', default='side', help_text=HELP, max_length=10),
+            model_name="campaign",
+            name="gold_rule",
+            field=models.CharField(
+                choices=CHOICES, db_default="side", default="side", help_text=HELP, max_length=10
+            ),
         ),
     ]

@@ -6,7 +6,14 @@ from annotation.models.campaigns import Campaign, GuidelineVersion, completion_c
 from annotation.models.institution import InstitutionAccount
 from annotation.models.judgements import Judgement, Lease, Pair, Skip
 from annotation.models.machines import MachineJudge, MachineLabel
-from annotation.models.members import Feedback, Invitation, Membership, Message, ResultsLink, invite_token
+from annotation.models.members import (
+    Feedback,
+    Invitation,
+    Membership,
+    Message,
+    ResultsLink,
+    invite_token,
+)
 from annotation.models.profiles import EVERY_SCOPE, ApiTokenRow, Profile, Scope
 from annotation.models.questions import Question
 from annotation.models.sessions import OpenSession

@@ -6,7 +6,8 @@ from django.db import models
 
 
 class Attempts(models.Model):
-    """How often something was tried since `began_at`. `key` is a digest: who tried what is not kept."""
+    """How often something was tried since `began_at`. `key` is a digest: who tried what is not
+    kept."""
 
     key = models.CharField(max_length=64, unique=True)
     n = models.PositiveIntegerField(default=0)

@@ -12,7 +12,9 @@ class AuditEvent(models.Model):
     """Who changed what and when. Rows are only added."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="audit")
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     action = models.CharField(max_length=60)
     subject = models.CharField(max_length=200, blank=True)
     details = models.JSONField(default=dict, blank=True)

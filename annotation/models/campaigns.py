@@ -19,10 +19,34 @@ from pooling.models import Collection, Pool
 def default_scale() -> list[dict[str, object]]:
     """The four grades of TripJudge, lowest first. `shape` is the sign shown beside the colour."""
     return [
-        {"value": 0, "name": "Wrong", "explanation": "Not about the topic.", "example": "", "shape": "cross"},
-        {"value": 1, "name": "Topic", "explanation": "About the topic, but does not answer the query.", "example": "", "shape": "ring"},
-        {"value": 2, "name": "Partial", "explanation": "Answers a part of the query.", "example": "", "shape": "half"},
-        {"value": 3, "name": "Perfect", "explanation": "Answers the query.", "example": "", "shape": "disc"},
+        {
+            "value": 0,
+            "name": "Wrong",
+            "explanation": "Not about the topic.",
+            "example": "",
+            "shape": "cross",
+        },
+        {
+            "value": 1,
+            "name": "Topic",
+            "explanation": "About the topic, but does not answer the query.",
+            "example": "",
+            "shape": "ring",
+        },
+        {
+            "value": 2,
+            "name": "Partial",
+            "explanation": "Answers a part of the query.",
+            "example": "",
+            "shape": "half",
+        },
+        {
+            "value": 3,
+            "name": "Perfect",
+            "explanation": "Answers the query.",
+            "example": "",
+            "shape": "disc",
+        },
     ]
 
 
@@ -46,10 +70,14 @@ class Campaign(models.Model):
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="campaigns")
-    pool = models.ForeignKey(Pool, null=True, blank=True, on_delete=models.PROTECT, related_name="campaigns")
+    pool = models.ForeignKey(
+        Pool, null=True, blank=True, on_delete=models.PROTECT, related_name="campaigns"
+    )
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     paused_reason = models.TextField(blank=True)
-    scale = models.JSONField(default=default_scale, help_text="2 to 9 grades: value, name, explanation, example, shape")
+    scale = models.JSONField(
+        default=default_scale, help_text="2 to 9 grades: value, name, explanation, example, shape"
+    )
     threshold = models.PositiveSmallIntegerField(default=2, help_text="lowest relevant grade")
     judgements_per_pair = models.PositiveSmallIntegerField(default=3)
     target_per_annotator = models.PositiveIntegerField(default=300)
@@ -59,43 +87,79 @@ class Campaign(models.Model):
     grace_minutes = models.PositiveSmallIntegerField(default=10)
     min_active_seconds = models.FloatField(default=1.0)
     pause_after_fast = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="too fast judgements after which an annotator is paused; 0: nobody is"
+        default=0,
+        db_default=0,
+        help_text="too fast judgements after which an annotator is paused; 0: nobody is",
     )
-    idle_seconds = models.PositiveSmallIntegerField(default=60, help_text="idle limit for a short document; it grows with its length")
+    idle_seconds = models.PositiveSmallIntegerField(
+        default=60, help_text="idle limit for a short document; it grows with its length"
+    )
     lease_minutes = models.PositiveSmallIntegerField(default=10)
     lease_window = models.PositiveSmallIntegerField(default=3, help_text="pairs leased ahead")
-    block_length = models.PositiveSmallIntegerField(default=10, help_text="pairs of one topic in a row before another is offered")
-    band = models.PositiveSmallIntegerField(
-        default=3, db_default=3, help_text="neighbouring priorities within which an annotator stays with a topic; 1: strictly by priority"
+    block_length = models.PositiveSmallIntegerField(
+        default=10, help_text="pairs of one topic in a row before another is offered"
     )
-    expected_seconds = models.FloatField(default=48.0, help_text="expected seconds per judgement, for the cost preview")
+    band = models.PositiveSmallIntegerField(
+        default=3,
+        db_default=3,
+        help_text="neighbouring priorities within which an annotator stays with a topic; 1: strictly by priority",
+    )
+    expected_seconds = models.FloatField(
+        default=48.0, help_text="expected seconds per judgement, for the cost preview"
+    )
     truncate_words = models.PositiveIntegerField(null=True, blank=True)
     spans = models.CharField(max_length=10, choices=Spans, default=Spans.OFF)
-    spans_from = models.PositiveSmallIntegerField(default=2, help_text="lowest grade for which a span is required")
+    spans_from = models.PositiveSmallIntegerField(
+        default=2, help_text="lowest grade for which a span is required"
+    )
     rotate_text = models.BooleanField(default=False)
     show_near_duplicates = models.BooleanField(
-        default=False, db_default=False, help_text="a document very like one that the annotator has graded in the topic may be read beside it"
+        default=False,
+        db_default=False,
+        help_text="a document very like one that the annotator has graded in the topic may be read beside it",
     )
-    gold_every = models.PositiveSmallIntegerField(default=20, help_text="one gold or everyone pair in so many pairs, on average")
+    gold_every = models.PositiveSmallIntegerField(
+        default=20, help_text="one gold or everyone pair in so many pairs, on average"
+    )
     closing_hours = models.PositiveSmallIntegerField(
-        default=24, help_text="from so many hours before the deadline, pairs that have judgements come first whatever their priority"
+        default=24,
+        help_text=(
+            "from so many hours before the deadline, pairs that have judgements come first "
+            "whatever their priority"
+        ),
     )
     least_priority = models.IntegerField(
-        null=True, blank=True, help_text="pairs of a lower priority that nobody has judged wait; null: the whole pool is judged"
+        null=True,
+        blank=True,
+        help_text="pairs of a lower priority that nobody has judged wait; null: the whole pool is judged",
     )
     n_pairs = models.PositiveIntegerField(default=0, help_text="kept by the services")
-    n_topics = models.PositiveIntegerField(default=0, help_text="topics with a pair, kept by the services")
+    n_topics = models.PositiveIntegerField(
+        default=0, help_text="topics with a pair, kept by the services"
+    )
     n_gold = models.PositiveIntegerField(default=0, help_text="kept by the services")
     n_everyone = models.PositiveIntegerField(default=0, help_text="kept by the services")
-    top_priority = models.IntegerField(default=0, db_default=0, help_text="of its pairs, kept by the services")
-    newest_guideline = models.PositiveIntegerField(default=0, db_default=0, help_text="number of the last version, kept by the services")
-    min_common = models.PositiveSmallIntegerField(default=0, help_text="planned overlap: pairs that two annotators should share")
-    min_partners = models.PositiveSmallIntegerField(default=0, help_text="planned overlap: with how many others")
-    consent_text = models.TextField(blank=True, help_text="Markdown; empty: no consent is asked for")
+    top_priority = models.IntegerField(
+        default=0, db_default=0, help_text="of its pairs, kept by the services"
+    )
+    newest_guideline = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="number of the last version, kept by the services"
+    )
+    min_common = models.PositiveSmallIntegerField(
+        default=0, help_text="planned overlap: pairs that two annotators should share"
+    )
+    min_partners = models.PositiveSmallIntegerField(
+        default=0, help_text="planned overlap: with how many others"
+    )
+    consent_text = models.TextField(
+        blank=True, help_text="Markdown; empty: no consent is asked for"
+    )
     thanks_text = models.TextField(blank=True)
     completion_code = models.CharField(max_length=40, blank=True, default=completion_code)
     completion_url = models.URLField(blank=True)
-    qualification_pass = models.FloatField(default=0.0, help_text="share of qualification pairs to get right; 0: no qualification")
+    qualification_pass = models.FloatField(
+        default=0.0, help_text="share of qualification pairs to get right; 0: no qualification"
+    )
     gold_rule = models.CharField(
         max_length=10,
         choices=[(rule.value, rule.value) for rule in GoldRule],
@@ -111,7 +175,9 @@ class Campaign(models.Model):
         help_text="simulated: holds judgements of simulated annotators, which is said everywhere",
     )
     seed = models.BigIntegerField(default=0)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -144,7 +210,8 @@ class Campaign(models.Model):
 
     @property
     def judged_depth(self) -> int | None:
-        """The rank down to which the documents of the pooled runs are judged; None for pools without ranks and those judged in stages."""
+        """The rank down to which the documents of the pooled runs are judged; None for pools
+        without ranks and those judged in stages."""
         if self.pool is None or self.pool.depth is None or self.pool.is_staged:
             return None
         return self.pool.depth if self.judged_to is None else self.judged_to
@@ -164,14 +231,20 @@ class GuidelineVersion(models.Model):
     text = models.TextField(help_text="Markdown")
     note = models.CharField(max_length=300, blank=True, help_text="what changed")
     adds_example = models.BooleanField(
-        default=False, db_default=False, help_text="adds nothing but an example: annotators are told in one line and go on"
+        default=False,
+        db_default=False,
+        help_text="adds nothing but an example: annotators are told in one line and go on",
     )
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["number"]
-        constraints = [models.UniqueConstraint(fields=["campaign", "number"], name="one_guideline_per_number")]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "number"], name="one_guideline_per_number")
+        ]
 
     def __str__(self) -> str:
         return f"v{self.number}"

@@ -9,8 +9,12 @@ from django.db import models
 class InstitutionAccount(models.Model):
     """Who an account is at the institution. Names change hands there, `subject` does not."""
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="institution")
-    subject = models.CharField(max_length=600, unique=True, help_text="`oidc ISSUER SUBJECT` or `header NAME`")
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="institution"
+    )
+    subject = models.CharField(
+        max_length=600, unique=True, help_text="`oidc ISSUER SUBJECT` or `header NAME`"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -14,9 +14,10 @@ from pooling.models import PoolEntry
 
 
 class Pair(models.Model):
-    """A pair of the campaign as the scheduler sees it. `open_slots` = needed - counted - held is kept exact by the
-    services in the same transaction as the lease or judgement, and is what the partial index is over.
-    Here and below a foreign key that begins another index has none of its own: every claim writes to all of them."""
+    """A pair of the campaign as the scheduler sees it. `open_slots` = needed - counted - held is
+    kept exact by the services in the same transaction as the lease or judgement, and is what the
+    partial index is over. Here and below a foreign key that begins another index has none of its
+    own: every claim writes to all of them."""
 
     class Kind(models.TextChoices):
         NORMAL = "normal"
@@ -24,7 +25,9 @@ class Pair(models.Model):
         EVERYONE = "everyone"
         QUALIFICATION = "qualification"
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="pairs", db_index=False)
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="pairs", db_index=False
+    )
     entry = models.ForeignKey(PoolEntry, on_delete=models.PROTECT, related_name="+")
     topic_row = models.BigIntegerField(help_text="row of Topic, copied from the entry")
     kind = models.CharField(max_length=15, choices=Kind, default=Kind.NORMAL)
@@ -35,27 +38,46 @@ class Pair(models.Model):
     held = models.PositiveSmallIntegerField(default=0, help_text="live leases")
     open_slots = models.SmallIntegerField()
     asked_more = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="judgements that managers ask for of this pair beyond the campaign's number"
+        default=0,
+        db_default=0,
+        help_text="judgements that managers ask for of this pair beyond the campaign's number",
     )
     started = models.BooleanField(default=False, help_text="has a judgement or a live lease")
     without_text = models.BooleanField(
-        default=False, db_default=False, help_text="its document has no stored text yet: held back from annotators; kept by the services"
+        default=False,
+        db_default=False,
+        help_text="its document has no stored text yet: held back from annotators; kept by the services",
     )
     removed = models.BooleanField(
-        default=False, db_default=False, help_text="its topic is removed: neither served nor in labels and figures; kept by the services"
+        default=False,
+        db_default=False,
+        help_text="its topic is removed: neither served nor in labels and figures; kept by the services",
     )
     beyond_depth = models.BooleanField(
-        default=False, db_default=False,
-        help_text="its priority is below the campaign's least: served only if somebody has judged it; kept by the services",
-    )  # fmt: skip
+        default=False,
+        db_default=False,
+        help_text=(
+            "its priority is below the campaign's least: served only if somebody has judged it; "
+            "kept by the services"
+        ),
+    )
     gold_grade = models.SmallIntegerField(null=True, blank=True)
     gold_explanation = models.TextField(blank=True)
     unjudgeable = models.BooleanField(
-        default=False, help_text="as many annotators as it needs said that its query or document cannot be judged: not offered any more"
+        default=False,
+        help_text=(
+            "as many annotators as it needs said that its query or document cannot be judged: not "
+            "offered any more"
+        ),
     )
     adjudicated_grade = models.SmallIntegerField(null=True, blank=True)
     adjudicated_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
     )
     adjudicated_at = models.DateTimeField(null=True, blank=True)
     adjudicated_reason = models.TextField(blank=True)
@@ -63,7 +85,9 @@ class Pair(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["campaign", "entry"], name="one_pair_per_entry"),
-            models.CheckConstraint(condition=Q(open_slots=F("needed") - F("counted") - F("held")), name="slots_add_up"),
+            models.CheckConstraint(
+                condition=Q(open_slots=F("needed") - F("counted") - F("held")), name="slots_add_up"
+            ),
         ]
         indexes = [
             models.Index(
@@ -81,9 +105,17 @@ class Pair(models.Model):
                 condition=Q(open_slots__gt=0, kind="normal", without_text=False, started=True),
                 name="half_judged_pairs",
             ),
-            models.Index(fields=["campaign", "kind"], condition=~Q(kind="normal"), name="special_pairs"),
-            models.Index(fields=["campaign"], condition=Q(without_text=True), name="pairs_without_text"),
-            models.Index(fields=["campaign"], condition=Q(adjudicated_grade__isnull=False), name="ruled_pairs"),
+            models.Index(
+                fields=["campaign", "kind"], condition=~Q(kind="normal"), name="special_pairs"
+            ),
+            models.Index(
+                fields=["campaign"], condition=Q(without_text=True), name="pairs_without_text"
+            ),
+            models.Index(
+                fields=["campaign"],
+                condition=Q(adjudicated_grade__isnull=False),
+                name="ruled_pairs",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -91,7 +123,8 @@ class Pair(models.Model):
 
     @property
     def is_left(self) -> bool:
-        """It lies beyond the depth to which is judged, and nobody has judged it: nobody is served it."""
+        """It lies beyond the depth to which is judged, and nobody has judged it: nobody is served
+        it."""
         return self.beyond_depth and not self.counted
 
 
@@ -106,7 +139,9 @@ class Lease(models.Model):
 
     token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="leases")
-    membership = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="leases", db_index=False)
+    membership = models.ForeignKey(
+        Membership, on_delete=models.CASCADE, related_name="leases", db_index=False
+    )
     state = models.CharField(max_length=10, choices=State, default=State.LIVE)
     takes_slot = models.BooleanField(default=True, help_text="false for gold and everyone pairs")
     served_at = models.DateTimeField()
@@ -116,7 +151,11 @@ class Lease(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["membership", "pair"], condition=Q(state="live"), name="one_live_lease_per_annotator"),
+            models.UniqueConstraint(
+                fields=["membership", "pair"],
+                condition=Q(state="live"),
+                name="one_live_lease_per_annotator",
+            ),
         ]
         indexes = [
             models.Index(fields=["expires_at"], condition=Q(state="live"), name="live_leases"),
@@ -128,7 +167,8 @@ class Lease(models.Model):
 
 
 class Judgement(models.Model):
-    """One version of one annotator's judgement of one pair. Rows are only added; the newest revision is `current`."""
+    """One version of one annotator's judgement of one pair. Rows are only added; the newest
+    revision is `current`."""
 
     class Standing(models.TextChoices):
         COUNTED = "counted", "fills a slot of its pair"
@@ -138,34 +178,58 @@ class Judgement(models.Model):
         EXCLUDED = "excluded", "its annotator is excluded: kept as raw data"
 
     key = models.UUIDField(help_text="idempotency key made by the browser")
-    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="judgements", db_index=False)
-    membership = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="judgements", db_index=False)
-    lease = models.ForeignKey(Lease, null=True, blank=True, on_delete=models.SET_NULL, related_name="judgements")
+    pair = models.ForeignKey(
+        Pair, on_delete=models.PROTECT, related_name="judgements", db_index=False
+    )
+    membership = models.ForeignKey(
+        Membership, on_delete=models.PROTECT, related_name="judgements", db_index=False
+    )
+    lease = models.ForeignKey(
+        Lease, null=True, blank=True, on_delete=models.SET_NULL, related_name="judgements"
+    )
     revision = models.PositiveSmallIntegerField(default=1)
     current = models.BooleanField(default=True)
     grade = models.SmallIntegerField(null=True, blank=True, help_text="null: cannot judge")
-    cannot_reason = models.CharField(max_length=20, blank=True, help_text="unclear query, broken document, language, expertise, other")
+    cannot_reason = models.CharField(
+        max_length=20,
+        blank=True,
+        help_text="unclear query, broken document, language, expertise, other",
+    )
     note = models.TextField(blank=True)
-    spans = models.JSONField(default=list, blank=True, help_text="[[start, end)] in code points of the stored text")
+    spans = models.JSONField(
+        default=list, blank=True, help_text="[[start, end)] in code points of the stored text"
+    )
     standing = models.CharField(max_length=12, choices=Standing, default=Standing.COUNTED)
     late = models.BooleanField(default=False, help_text="the lease had expired")
-    after_deadline = models.BooleanField(default=False, help_text="arrived in the grace after the deadline")
+    after_deadline = models.BooleanField(
+        default=False, help_text="arrived in the grace after the deadline"
+    )
     active_ms = models.PositiveIntegerField(null=True, blank=True)
     idle_ms = models.PositiveIntegerField(null=True, blank=True)
     hidden_ms = models.PositiveIntegerField(null=True, blank=True)
     wall_ms = models.PositiveIntegerField(null=True, blank=True)
-    server_ms = models.PositiveIntegerField(null=True, blank=True, help_text="lease to arrival by the server's clock")
+    server_ms = models.PositiveIntegerField(
+        null=True, blank=True, help_text="lease to arrival by the server's clock"
+    )
     guideline_version = models.PositiveIntegerField(default=0)
     device = models.CharField(max_length=20, blank=True)
     served_at = models.DateTimeField(null=True, blank=True)
-    judged_at = models.DateTimeField(help_text="when the key was pressed, by the server's clock as far as it can tell")
+    judged_at = models.DateTimeField(
+        help_text="when the key was pressed, by the server's clock as far as it can tell"
+    )
     received_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["membership", "key"], name="one_judgement_per_key"),
-            models.UniqueConstraint(fields=["pair", "membership", "revision"], name="one_judgement_per_revision"),
-            models.UniqueConstraint(fields=["pair", "membership"], condition=Q(current=True), name="one_current_judgement"),
+            models.UniqueConstraint(
+                fields=["pair", "membership", "revision"], name="one_judgement_per_revision"
+            ),
+            models.UniqueConstraint(
+                fields=["pair", "membership"],
+                condition=Q(current=True),
+                name="one_current_judgement",
+            ),
         ]
         indexes = [models.Index(fields=["membership", "-judged_at"], name="own_history")]
 
@@ -174,14 +238,17 @@ class Judgement(models.Model):
 
 
 class Skip(models.Model):
-    """A pair that an annotator put aside: not offered again until there is nothing else (judge later)."""
+    """A pair that an annotator put aside: not offered again until there is nothing else (judge
+    later)."""
 
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="skips", db_index=False)
     membership = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="skips")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["pair", "membership"], name="one_skip_per_annotator")]
+        constraints = [
+            models.UniqueConstraint(fields=["pair", "membership"], name="one_skip_per_annotator")
+        ]
 
     def __str__(self) -> str:
         return f"later: {self.pair_id}"

@@ -1,7 +1,8 @@
-"""Machine judges of a campaign and what they said: a layer of its own beside people's judgements (SAMPLING 5).
+"""Machine judges of a campaign and what they said: a layer of its own beside people's judgements
+(SAMPLING 5).
 
-A label of a machine is no Judgement: it belongs to no member, takes no slot, and no label, qrels or agreement of people reads it.
-"""
+A label of a machine is no Judgement: it belongs to no member, takes no slot, and no label, qrels or
+agreement of people reads it."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from pooling.models import Topic
 
 
 class MachineJudge(models.Model):
-    """What answers and how it is asked, as it was when the judge was made: a change of model, prompt, scale or guidelines is another judge."""
+    """What answers and how it is asked, as it was when the judge was made: a change of model,
+    prompt, scale or guidelines is another judge."""
 
     class Source(models.TextChoices):
         ENDPOINT = "endpoint", "asked at an endpoint"
@@ -24,29 +26,54 @@ class MachineJudge(models.Model):
     name = models.CharField(max_length=100)
     source = models.CharField(max_length=10, choices=Source, default=Source.ENDPOINT)
     model = models.CharField(max_length=200)
-    endpoint = models.CharField(max_length=300, blank=True, help_text="base address of the chat-completions form")
-    key_variable = models.CharField(max_length=100, blank=True, help_text="name of the environment variable that has the key; the key is kept nowhere")
+    endpoint = models.CharField(
+        max_length=300, blank=True, help_text="base address of the chat-completions form"
+    )
+    key_variable = models.CharField(
+        max_length=100,
+        blank=True,
+        help_text="name of the environment variable that has the key; the key is kept nowhere",
+    )
     prompt_name = models.CharField(max_length=60, blank=True)
     prompt_version = models.PositiveIntegerField(default=1)
     prompt_text = models.TextField(blank=True, help_text="the template with its placeholders")
-    scale = models.JSONField(default=list, help_text="value, name, explanation of each grade as the machine is told them")
+    scale = models.JSONField(
+        default=list, help_text="value, name, explanation of each grade as the machine is told them"
+    )
     guidelines = models.TextField(blank=True, help_text="as the machine is told them")
     parameters = models.JSONField(default=dict, help_text="of sampling, sent as they are")
     samples = models.PositiveSmallIntegerField(default=1, help_text="answers of each pair")
-    limits = models.JSONField(default=dict, help_text="threads, attempts, timeout, per_minute, price_in, price_out, most_cost")
-    troubles = models.JSONField(default=dict, help_text="calls without an answer, by what was wrong")
+    limits = models.JSONField(
+        default=dict,
+        help_text="threads, attempts, timeout, per_minute, price_in, price_out, most_cost",
+    )
+    troubles = models.JSONField(
+        default=dict, help_text="calls without an answer, by what was wrong"
+    )
     file_name = models.CharField(max_length=255, blank=True)
-    related = models.CharField(max_length=500, blank=True, help_text="tags or groups of runs that were built with this model, with commas between")
-    digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of its labels as a file, once frozen")
-    frozen_at = models.DateTimeField(null=True, blank=True, help_text="from then on nothing can be added")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    related = models.CharField(
+        max_length=500,
+        blank=True,
+        help_text="tags or groups of runs that were built with this model, with commas between",
+    )
+    digest = models.CharField(
+        max_length=64, blank=True, help_text="SHA-256 of its labels as a file, once frozen"
+    )
+    frozen_at = models.DateTimeField(
+        null=True, blank=True, help_text="from then on nothing can be added"
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["created_at", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["campaign", "name"], name="one_machine_per_name"),
-            models.CheckConstraint(condition=Q(frozen_at=None) | ~Q(digest=""), name="frozen_with_a_digest"),
+            models.CheckConstraint(
+                condition=Q(frozen_at=None) | ~Q(digest=""), name="frozen_with_a_digest"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -54,7 +81,8 @@ class MachineJudge(models.Model):
 
 
 class MachineLabel(models.Model):
-    """One sample of one pair: asked for, then answered. The pair is named by topic and document, so that it outlives a change of pool."""
+    """One sample of one pair: asked for, then answered. The pair is named by topic and document, so
+    that it outlives a change of pool."""
 
     class State(models.TextChoices):
         ASKED = "asked", "asked, no answer yet"
@@ -62,7 +90,9 @@ class MachineLabel(models.Model):
         REFUSED = "refused"
         MALFORMED = "malformed", "an answer without a grade of the scale"
 
-    judge = models.ForeignKey(MachineJudge, on_delete=models.CASCADE, related_name="labels", db_index=False)
+    judge = models.ForeignKey(
+        MachineJudge, on_delete=models.CASCADE, related_name="labels", db_index=False
+    )
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="+")
     docno = models.CharField(max_length=255, help_text="the document's own id")
     sample = models.PositiveSmallIntegerField(default=0, help_text="from 0")
@@ -78,8 +108,14 @@ class MachineLabel(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["judge", "topic", "docno", "sample"], name="one_machine_label_per_sample"),
-            models.CheckConstraint(condition=Q(state="graded", grade__isnull=False) | (~Q(state="graded") & Q(grade=None)), name="graded_has_a_grade"),
+            models.UniqueConstraint(
+                fields=["judge", "topic", "docno", "sample"], name="one_machine_label_per_sample"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="graded", grade__isnull=False)
+                | (~Q(state="graded") & Q(grade=None)),
+                name="graded_has_a_grade",
+            ),
         ]
 
     def __str__(self) -> str:

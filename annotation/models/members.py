@@ -22,7 +22,8 @@ def invite_token() -> str:
 
 
 class Membership(models.Model):
-    """One person's role in one campaign. Annotators appear under their pseudonym wherever data leave the campaign."""
+    """One person's role in one campaign. Annotators appear under their pseudonym wherever data
+    leave the campaign."""
 
     class Role(models.TextChoices):
         MANAGER = "manager", _("Manager")
@@ -35,40 +36,80 @@ class Membership(models.Model):
         EXCLUDED = "excluded", _("Excluded")
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
     role = models.CharField(max_length=10, choices=Role)
     pseudonym = models.CharField(max_length=60)
     standing = models.CharField(max_length=10, choices=Standing, default=Standing.ACTIVE)
-    standing_reason = models.TextField(blank=True, help_text="why paused or excluded; shown to the annotator when paused")
-    note = models.TextField(blank=True, default="", db_default="", help_text="for the managers alone: never shown to annotators, in no release")
-    target = models.PositiveIntegerField(null=True, blank=True, help_text="own target; empty: the campaign's")
+    standing_reason = models.TextField(
+        blank=True, help_text="why paused or excluded; shown to the annotator when paused"
+    )
+    note = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="for the managers alone: never shown to annotators, in no release",
+    )
+    target = models.PositiveIntegerField(
+        null=True, blank=True, help_text="own target; empty: the campaign's"
+    )
     daily_limit = models.PositiveIntegerField(null=True, blank=True)
-    topic_rows = models.JSONField(default=list, blank=True, help_text="rows of Topic this annotator may judge; empty: all")
+    topic_rows = models.JSONField(
+        default=list, blank=True, help_text="rows of Topic this annotator may judge; empty: all"
+    )
     consented_at = models.DateTimeField(null=True, blank=True)
-    guideline_read = models.PositiveIntegerField(default=0, help_text="last guideline version acknowledged")
+    guideline_read = models.PositiveIntegerField(
+        default=0, help_text="last guideline version acknowledged"
+    )
     qualified_at = models.DateTimeField(null=True, blank=True)
     qualification_after = models.BigIntegerField(
-        default=0, db_default=0, help_text="row id of a judgement: answers to qualification pairs up to it are of an earlier try"
+        default=0,
+        db_default=0,
+        help_text="row id of a judgement: answers to qualification pairs up to it are of an earlier try",
     )
     finished_at = models.DateTimeField(null=True, blank=True)
     last_seen = models.DateTimeField(null=True, blank=True)
-    judge_kind = models.CharField(max_length=10, choices=CHOICES, default=JudgeKind.PERSON.value, db_default=JudgeKind.PERSON.value)
-    seed = models.BigIntegerField(default=0, help_text="spreads gold and everyone pairs unpredictably over this annotator's sequence")
-    n_judged = models.PositiveIntegerField(default=0, help_text="pairs judged, other than too fast and qualification ones; kept by the services")
-    current_topic_row = models.BigIntegerField(null=True, blank=True, help_text="row of the Topic of the current block")
+    judge_kind = models.CharField(
+        max_length=10,
+        choices=CHOICES,
+        default=JudgeKind.PERSON.value,
+        db_default=JudgeKind.PERSON.value,
+    )
+    seed = models.BigIntegerField(
+        default=0,
+        help_text="spreads gold and everyone pairs unpredictably over this annotator's sequence",
+    )
+    n_judged = models.PositiveIntegerField(
+        default=0,
+        help_text="pairs judged, other than too fast and qualification ones; kept by the services",
+    )
+    current_topic_row = models.BigIntegerField(
+        null=True, blank=True, help_text="row of the Topic of the current block"
+    )
     block_served = models.PositiveIntegerField(default=0)
     n_served = models.PositiveIntegerField(default=0)
-    n_today = models.PositiveIntegerField(default=0, db_default=0, help_text="pairs judged since `today_since`")
-    today_since = models.DateTimeField(null=True, blank=True, help_text="the midnight that `n_today` was counted from; empty: not counted")
+    n_today = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="pairs judged since `today_since`"
+    )
+    today_since = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="the midnight that `n_today` was counted from; empty: not counted",
+    )
     unread_answers = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="answers to own questions that were not opened yet, kept by the services"
+        default=0,
+        db_default=0,
+        help_text="answers to own questions that were not opened yet, kept by the services",
     )
     joined_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["campaign", "user"], name="one_membership_per_person"),
-            models.UniqueConstraint(fields=["campaign", "pseudonym"], name="one_person_per_pseudonym"),
+            models.UniqueConstraint(
+                fields=["campaign", "pseudonym"], name="one_person_per_pseudonym"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -80,7 +121,8 @@ class Membership(models.Model):
 
     @property
     def goal(self) -> int | None:
-        """The annotator's own target, else the campaign's (with `campaign` loaded); None for no target."""
+        """The annotator's own target, else the campaign's (with `campaign` loaded); None for no
+        target."""
         return (self.campaign.target_per_annotator if self.target is None else self.target) or None
 
     @property
@@ -91,16 +133,24 @@ class Membership(models.Model):
 
 class Invitation(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invitations")
-    role = models.CharField(max_length=10, choices=Membership.Role, default=Membership.Role.ANNOTATOR)
+    role = models.CharField(
+        max_length=10, choices=Membership.Role, default=Membership.Role.ANNOTATOR
+    )
     token = models.CharField(max_length=64, unique=True, default=invite_token)
-    code = models.CharField(max_length=20, unique=True, null=True, blank=True, help_text="short code to type in")
-    name = models.CharField(max_length=200, blank=True, help_text="the person for whom it is, if for one")
+    code = models.CharField(
+        max_length=20, unique=True, null=True, blank=True, help_text="short code to type in"
+    )
+    name = models.CharField(
+        max_length=200, blank=True, help_text="the person for whom it is, if for one"
+    )
     email = models.EmailField(blank=True)
     max_uses = models.PositiveIntegerField(null=True, blank=True)
     n_uses = models.PositiveIntegerField(default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -112,7 +162,8 @@ class Invitation(models.Model):
 
 
 class ResultsLink(models.Model):
-    """An address at which anybody reads the results of a campaign; only its token's SHA-256 digest is stored."""
+    """An address at which anybody reads the results of a campaign; only its token's SHA-256 digest
+    is stored."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="results_links")
     name = models.CharField(max_length=100, help_text="for whom it is")
@@ -120,7 +171,9 @@ class ResultsLink(models.Model):
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -152,7 +205,9 @@ class Message(models.Model):
 
     membership = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="messages")
     text = models.TextField()
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     read_at = models.DateTimeField(null=True, blank=True)
 

@@ -11,15 +11,28 @@ from django.utils.translation import gettext_lazy as _
 class Profile(models.Model):
     """A person's own settings: time zone, language, keys, look of the judging page."""
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profile")
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profile"
+    )
     time_zone = models.CharField(max_length=60, blank=True)
-    language = models.CharField(max_length=10, blank=True, db_default="", help_text="code of a language of these pages; empty: what the browser asks for")
-    choices = models.JSONField(default=dict, blank=True, help_text="keys, text size, theme, highlighting, confirm mode")
+    language = models.CharField(
+        max_length=10,
+        blank=True,
+        db_default="",
+        help_text="code of a language of these pages; empty: what the browser asks for",
+    )
+    choices = models.JSONField(
+        default=dict, blank=True, help_text="keys, text size, theme, highlighting, confirm mode"
+    )
     may_create = models.BooleanField(default=False, help_text="may make collections and campaigns")
     to_do_address = models.URLField(
-        blank=True, db_default="", help_text="by which the person opened this installation when asking for the to-do list by mail; empty: no mail"
+        blank=True,
+        db_default="",
+        help_text="by which the person opened this installation when asking for the to-do list by mail; empty: no mail",
     )
-    to_do_looked_at = models.DateTimeField(null=True, blank=True, help_text="when it was last looked whether there is anything to mail")
+    to_do_looked_at = models.DateTimeField(
+        null=True, blank=True, help_text="when it was last looked whether there is anything to mail"
+    )
     to_do_mailed_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
@@ -40,11 +53,19 @@ EVERY_SCOPE = " ".join(Scope.values)
 class ApiTokenRow(models.Model):
     """A token for scripts; only its SHA-256 digest is stored."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
+    )
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True)
-    scopes = models.CharField(max_length=60, default=EVERY_SCOPE, help_text="words of Scope with blanks between; those made before there were scopes have all")
-    expires_at = models.DateTimeField(null=True, blank=True, help_text="empty: made before tokens ended")
+    scopes = models.CharField(
+        max_length=60,
+        default=EVERY_SCOPE,
+        help_text="words of Scope with blanks between; those made before there were scopes have all",
+    )
+    expires_at = models.DateTimeField(
+        null=True, blank=True, help_text="empty: made before tokens ended"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
 

@@ -16,20 +16,34 @@ from pooling.selectors.described import described_collection, described_pool
 def described(campaign: Campaign) -> DescribedCampaign:
     """All that a file can say of it, of its collection and its pool."""
     pool = described_pool(campaign.pool) if campaign.pool is not None else {}
-    return DescribedCampaign(described_collection(campaign.collection), pool, described_campaign(campaign))
+    return DescribedCampaign(
+        described_collection(campaign.collection), pool, described_campaign(campaign)
+    )
 
 
 def described_campaign(campaign: Campaign) -> dict[str, Any]:
     newest = campaign.guidelines.order_by("number").last()
-    settings: dict[str, Any] = {"slug": campaign.slug, **{key.name: getattr(campaign, key.name) for key in SETTINGS}}
-    settings["scale"] = [{key.name: grade.get(key.name, key.default) for key in GRADE} for grade in campaign.scale]
+    settings: dict[str, Any] = {
+        "slug": campaign.slug,
+        **{key.name: getattr(campaign, key.name) for key in SETTINGS},
+    }
+    settings["scale"] = [
+        {key.name: grade.get(key.name, key.default) for key in GRADE} for grade in campaign.scale
+    ]
     settings |= {"seed": campaign.seed, "judge_kind": campaign.judge_kind}
     if newest is not None:
         settings["guidelines"] = newest.text
     gold = known_pairs(kept_pairs(campaign))
-    if are_in_doubt(own := {row["grade"] for row in gold if row["grade"] is not None}, campaign.grades):  # they are of the scale all the same
+    if are_in_doubt(
+        own := {row["grade"] for row in gold if row["grade"] is not None}, campaign.grades
+    ):  # they are of the scale all the same
         settings["gold_grades"] = [{"file_grade": grade, "grade": grade} for grade in sorted(own)]
-    settings |= {"gold": gold, "people": _people(campaign), "invitations": _invitations(campaign), "state": campaign.state}
+    settings |= {
+        "gold": gold,
+        "people": _people(campaign),
+        "invitations": _invitations(campaign),
+        "state": campaign.state,
+    }
     if campaign.state == Campaign.State.PAUSED:
         settings["paused_reason"] = campaign.paused_reason
     return settings
@@ -44,7 +58,9 @@ def known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:
 
 
 def _people(campaign: Campaign) -> list[dict[str, Any]]:
-    rows = campaign.memberships.order_by("role", "pseudonym").values_list("user__username", "role", "pseudonym", "standing", "standing_reason")
+    rows = campaign.memberships.order_by("role", "pseudonym").values_list(
+        "user__username", "role", "pseudonym", "standing", "standing_reason"
+    )
     names = ("user", "role", "pseudonym", "standing", "reason")
     return [dict(zip(names, row, strict=True)) for row in rows]
 
@@ -52,5 +68,9 @@ def _people(campaign: Campaign) -> list[dict[str, Any]]:
 def _invitations(campaign: Campaign) -> list[dict[str, Any]]:
     """Those that were not withdrawn."""
     names = ("name", "email", "role", "max_uses", "expires_at")
-    rows = campaign.invitations.filter(revoked_at=None).order_by("created_at", "pk").values_list(*names)
+    rows = (
+        campaign.invitations.filter(revoked_at=None)
+        .order_by("created_at", "pk")
+        .values_list(*names)
+    )
     return [dict(zip(names, row, strict=True)) for row in rows]

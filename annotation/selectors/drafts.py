@@ -16,23 +16,38 @@ from annotation.models import AuditEvent, Campaign, Membership, Pair
 from annotation.models.campaigns import default_scale
 from annotation.selectors.pairs import special_pairs
 
-TIMES = ("min_active_seconds", "idle_seconds", "expected_seconds", "lease_minutes", "pause_after_fast")
+TIMES = (
+    "min_active_seconds",
+    "idle_seconds",
+    "expected_seconds",
+    "lease_minutes",
+    "pause_after_fast",
+)
 
 
 class DraftContradiction(NamedTuple):
-    """step: the key of the settings step where it is mended, or `gold` for the page of known pairs."""
+    """step: the key of the settings step where it is mended, or `gold` for the page of known
+    pairs."""
 
     step: str
     says: str
 
 
 def contradictions(campaign: Campaign) -> list[DraftContradiction]:
-    """What would mislead annotators or leave pairs without a label, as sentences; empty when the campaign may open."""
-    return [*_guidelines(campaign), *_qualification(campaign), *_grades(campaign), *_times(campaign), *_limits(campaign)]
+    """What would mislead annotators or leave pairs without a label, as sentences; empty when the
+    campaign may open."""
+    return [
+        *_guidelines(campaign),
+        *_qualification(campaign),
+        *_grades(campaign),
+        *_times(campaign),
+        *_limits(campaign),
+    ]
 
 
 def contradicting_times(campaign: Campaign) -> list[str]:
-    """Times among its rules that cannot hold together: a draft does not open with them, a running campaign is warned."""
+    """Times among its rules that cannot hold together: a draft does not open with them, a running
+    campaign is warned."""
     return time_contradictions({name: getattr(campaign, name) for name in TIMES})
 
 
@@ -41,30 +56,50 @@ def _times(campaign: Campaign) -> list[DraftContradiction]:
 
 
 def _guidelines(campaign: Campaign) -> list[DraftContradiction]:
-    """Guidelines that explain a grade which the scale had before, or begins with, and has no more."""
+    """Guidelines that explain a grade which the scale had before, or begins with, and has no
+    more."""
     newest = campaign.guidelines.order_by("number").last()
     if newest is None:
         return []
     current = {str(grade["name"]).casefold() for grade in campaign.scale}
-    former = {str(grade["name"]) for scale in [default_scale(), *_former_scales(campaign)] for grade in scale}
-    gone = sorted(name for name in former if name.casefold() not in current and re.search(rf"\*\*{re.escape(name)}\*\*", newest.text, re.IGNORECASE))
+    former = {
+        str(grade["name"])
+        for scale in [default_scale(), *_former_scales(campaign)]
+        for grade in scale
+    }
+    gone = sorted(
+        name
+        for name in former
+        if name.casefold() not in current
+        and re.search(rf"\*\*{re.escape(name)}\*\*", newest.text, re.IGNORECASE)
+    )
     if not gone:
         return []
-    listed, grades = ", ".join(f"“{name}”" for name in gone), ", ".join(str(grade["name"]) for grade in campaign.scale)
+    listed, grades = (
+        ", ".join(f"“{name}”" for name in gone),
+        ", ".join(str(grade["name"]) for grade in campaign.scale),
+    )
     says = _("The guidelines explain %(names)s, which is no grade of the scale (%(grades)s).")
     return [DraftContradiction("guidelines", says % {"names": listed, "grades": grades})]
 
 
 def _former_scales(campaign: Campaign) -> list[list[dict[str, object]]]:
-    rows = AuditEvent.objects.filter(campaign=campaign, action=AuditAction.CHANGED_SETTINGS).values_list("details", flat=True)
-    return [details["changes"]["scale"][0] for details in rows if "scale" in details.get("changes", {})]
+    rows = AuditEvent.objects.filter(
+        campaign=campaign, action=AuditAction.CHANGED_SETTINGS
+    ).values_list("details", flat=True)
+    return [
+        details["changes"]["scale"][0] for details in rows if "scale" in details.get("changes", {})
+    ]
 
 
 def _qualification(campaign: Campaign) -> list[DraftContradiction]:
     n = special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
     if campaign.qualification_pass and not n:
         bar = f"{100 * campaign.qualification_pass:g} %"
-        says = _("%(share)s of the qualification pairs have to be right, and there is none: choose some, or ask for no qualification.")
+        says = _(
+            "%(share)s of the qualification pairs have to be right, and there is none: choose "
+            "some, or ask for no qualification."
+        )
         return [DraftContradiction("gold", says % {"share": bar})]
     if n and not campaign.qualification_pass:
         says = ngettext(
@@ -78,48 +113,77 @@ def _qualification(campaign: Campaign) -> list[DraftContradiction]:
 
 def _grades(campaign: Campaign) -> list[DraftContradiction]:
     contradictions = []
-    known = {grade for grade in campaign.pairs.exclude(gold_grade=None).values_list("gold_grade", flat=True) if grade is not None}
+    known = {
+        grade
+        for grade in campaign.pairs.exclude(gold_grade=None).values_list("gold_grade", flat=True)
+        if grade is not None
+    }
     if lost := known - {int(grade["value"]) for grade in campaign.scale}:
-        says = _("Known grades of pairs are not in the scale: %(grades)s.") % {"grades": ", ".join(map(str, sorted(lost)))}
+        says = _("Known grades of pairs are not in the scale: %(grades)s.") % {
+            "grades": ", ".join(map(str, sorted(lost)))
+        }
         contradictions.append(DraftContradiction("gold", says))
-    if campaign.spans == Campaign.Spans.REQUIRED and campaign.spans_from > int(campaign.scale[-1]["value"]):
-        says = _("Passages are required from grade %(spans_from)s up, and the scale ends before.") % {"spans_from": campaign.spans_from}
+    if campaign.spans == Campaign.Spans.REQUIRED and campaign.spans_from > int(
+        campaign.scale[-1]["value"]
+    ):
+        says = _(
+            "Passages are required from grade %(spans_from)s up, and the scale ends before."
+        ) % {"spans_from": campaign.spans_from}
         contradictions.append(DraftContradiction("rules", says))
     return contradictions
 
 
 def _limits(campaign: Campaign) -> list[DraftContradiction]:
     """A target that the daily limit lets nobody reach by the deadline."""
-    limit, wanted, now = campaign.daily_limit, min(campaign.target_per_annotator, campaign.n_pairs), timezone.now()
+    limit, wanted, now = (
+        campaign.daily_limit,
+        min(campaign.target_per_annotator, campaign.n_pairs),
+        timezone.now(),
+    )
     if limit is None or campaign.deadline is None or campaign.deadline <= now:
         return []
     days = most_days(campaign.deadline - now)
     if limit * days >= wanted:
         return []
-    figures = {"wanted": f"{wanted:,}", "limit": f"{limit:,}", "days": f"{days:,}", "most": f"{limit * days:,}"}
+    figures = {
+        "wanted": f"{wanted:,}",
+        "limit": f"{limit:,}",
+        "days": f"{days:,}",
+        "most": f"{limit * days:,}",
+    }
     says = _(
-        "Each annotator is asked for %(wanted)s judgements and may make %(limit)s a day: at most %(most)s on the %(days)s days until the deadline. "
+        "Each annotator is asked for %(wanted)s judgements and may make %(limit)s a day: at most "
+        "%(most)s on the %(days)s days until the deadline. "
         "Raise the daily limit, move the deadline, or ask for fewer."
     )
     return [DraftContradiction("rules", says % figures)]
 
 
 def too_few_in_time(campaign: Campaign, needed: int) -> str:
-    """Annotators so far whose daily limits let them make fewer judgements by the deadline than are needed, as a sentence; empty where they do not."""
+    """Annotators so far whose daily limits let them make fewer judgements by the deadline than are
+    needed, as a sentence; empty where they do not."""
     now = timezone.now()
     if campaign.deadline is None or campaign.deadline <= now:
         return ""
-    annotators = list(campaign.memberships.filter(role=Membership.Role.ANNOTATOR, standing=Membership.Standing.ACTIVE))
+    annotators = list(
+        campaign.memberships.filter(
+            role=Membership.Role.ANNOTATOR, standing=Membership.Standing.ACTIVE
+        )
+    )
     for one in annotators:
         one.campaign = campaign  # whose target and limit they have, but for their own
-    bounds = [(None if campaign.continue_after_target else one.goal, one.day_limit) for one in annotators]
+    bounds = [
+        (None if campaign.continue_after_target else one.goal, one.day_limit) for one in annotators
+    ]
     most = most_in_time(bounds, n_days=most_days(campaign.deadline - now), n_pairs=campaign.n_pairs)
     if most >= needed or all(limit is None for _target, limit in bounds):
         return ""
     says = ngettext(
-        "With the daily limits %(n)s annotator makes at most %(most)s of %(needed)s judgements by the deadline: invite more, raise a limit, or move the "
+        "With the daily limits %(n)s annotator makes at most %(most)s of %(needed)s judgements by "
+        "the deadline: invite more, raise a limit, or move the "
         "deadline.",
-        "With the daily limits %(n)s annotators make at most %(most)s of %(needed)s judgements by the deadline: invite more, raise a limit, or move the "
+        "With the daily limits %(n)s annotators make at most %(most)s of %(needed)s judgements by "
+        "the deadline: invite more, raise a limit, or move the "
         "deadline.",
         len(annotators),
     )

@@ -1,4 +1,5 @@
-"""The guidelines as the judging page shows them, and whether an annotator has to read them first."""
+"""The guidelines as the judging page shows them, and whether an annotator has to read them
+first."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from annotation.models import Campaign, GuidelineVersion, Membership
 def newest_guideline(campaign: Campaign) -> GuidelineVersion | None:
     if not campaign.newest_guideline:
         return None
-    return GuidelineVersion.objects.filter(campaign=campaign, number=campaign.newest_guideline).first()
+    return GuidelineVersion.objects.filter(
+        campaign=campaign, number=campaign.newest_guideline
+    ).first()
 
 
 def guideline(version: GuidelineVersion) -> dict[str, Any]:
@@ -20,5 +23,7 @@ def guideline(version: GuidelineVersion) -> dict[str, Any]:
 
 def must_read(annotator: Membership) -> bool:
     """Whether the guidelines have changed, since the annotator read them, by more than examples."""
-    unread = GuidelineVersion.objects.filter(campaign=annotator.campaign_id, number__gt=annotator.guideline_read)
+    unread = GuidelineVersion.objects.filter(
+        campaign=annotator.campaign_id, number__gt=annotator.guideline_read
+    )
     return not annotator.guideline_read or unread.filter(adds_example=False).exists()

@@ -1,4 +1,5 @@
-"""What the judging page asks: the annotator's situation and progress, the pairs in hand, the history; and an audit of the counters."""
+"""What the judging page asks: the annotator's situation and progress, the pairs in hand, the
+history; and an audit of the counters."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ RETRY_AFTER_S = 30
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """judged: pairs with an own judgement that is not too fast (qualification apart). today: since midnight of the annotator's clock.
-    unread_answers: of the manager, to own questions."""
+    """judged: pairs with an own judgement that is not too fast (qualification apart). today: since
+    midnight of the annotator's clock. unread_answers: of the manager, to own questions."""
 
     judged: int
     target: int | None
@@ -60,7 +61,11 @@ def zone_of(annotator: Membership) -> zoneinfo.ZoneInfo:
     """The annotator's time zone, from the profile; else the installation's."""
     name = getattr(getattr(annotator.user, "profile", None), "time_zone", "")
     try:
-        return zoneinfo.ZoneInfo(name) if name else zoneinfo.ZoneInfo(timezone.get_default_timezone_name())
+        return (
+            zoneinfo.ZoneInfo(name)
+            if name
+            else zoneinfo.ZoneInfo(timezone.get_default_timezone_name())
+        )
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         return zoneinfo.ZoneInfo("UTC")
 
@@ -72,23 +77,31 @@ def choices_of(annotator: Membership) -> dict[str, Any]:
 
 
 def judged_today(annotator: Membership, now: datetime) -> tuple[datetime, int]:
-    """(the last midnight by the annotator's clock, how many pairs were judged since): as counted with each judgement, or counted now."""
+    """(the last midnight by the annotator's clock, how many pairs were judged since): as counted
+    with each judgement, or counted now."""
     since = scheduling.day_start(now, zone_of(annotator))
     if annotator.today_since == since:
         return since, annotator.n_today
     if not annotator.n_judged:  # which are the same pairs, of every day
         return since, 0
     own = Judgement.objects.filter(membership=annotator, current=True, judged_at__gte=since)
-    return since, own.exclude(standing=Judgement.Standing.TOO_FAST).exclude(pair__kind=Pair.Kind.QUALIFICATION).count()
+    return since, own.exclude(standing=Judgement.Standing.TOO_FAST).exclude(
+        pair__kind=Pair.Kind.QUALIFICATION
+    ).count()
 
 
 def progress(annotator: Membership, *, now: datetime) -> AnnotatorProgress:
     today = judged_today(annotator, now)[1]
-    return AnnotatorProgress(annotator.n_judged, annotator.goal, today, annotator.day_limit, annotator.unread_answers)
+    return AnnotatorProgress(
+        annotator.n_judged, annotator.goal, today, annotator.day_limit, annotator.unread_answers
+    )
 
 
-def situation(annotator: Membership, *, now: datetime, continue_after_target: bool = False) -> Situation:
-    """Whether the annotator may judge now, and if not, why. The first reason that holds is given, the most final first."""
+def situation(
+    annotator: Membership, *, now: datetime, continue_after_target: bool = False
+) -> Situation:
+    """Whether the annotator may judge now, and if not, why. The first reason that holds is given,
+    the most final first."""
     campaign, own = annotator.campaign, progress(annotator, now=now)
 
     def say(state: str, message: str, **details: Any) -> Situation:
@@ -97,18 +110,40 @@ def situation(annotator: Membership, *, now: datetime, continue_after_target: bo
     if campaign.state == Campaign.State.DRAFT:
         return say("draft", _("This campaign has not been opened yet."))
     if campaign.state == Campaign.State.CLOSED:
-        return say("closed", _("This campaign is closed. Thank you for your work."), **parting(annotator))
+        return say(
+            "closed", _("This campaign is closed. Thank you for your work."), **parting(annotator)
+        )
     if annotator.standing == Membership.Standing.EXCLUDED:
-        return say("excluded", _("You no longer take part in this campaign. Ask its manager if you think that is wrong."))
+        return say(
+            "excluded",
+            _(
+                "You no longer take part in this campaign. Ask its manager if you think that is wrong."
+            ),
+        )
     if campaign.deadline is not None and campaign.deadline <= now:
-        return say("deadline_passed", _("The deadline has passed. Thank you for your work."), deadline=campaign.deadline, **parting(annotator))
+        return say(
+            "deadline_passed",
+            _("The deadline has passed. Thank you for your work."),
+            deadline=campaign.deadline,
+            **parting(annotator),
+        )
     if annotator.standing == Membership.Standing.PAUSED:
-        return say("paused", _("Your judging is paused."), reason=annotator.standing_reason, who="person")
+        return say(
+            "paused", _("Your judging is paused."), reason=annotator.standing_reason, who="person"
+        )
     if campaign.state == Campaign.State.PAUSED:
-        return say("paused", _("The campaign is paused."), reason=campaign.paused_reason, who="campaign")
+        return say(
+            "paused", _("The campaign is paused."), reason=campaign.paused_reason, who="campaign"
+        )
     if campaign.consent_text and annotator.consented_at is None:
-        return say("consent_needed", _("Please read and accept the terms first."), consent_html=markdown(campaign.consent_text))
-    version = newest_guideline(campaign) if annotator.guideline_read < campaign.newest_guideline else None
+        return say(
+            "consent_needed",
+            _("Please read and accept the terms first."),
+            consent_html=markdown(campaign.consent_text),
+        )
+    version = (
+        newest_guideline(campaign) if annotator.guideline_read < campaign.newest_guideline else None
+    )
     if version is not None and must_read(annotator):
         message = (
             _("The guidelines have changed; please read them before you go on.")
@@ -127,21 +162,38 @@ def situation(annotator: Membership, *, now: datetime, continue_after_target: bo
             needed=qualification.needed(campaign, result.total),
         )
     may_continue = campaign.continue_after_target
-    if own.target is not None and own.judged >= own.target and not (continue_after_target and may_continue):
-        reached = ngettext("You reached %(n)s judgement. Thank you.", "You reached %(n)s judgements. Thank you.", own.target)
-        return say("target_reached", reached % {"n": f"{own.target:,}"}, may_continue=may_continue, **thanks_and_code(campaign))
+    if (
+        own.target is not None
+        and own.judged >= own.target
+        and not (continue_after_target and may_continue)
+    ):
+        reached = ngettext(
+            "You reached %(n)s judgement. Thank you.",
+            "You reached %(n)s judgements. Thank you.",
+            own.target,
+        )
+        return say(
+            "target_reached",
+            reached % {"n": f"{own.target:,}"},
+            may_continue=may_continue,
+            **thanks_and_code(campaign),
+        )
     if own.daily_limit is not None and own.today >= own.daily_limit:
-        return say("daily_limit", _("That is %(n)s for today, the daily limit. Come back tomorrow.") % {"n": own.today})
+        return say(
+            "daily_limit",
+            _("That is %(n)s for today, the daily limit. Come back tomorrow.") % {"n": own.today},
+        )
     return say("judging", "", **({"guideline": guideline(version)} if version else {}))
 
 
 def when_nothing_is_free(annotator: Membership, now: datetime) -> tuple[str, str, dict[str, Any]]:
     """(state, message, details) for an annotator for whom there is no pair: nothing now, or done.
 
-    Pairs that others hold may come back when their leases end, and those without a text when it is imported: somebody who has
-    judged nothing yet waits for them, everybody else is done.
-    """
-    pairs = kept_pairs(annotator.campaign).filter(kind=Pair.Kind.NORMAL, counted__lt=F("needed"), held__gt=0)
+    Pairs that others hold may come back when their leases end, and those without a text when it is
+    imported: somebody who has judged nothing yet waits for them, everybody else is done."""
+    pairs = kept_pairs(annotator.campaign).filter(
+        kind=Pair.Kind.NORMAL, counted__lt=F("needed"), held__gt=0
+    )
     if annotator.topic_rows:
         pairs = pairs.filter(topic_row__in=annotator.topic_rows)
     judged = Judgement.objects.filter(membership=annotator, current=True).values("pair_id")
@@ -155,27 +207,59 @@ def when_nothing_is_free(annotator: Membership, now: datetime) -> tuple[str, str
         waiting = held_back(annotator.campaign, annotator.topic_rows)
         if waiting and not annotator.n_judged:
             message = _(
-                "The documents of this campaign are not there yet; its manager has to import them. We look again every %(seconds)s seconds."
+                "The documents of this campaign are not there yet; its manager has to import "
+                "them. We look again every %(seconds)s seconds."
             ) % {"seconds": RETRY_AFTER_S}
-            return "nothing_now", message, {"retry_after_s": RETRY_AFTER_S, "may_return": 0, "next_return_at": None, "without_documents": waiting}
+            return (
+                "nothing_now",
+                message,
+                {
+                    "retry_after_s": RETRY_AFTER_S,
+                    "may_return": 0,
+                    "next_return_at": None,
+                    "without_documents": waiting,
+                },
+            )
         nothing = _("There is nothing left for you to judge in this campaign.")
-        later = ngettext("One pair waits for its document.", "%(n)s pairs wait for their documents.", waiting) % {"n": waiting} if waiting else ""
-        return "done", " ".join(part for part in (nothing, later, _("Thank you.")) if part), thanks_and_code(annotator.campaign)
+        later = (
+            ngettext(
+                "One pair waits for its document.", "%(n)s pairs wait for their documents.", waiting
+            )
+            % {"n": waiting}
+            if waiting
+            else ""
+        )
+        return (
+            "done",
+            " ".join(part for part in (nothing, later, _("Thank you.")) if part),
+            thanks_and_code(annotator.campaign),
+        )
     minutes = max(1, round((figures["soonest"] - now) / timedelta(minutes=1)))
-    message = (
-        _("All remaining pairs are with others; we look again every %(seconds)s seconds (%(n)s may come back, the first within %(minutes)s min).")
-        % {"seconds": RETRY_AFTER_S, "n": figures["n"], "minutes": minutes}
+    message = _(
+        "All remaining pairs are with others; we look again every %(seconds)s seconds (%(n)s may "
+        "come back, the first within %(minutes)s min)."
+    ) % {"seconds": RETRY_AFTER_S, "n": figures["n"], "minutes": minutes}
+    return (
+        "nothing_now",
+        message,
+        {
+            "retry_after_s": RETRY_AFTER_S,
+            "may_return": figures["n"],
+            "next_return_at": figures["soonest"],
+        },
     )
-    return "nothing_now", message, {"retry_after_s": RETRY_AFTER_S, "may_return": figures["n"], "next_return_at": figures["soonest"]}
 
 
 def n_live(annotator: Membership, now: datetime) -> int:
     """How many leases of the annotator live and have not expired."""
-    return Lease.objects.filter(membership=annotator, state=Lease.State.LIVE, expires_at__gt=now).count()
+    return Lease.objects.filter(
+        membership=annotator, state=Lease.State.LIVE, expires_at__gt=now
+    ).count()
 
 
 class PairText(NamedTuple):
-    """What an annotator sees of a pair, as it is stored. docno alone where the document has no stored text: then text is None."""
+    """What an annotator sees of a pair, as it is stored. docno alone where the document has no
+    stored text: then text is None."""
 
     pair: int
     topic: str
@@ -190,8 +274,9 @@ class PairText(NamedTuple):
 
 
 class InHand(NamedTuple):
-    """A live lease as the page needs it. left_in_topic: how many more pairs of this topic follow in the annotator's block, as it looks
-    now: until it is full, or no pair of the topic is free in the band. skipped: whether the pair was put aside before."""
+    """A live lease as the page needs it. left_in_topic: how many more pairs of this topic follow in
+    the annotator's block, as it looks now: until it is full, or no pair of the topic is free in the
+    band. skipped: whether the pair was put aside before."""
 
     order: int
     token: uuid.UUID
@@ -225,33 +310,67 @@ def in_hand(annotator: Membership) -> list[InHand]:
     }
     leases_in_hand: list[InHand] = []
     later: Counter[int] = Counter()  # leases of each topic that come after
-    follow: Counter[int] = Counter()  # pairs of each topic that follow by the nearest of them, which may stand in a lower band
-    for order, token, served_at, expires_at, why, topic, skipped, n_free, *shown in reversed(rows_of(IN_HAND, values)):
+    follow: Counter[int] = (
+        Counter()
+    )  # pairs of each topic that follow by the nearest of them, which may stand in a lower band
+    for order, token, served_at, expires_at, why, topic, skipped, n_free, *shown in reversed(
+        rows_of(IN_HAND, values)
+    ):
         place = (json.loads(why) if isinstance(why, str) else why).get("topic_in_a_row", 1)
         following = n_free if topic == annotator.current_topic_row else 0
-        left = max(0, min(campaign.block_length - place, max(following + later[topic], follow[topic])))
+        left = max(
+            0, min(campaign.block_length - place, max(following + later[topic], follow[topic]))
+        )
         later[topic] += 1
         follow[topic] = left + 1
         text = PairText(*shown)
-        leases_in_hand.append(InHand(order, uuid.UUID(str(token)), time_of_row(served_at), time_of_row(expires_at), left, bool(skipped), text))
+        leases_in_hand.append(
+            InHand(
+                order,
+                uuid.UUID(str(token)),
+                time_of_row(served_at),
+                time_of_row(expires_at),
+                left,
+                bool(skipped),
+                text,
+            )
+        )
     return leases_in_hand[::-1]
 
 
 def pair_text(pair: Pair) -> PairText:
     entry = pair.entry
     topic, document = entry.topic, entry.document
-    stored = (document.title, document.text, document.fields, document.n_words) if document else (None, None, None, None)
-    return PairText(pair.pk, topic.topic_id, topic.text, topic.description, topic.narrative, entry.docno, *stored)
+    stored = (
+        (document.title, document.text, document.fields, document.n_words)
+        if document
+        else (None, None, None, None)
+    )
+    return PairText(
+        pair.pk,
+        topic.topic_id,
+        topic.text,
+        topic.description,
+        topic.narrative,
+        entry.docno,
+        *stored,
+    )
 
 
 def pair_shown(pair: PairText, annotator: Membership, *, skipped: bool = False) -> dict[str, Any]:
-    """A pair as the annotator sees it: never rank, score, run, the known grade or anybody else's label."""
+    """A pair as the annotator sees it: never rank, score, run, the known grade or anybody else's
+    label."""
     campaign, text, n_words = annotator.campaign, pair.text or "", pair.n_words or 0
     shown = display.shown_words(n_words, campaign.truncate_words)
     fields = json.loads(pair.fields) if isinstance(pair.fields, str) else pair.fields
     return {
         "pair": pair.pair,
-        "topic": {"id": pair.topic, "text": pair.query, "description": pair.description, "narrative": pair.narrative},
+        "topic": {
+            "id": pair.topic,
+            "text": pair.query,
+            "description": pair.description,
+            "narrative": pair.narrative,
+        },
         "document": {
             "id": pair.docno,
             "title": pair.title or "",
@@ -262,7 +381,9 @@ def pair_shown(pair: PairText, annotator: Membership, *, skipped: bool = False) 
             "shown_words": shown,
             "shown_end": display.shown_end(text, shown),
             "idle_limit_s": display.idle_limit_s(campaign.idle_seconds, n_words),
-            "rotation": display.rotation(text, annotator.seed ^ pair.pair, words=shown) if campaign.rotate_text and text else 0,
+            "rotation": display.rotation(text, annotator.seed ^ pair.pair, words=shown)
+            if campaign.rotate_text and text
+            else 0,
             "lang": display.language(fields or {}),
             "dir": display.direction(fields or {}),
         },
@@ -272,13 +393,15 @@ def pair_shown(pair: PairText, annotator: Membership, *, skipped: bool = False) 
 
 
 def pair_to_read(pair: Pair) -> dict[str, Any]:
-    """A pair as annotators see it, from its beginning, for a manager who decides on it. pair: with campaign, entry, topic and document."""
+    """A pair as annotators see it, from its beginning, for a manager who decides on it. pair: with
+    campaign, entry, topic and document."""
     shown = pair_shown(pair_text(pair), Membership(campaign=pair.campaign))
     return {**shown, "document": {**shown["document"], "rotation": 0}}
 
 
 def leases_shown(leases: Sequence[InHand], annotator: Membership) -> list[dict[str, Any]]:
-    """`order` rises with the claims: the page shows pairs by it, in whatever order its answers arrive."""
+    """`order` rises with the claims: the page shows pairs by it, in whatever order its answers
+    arrive."""
     return [
         {
             "lease": str(lease.token),
@@ -293,24 +416,34 @@ def leases_shown(leases: Sequence[InHand], annotator: Membership) -> list[dict[s
 
 
 def has_judged(annotator: Membership) -> bool:
-    """Whether the annotator has a judgement that can be opened again: those of the qualification test cannot."""
+    """Whether the annotator has a judgement that can be opened again: those of the qualification
+    test cannot."""
     own = Judgement.objects.filter(membership=annotator).exclude(pair__kind=Pair.Kind.QUALIFICATION)
     return annotator.n_judged > 0 or own.exists()
 
 
-def history(annotator: Membership, *, limit: int, before: int | None, topic: str = "") -> list[dict[str, Any]]:
-    """The annotator's own judgements, the latest judged pair first; a revision does not move its pair.
+def history(
+    annotator: Membership, *, limit: int, before: int | None, topic: str = ""
+) -> list[dict[str, Any]]:
+    """The annotator's own judgements, the latest judged pair first; a revision does not move its
+    pair.
 
-    before: any judgement id of the pair after which to go on. topic: id of the only topic whose pairs are told; empty: of all.
-    """
+    before: any judgement id of the pair after which to go on. topic: id of the only topic whose
+    pairs are told; empty: of all."""
     firsts = Judgement.objects.filter(membership=annotator, revision=1)
     if topic:
         firsts = firsts.filter(pair__entry__topic__topic_id=topic)
     if before is not None:
-        pair_of = Judgement.objects.filter(pk=before, membership=annotator).values_list("pair_id", flat=True).first()
+        pair_of = (
+            Judgement.objects.filter(pk=before, membership=annotator)
+            .values_list("pair_id", flat=True)
+            .first()
+        )
         firsts = firsts.filter(pk__lt=firsts.filter(pair=pair_of).values("pk")[:1])
     pair_ids = list(firsts.order_by("-pk").values_list("pair_id", flat=True)[:limit])
-    rows = Judgement.objects.filter(membership=annotator, pair__in=pair_ids).select_related("pair__entry__topic", "pair__entry__document")
+    rows = Judgement.objects.filter(membership=annotator, pair__in=pair_ids).select_related(
+        "pair__entry__topic", "pair__entry__document"
+    )
     revisions: dict[int, list[Judgement]] = {}
     for row in rows.order_by("revision"):
         revisions.setdefault(row.pair_id, []).append(row)
@@ -334,19 +467,26 @@ def judgement_shown(revisions: list[Judgement]) -> dict[str, Any]:
         "standing": current.standing,
         "practice": current.pair.kind == Pair.Kind.QUALIFICATION,
         "may_revise": current.pair.kind != Pair.Kind.QUALIFICATION,
-        "revisions": [{"grade": row.grade, "cannot_reason": row.cannot_reason, "judged_at": row.judged_at} for row in revisions],
+        "revisions": [
+            {"grade": row.grade, "cannot_reason": row.cannot_reason, "judged_at": row.judged_at}
+            for row in revisions
+        ],
     }
 
 
 def revisions_of(annotator: Membership, judgement_id: int) -> list[Judgement]:
-    """All revisions of the pair to which an own judgement belongs, oldest first; empty when it is not one's own."""
+    """All revisions of the pair to which an own judgement belongs, oldest first; empty when it is
+    not one's own."""
     pair_of = Judgement.objects.filter(pk=judgement_id, membership=annotator).values("pair_id")[:1]
-    rows = Judgement.objects.filter(membership=annotator, pair=pair_of).select_related("pair__entry__topic", "pair__entry__document")
+    rows = Judgement.objects.filter(membership=annotator, pair=pair_of).select_related(
+        "pair__entry__topic", "pair__entry__document"
+    )
     return list(rows.order_by("revision"))
 
 
 def audit_invariants(campaign: Campaign) -> list[str]:
-    """Recompute every counter of a campaign from its judgements and leases; sentences about what does not agree, empty if all is well.
+    """Recompute every counter of a campaign from its judgements and leases; sentences about what
+    does not agree, empty if all is well.
 
     Holds at any moment between two transactions, also while annotators judge.
     """
@@ -359,12 +499,17 @@ def audit_invariants(campaign: Campaign) -> list[str]:
         .order_by()
     )
     held = dict(
-        Lease.objects.filter(pair__campaign=campaign, state=live, takes_slot=True).values_list("pair").annotate(n=Count("pk")).order_by()
+        Lease.objects.filter(pair__campaign=campaign, state=live, takes_slot=True)
+        .values_list("pair")
+        .annotate(n=Count("pk"))
+        .order_by()
     )
     n = campaign.judgements_per_pair
     for pair in Pair.objects.filter(campaign=campaign).iterator():
         if pair.counted != judged.get(pair.pk, 0):
-            faults.append(f"{pair}: {pair.counted} counted, but {judged.get(pair.pk, 0)} judgements count")
+            faults.append(
+                f"{pair}: {pair.counted} counted, but {judged.get(pair.pk, 0)} judgements count"
+            )
         if pair.held != held.get(pair.pk, 0):
             faults.append(f"{pair}: {pair.held} held, but {held.get(pair.pk, 0)} live leases")
         if pair.kind != Pair.Kind.NORMAL:
@@ -372,23 +517,51 @@ def audit_invariants(campaign: Campaign) -> list[str]:
         if pair.counted > pair.needed:
             faults.append(f"{pair}: {pair.counted} counted of {pair.needed} needed")
         if pair.beyond_depth != is_beyond(pair.priority, campaign.least_priority):
-            faults.append(f"{pair}: beyond_depth is {pair.beyond_depth} at priority {pair.priority}, the campaign's least is {campaign.least_priority}")
-        if not pair.unjudgeable and not pair.removed and not pair.is_left and pair.needed != max(wanted(pair, n), pair.counted):
+            faults.append(
+                f"{pair}: beyond_depth is {pair.beyond_depth} at priority {pair.priority}, the "
+                f"campaign's least is {campaign.least_priority}"
+            )
+        if (
+            not pair.unjudgeable
+            and not pair.removed
+            and not pair.is_left
+            and pair.needed != max(wanted(pair, n), pair.counted)
+        ):
             faults.append(f"{pair}: needs {pair.needed}, the campaign says {wanted(pair, n)}")
         if pair.started != (pair.counted + pair.held > 0):
-            faults.append(f"{pair}: started is {pair.started} with {pair.counted} counted and {pair.held} held")
-    current = Judgement.objects.filter(pair__campaign=campaign).values("pair", "membership").order_by()
-    broken = current.annotate(rows=Count("pk"), newest=Max("revision"), n_current=Count("pk", filter=Q(current=True))).filter(
-        ~Q(rows=F("newest")) | ~Q(n_current=1)
+            faults.append(
+                f"{pair}: started is {pair.started} with {pair.counted} counted and {pair.held} held"
+            )
+    current = (
+        Judgement.objects.filter(pair__campaign=campaign).values("pair", "membership").order_by()
     )
-    faults += [f"pair {row['pair']}, annotator {row['membership']}: revisions {row['rows']}, current {row['n_current']}" for row in broken]
-    newest = dict(Judgement.objects.filter(pair__campaign=campaign, current=True).values_list("pk", "revision"))
-    highest = Judgement.objects.filter(pair__campaign=campaign).values("pair", "membership").annotate(n=Max("revision")).order_by()
+    broken = current.annotate(
+        rows=Count("pk"), newest=Max("revision"), n_current=Count("pk", filter=Q(current=True))
+    ).filter(~Q(rows=F("newest")) | ~Q(n_current=1))
+    faults += [
+        f"pair {row['pair']}, annotator {row['membership']}: revisions {row['rows']}, current {row['n_current']}"
+        for row in broken
+    ]
+    newest = dict(
+        Judgement.objects.filter(pair__campaign=campaign, current=True).values_list(
+            "pk", "revision"
+        )
+    )
+    highest = (
+        Judgement.objects.filter(pair__campaign=campaign)
+        .values("pair", "membership")
+        .annotate(n=Max("revision"))
+        .order_by()
+    )
     if sorted(newest.values()) != sorted(row["n"] for row in highest):
         faults.append("a current judgement is not the newest revision")
-    for grade in Judgement.objects.filter(pair__campaign=campaign, current=True, standing=counted, grade=None):
+    for grade in Judgement.objects.filter(
+        pair__campaign=campaign, current=True, standing=counted, grade=None
+    ):
         faults.append(f"judgement {grade.pk} counts without a grade")
-    excluded = Judgement.objects.filter(pair__campaign=campaign, current=True, membership__standing="excluded", standing=counted).count()
+    excluded = Judgement.objects.filter(
+        pair__campaign=campaign, current=True, membership__standing="excluded", standing=counted
+    ).count()
     if excluded:
         faults.append(f"{excluded} judgements of excluded annotators count")
     own = dict(
@@ -401,5 +574,7 @@ def audit_invariants(campaign: Campaign) -> list[str]:
     )
     for member in campaign.memberships.all():
         if member.n_judged != own.get(member.pk, 0):
-            faults.append(f"{member}: {member.n_judged} judged by the counter, {own.get(member.pk, 0)} by the rows")
+            faults.append(
+                f"{member}: {member.n_judged} judged by the counter, {own.get(member.pk, 0)} by the rows"
+            )
     return faults

@@ -1,4 +1,5 @@
-"""What campaigns and memberships keep beside the counters of slots, recomputed from the rows: sentences about what does not agree.
+"""What campaigns and memberships keep beside the counters of slots, recomputed from the rows:
+sentences about what does not agree.
 
 `audit_invariants` of `annotation.selectors.judging` is about slots, leases and revisions.
 """
@@ -16,7 +17,13 @@ from annotation.core.judges import JudgeKind
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Pair, Question
 from annotation.selectors import machines
 from annotation.selectors.pairs import counts_of_pairs
-from annotation.services.slots import SAYING_SO, balance_slots, is_unjudgeable, number_saying_so, wanted
+from annotation.services.slots import (
+    SAYING_SO,
+    balance_slots,
+    is_unjudgeable,
+    number_saying_so,
+    wanted,
+)
 
 OTHER_THAN_ENTRY = (
     ~Q(topic_row=F("entry__topic_id"))
@@ -30,46 +37,78 @@ OTHER_THAN_ENTRY = (
 
 
 def own_faults(campaign: Campaign) -> list[str]:
-    """At any moment between two transactions, also while annotators judge: members' counters, slots of special pairs, frozen machine judges,
-    uses of invitations."""
-    return [*_of_members(campaign), *_of_special_pairs(campaign), *_of_machines(campaign), *_of_invitations(campaign)]
+    """At any moment between two transactions, also while annotators judge: members' counters, slots
+    of special pairs, frozen machine judges, uses of invitations."""
+    return [
+        *_of_members(campaign),
+        *_of_special_pairs(campaign),
+        *_of_machines(campaign),
+        *_of_invitations(campaign),
+    ]
 
 
 def late_faults(campaign: Campaign) -> list[str]:
-    """Of what follows a change in a transaction of its own: for a moment after a manager's deed, and while a job extends the pool, it may lag."""
-    faults = [f"{name} is {getattr(campaign, name)}, counted anew {so}" for name, so in figures_of(campaign).items() if getattr(campaign, name) != so]
+    """Of what follows a change in a transaction of its own: for a moment after a manager's deed,
+    and while a job extends the pool, it may lag."""
+    faults = [
+        f"{name} is {getattr(campaign, name)}, counted anew {so}"
+        for name, so in figures_of(campaign).items()
+        if getattr(campaign, name) != so
+    ]
     faults += _of_unjudgeable_pairs(campaign)
-    rows = Pair.objects.filter(OTHER_THAN_ENTRY, campaign=campaign).select_related("entry__topic").order_by("pk")
+    rows = (
+        Pair.objects.filter(OTHER_THAN_ENTRY, campaign=campaign)
+        .select_related("entry__topic")
+        .order_by("pk")
+    )
     for pair in rows:
         kept, so = of_entry(pair), as_entry_says(pair)
-        faults.append(f"{pair}: " + ", ".join(f"{name} is {kept[name]}, by its entry {value}" for name, value in so.items() if kept[name] != value))
+        faults.append(
+            f"{pair}: "
+            + ", ".join(
+                f"{name} is {kept[name]}, by its entry {value}"
+                for name, value in so.items()
+                if kept[name] != value
+            )
+        )
     return faults
 
 
 def figures_of(campaign: Campaign) -> dict[str, int]:
-    """What the campaign's row keeps of its pairs and guidelines, counted now: pairs of removed topics are left out."""
+    """What the campaign's row keeps of its pairs and guidelines, counted now: pairs of removed
+    topics are left out."""
     newest = campaign.guidelines.aggregate(n=Coalesce(Max("number"), 0))["n"]
     return counts_of_pairs(campaign) | {"newest_guideline": newest}
 
 
 def of_entry(pair: Pair) -> dict[str, Any]:
     """What the pair has copied from its entry, as it has it."""
-    return {name: getattr(pair, name) for name in ("topic_row", "priority", "position", "without_text", "removed")}
+    return {
+        name: getattr(pair, name)
+        for name in ("topic_row", "priority", "position", "without_text", "removed")
+    }
 
 
 def as_entry_says(pair: Pair) -> dict[str, Any]:
     """The same as its entry has it now."""
     entry = pair.entry
     return {
-        "topic_row": entry.topic_id, "priority": entry.priority, "position": entry.position,
-        "without_text": entry.document_id is None, "removed": entry.topic.removed_reason != "",
-    }  # fmt: skip
+        "topic_row": entry.topic_id,
+        "priority": entry.priority,
+        "position": entry.position,
+        "without_text": entry.document_id is None,
+        "removed": entry.topic.removed_reason != "",
+    }
 
 
 def judged_since_today(members: QuerySet[Membership]) -> dict[int, int]:
     """Member -> pairs judged since the midnight that its `n_today` was counted from."""
-    rows = Judgement.objects.filter(membership__in=members, current=True, judged_at__gte=F("membership__today_since"))
-    rows = rows.exclude(standing=Judgement.Standing.TOO_FAST).exclude(pair__kind=Pair.Kind.QUALIFICATION)
+    rows = Judgement.objects.filter(
+        membership__in=members, current=True, judged_at__gte=F("membership__today_since")
+    )
+    rows = rows.exclude(standing=Judgement.Standing.TOO_FAST).exclude(
+        pair__kind=Pair.Kind.QUALIFICATION
+    )
     return dict(rows.values_list("membership").annotate(n=Count("pk")).order_by())
 
 
@@ -79,10 +118,16 @@ def unread_answers(members: QuerySet[Membership]) -> dict[int, int]:
 
 
 def wrong_uses(campaign: Campaign) -> dict[int, int]:
-    """Invitation -> how often it was used by the audit trail, where it keeps another number. Earlier versions named none in the trail: one of theirs
-    may have more uses, and one of ours as many more as people have joined since without its being told by which, for an upgrade mixes both."""
-    trail = AuditEvent.objects.filter(campaign=campaign, action__in=(AuditAction.INVITED, AuditAction.JOINED))
-    trail = trail.exclude(subject__in=campaign.memberships.exclude(judge_kind=JudgeKind.PERSON).values("pseudonym"))
+    """Invitation -> how often it was used by the audit trail, where it keeps another number.
+    Earlier versions named none in the trail: one of theirs may have more uses, and one of ours as
+    many more as people have joined since without its being told by which, for an upgrade mixes
+    both."""
+    trail = AuditEvent.objects.filter(
+        campaign=campaign, action__in=(AuditAction.INVITED, AuditAction.JOINED)
+    )
+    trail = trail.exclude(
+        subject__in=campaign.memberships.exclude(judge_kind=JudgeKind.PERSON).values("pseudonym")
+    )
     made_at: dict[int, int] = {}
     told: Counter[int] = Counter()
     untold = []
@@ -96,7 +141,9 @@ def wrong_uses(campaign: Campaign) -> dict[int, int]:
     wrong = {}
     for pk, kept in campaign.invitations.values_list("pk", "n_uses"):
         so = told[pk]
-        if kept < so or (pk in made_at and kept > so + sum(event > made_at[pk] for event in untold)):
+        if kept < so or (
+            pk in made_at and kept > so + sum(event > made_at[pk] for event in untold)
+        ):
             wrong[pk] = so
     return wrong
 
@@ -104,7 +151,10 @@ def wrong_uses(campaign: Campaign) -> dict[int, int]:
 def _of_invitations(campaign: Campaign) -> list[str]:
     wrong = wrong_uses(campaign)
     rows = campaign.invitations.filter(pk__in=wrong).order_by("pk")
-    return [f"invitation {row.pk} ({row}): {row.n_uses} uses by the counter, {wrong[row.pk]} by the audit trail" for row in rows]
+    return [
+        f"invitation {row.pk} ({row}): {row.n_uses} uses by the counter, {wrong[row.pk]} by the audit trail"
+        for row in rows
+    ]
 
 
 def _of_members(campaign: Campaign) -> list[str]:
@@ -113,22 +163,35 @@ def _of_members(campaign: Campaign) -> list[str]:
     faults = []
     for member in members.order_by("pk"):
         if member.today_since is not None and member.n_today != today.get(member.pk, 0):
-            faults.append(f"{member}: {member.n_today} judged today by the counter, {today.get(member.pk, 0)} by the rows")
+            faults.append(
+                f"{member}: {member.n_today} judged today by the counter, {today.get(member.pk, 0)} by the rows"
+            )
         if member.unread_answers != unread.get(member.pk, 0):
-            faults.append(f"{member}: {member.unread_answers} unread answers by the counter, {unread.get(member.pk, 0)} by the rows")
+            faults.append(
+                f"{member}: {member.unread_answers} unread answers by the counter, "
+                f"{unread.get(member.pk, 0)} by the rows"
+            )
     return faults
 
 
 def _of_special_pairs(campaign: Campaign) -> list[str]:
-    """Those whose slots are not simply what the campaign says: `audit_invariants` passes them over."""
+    """Those whose slots are not simply what the campaign says: `audit_invariants` passes them
+    over."""
     n = campaign.judgements_per_pair
-    special = ~Q(kind=Pair.Kind.NORMAL) | Q(unjudgeable=True) | Q(removed=True) | Q(beyond_depth=True, counted=0)
+    special = (
+        ~Q(kind=Pair.Kind.NORMAL)
+        | Q(unjudgeable=True)
+        | Q(removed=True)
+        | Q(beyond_depth=True, counted=0)
+    )
     faults = []
     for pair in Pair.objects.filter(special, campaign=campaign).order_by("pk"):
         kept = pair.needed, pair.started
         balance_slots(pair, n)
         if kept != (pair.needed, pair.started):
-            faults.append(f"{pair}: needs {kept[0]} and started is {kept[1]}, settled anew {pair.needed} and {pair.started}")
+            faults.append(
+                f"{pair}: needs {kept[0]} and started is {kept[1]}, settled anew {pair.needed} and {pair.started}"
+            )
     return faults
 
 
@@ -136,13 +199,22 @@ def _of_unjudgeable_pairs(campaign: Campaign) -> list[str]:
     n, rows = campaign.judgements_per_pair, SAYING_SO.filter(pair__campaign=campaign)
     said = number_saying_so(rows)
     faults = []
-    for pair in Pair.objects.filter(Q(unjudgeable=True) | Q(pk__in=rows.values("pair")), campaign=campaign).order_by("pk"):
+    for pair in Pair.objects.filter(
+        Q(unjudgeable=True) | Q(pk__in=rows.values("pair")), campaign=campaign
+    ).order_by("pk"):
         if pair.unjudgeable != is_unjudgeable(pair, n, said.get(pair.pk, 0)):
             marked = "is marked" if pair.unjudgeable else "is not marked"
-            faults.append(f"{pair}: {marked} as one that cannot be judged, and {said.get(pair.pk, 0)} of {wanted(pair, n)} said so")
+            faults.append(
+                f"{pair}: {marked} as one that cannot be judged, and {said.get(pair.pk, 0)} of "
+                f"{wanted(pair, n)} said so"
+            )
     return faults
 
 
 def _of_machines(campaign: Campaign) -> list[str]:
     frozen = campaign.machine_judges.exclude(frozen_at=None).order_by("pk")
-    return [f"machine judge {one}: its labels are not those of its digest" for one in frozen if machines.digest_of(machines.labels_of(one)) != one.digest]
+    return [
+        f"machine judge {one}: its labels are not those of its digest"
+        for one in frozen
+        if machines.digest_of(machines.labels_of(one)) != one.digest
+    ]

@@ -19,7 +19,10 @@ def put_aside(annotator: Membership) -> list[dict[str, Any]]:
         {
             "pair": row.pair_id,
             "topic": {"id": row.pair.entry.topic.topic_id, "text": row.pair.entry.topic.text},
-            "document": {"id": row.pair.entry.docno, "title": row.pair.entry.document.title if row.pair.entry.document else ""},
+            "document": {
+                "id": row.pair.entry.docno,
+                "title": row.pair.entry.document.title if row.pair.entry.document else "",
+            },
             "at": row.created_at,
         }
         for row in rows.order_by("-created_at", "-pk")

@@ -1,4 +1,5 @@
-"""Frozen machine judges as the draw of a sampled pool needs them: by whose grades strata are made (SAMPLING 5.2)."""
+"""Frozen machine judges as the draw of a sampled pool needs them: by whose grades strata are made
+(SAMPLING 5.2)."""
 
 from __future__ import annotations
 
@@ -30,21 +31,32 @@ def named(judge: MachineJudge) -> str:
 def frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
     """(name by which a pool may be drawn, words) of those that are frozen."""
     judges = _managed(collection, user).exclude(frozen_at=None).order_by("campaign__slug", "name")
-    return [(named(judge), f"{judge.name} ({judge.model}), of {judge.campaign.name}") for judge in judges]
+    return [
+        (named(judge), f"{judge.name} ({judge.model}), of {judge.campaign.name}")
+        for judge in judges
+    ]
 
 
 def frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLabels:
-    """The labels of the judge called campaign/judge. Refused where the user manages no such campaign of the collection, or it is not frozen."""
+    """The labels of the judge called campaign/judge. Refused where the user manages no such
+    campaign of the collection, or it is not frozen."""
     slug, _slash, own = name.partition("/")
     judge = _managed(collection, user).filter(campaign__slug=slug, name=own).first()
     if judge is None:
         known = ", ".join(one for one, _words in frozen_judges(collection, user))
-        says = _("no machine judge of this collection is called %(name)s; there is %(known)s") if known else _(
-            "no machine judge of this collection is called %(name)s; none of it is frozen yet"
+        says = (
+            _("no machine judge of this collection is called %(name)s; there is %(known)s")
+            if known
+            else _(
+                "no machine judge of this collection is called %(name)s; none of it is frozen yet"
+            )
         )
         raise Refused(says % {"name": repr(name[:100]), "known": known})
     if judge.frozen_at is None:
-        says = _("%(judge)s is not frozen: its labels could still change once the sample is known. Freeze it on the page Machines first")
+        says = _(
+            "%(judge)s is not frozen: its labels could still change once the sample is known. "
+            "Freeze it on the page Machines first"
+        )
         raise Refused(says % {"judge": judge.name})
     highest = max(int(grade["value"]) for grade in judge.scale)
     at = judge.frozen_at.isoformat(timespec="seconds")

@@ -1,4 +1,5 @@
-"""What is known of machine judges: pairs they are asked about, counts, costs, labels. Managers' pages and files only."""
+"""What is known of machine judges: pairs they are asked about, counts, costs, labels. Managers'
+pages and files only."""
 
 from __future__ import annotations
 
@@ -11,7 +12,14 @@ from typing import Any
 from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Cast, Coalesce, Concat, Length
 
-from annotation.core.machine_prompts import LONGEST_TEXT, Asked, Grade, PromptTemplate, label_of, tokens_of
+from annotation.core.machine_prompts import (
+    LONGEST_TEXT,
+    Asked,
+    Grade,
+    PromptTemplate,
+    label_of,
+    tokens_of,
+)
 from annotation.machine.asking import EXPECTED_ANSWER, Estimate, PairToJudge
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, MachineJudge, MachineLabel
@@ -25,10 +33,11 @@ Labels = dict[tuple[str, str], int]
 
 @dataclass(frozen=True)
 class AnswerCounts:
-    """pairs: of the pool's kept topics. without_text: which it cannot be asked about. labelled: with a label. outcomes: answers by what they are.
+    """pairs: of the pool's kept topics. without_text: which it cannot be asked about. labelled:
+    with a label. outcomes: answers by what they are.
 
-    waiting: asked and never answered. calls: ever made. troubles: calls without an answer, by what was wrong. cost: sum of what was counted.
-    """
+    waiting: asked and never answered. calls: ever made. troubles: calls without an answer, by what
+    was wrong. cost: sum of what was counted."""
 
     pairs: int
     without_text: int
@@ -58,8 +67,14 @@ def frozen_of(campaign: Campaign) -> list[MachineJudge]:
 
 def job_of(judge: MachineJudge, *, active: bool = False) -> Job | None:
     """The last job that asked it."""
-    runs = Job.objects.filter(kind=RUN, campaign_id=judge.campaign_id, parameters__machine=judge.pk).order_by("-created_at")
-    return (runs.filter(state__in=Job.ACTIVE) if active else runs).select_related("collection", "created_by").first()
+    runs = Job.objects.filter(
+        kind=RUN, campaign_id=judge.campaign_id, parameters__machine=judge.pk
+    ).order_by("-created_at")
+    return (
+        (runs.filter(state__in=Job.ACTIVE) if active else runs)
+        .select_related("collection", "created_by")
+        .first()
+    )
 
 
 def entries_of(campaign: Campaign) -> QuerySet[PoolEntry]:
@@ -70,14 +85,26 @@ def entries_of(campaign: Campaign) -> QuerySet[PoolEntry]:
 
 
 def pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
-    """In the pool's order, with what the machine sees of each: no rank, no run, no label of anybody. Pairs without text are left out."""
-    columns = ("topic__topic_id", "docno", "topic__text", "topic__description", "topic__narrative", "document_id")
-    rows = list(entries_of(judge.campaign).exclude(document=None).order_by("position").values_list(*columns))
+    """In the pool's order, with what the machine sees of each: no rank, no run, no label of
+    anybody. Pairs without text are left out."""
+    columns = (
+        "topic__topic_id",
+        "docno",
+        "topic__text",
+        "topic__description",
+        "topic__narrative",
+        "document_id",
+    )
+    rows = list(
+        entries_of(judge.campaign).exclude(document=None).order_by("position").values_list(*columns)
+    )
     texts: dict[int, tuple[str, str]] = {}
     wanted = sorted({row[5] for row in rows})
     for start in range(0, len(wanted), 500):
         part = Document.objects.filter(pk__in=wanted[start : start + 500])
-        texts.update((pk, (title, text)) for pk, title, text in part.values_list("pk", "title", "text"))
+        texts.update(
+            (pk, (title, text)) for pk, title, text in part.values_list("pk", "title", "text")
+        )
     return [
         PairToJudge(topic, docno, Asked(query, narrative or description, *texts[document]))
         for topic, docno, query, description, narrative, document in rows
@@ -86,14 +113,22 @@ def pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
 
 
 def estimate(judge: MachineJudge) -> Estimate:
-    """Calls, tokens and cost of what has no answer yet, four characters a token: sums of the database, no text is read."""
+    """Calls, tokens and cost of what has no answer yet, four characters a token: sums of the
+    database, no text is read."""
     entries = entries_of(judge.campaign).exclude(document=None)
     sums = entries.annotate(own=Length("document__title") + Length("document__text") + 1).aggregate(
-        n=Count("pk"), own=Sum("own"), query=Sum(Length("topic__text")), need=Sum(Coalesce(Length("topic__narrative"), 0) + Length("topic__description"))
+        n=Count("pk"),
+        own=Sum("own"),
+        query=Sum(Length("topic__text")),
+        need=Sum(Coalesce(Length("topic__narrative"), 0) + Length("topic__description")),
     )
     n = sums["n"]
-    scale = [Grade(grade["value"], grade["name"], grade.get("explanation", "")) for grade in judge.scale]
-    template = PromptTemplate(judge.prompt_name, judge.prompt_version, judge.prompt_text or "$query$scale$document")
+    scale = [
+        Grade(grade["value"], grade["name"], grade.get("explanation", "")) for grade in judge.scale
+    ]
+    template = PromptTemplate(
+        judge.prompt_name, judge.prompt_version, judge.prompt_text or "$query$scale$document"
+    )
     frame = tokens_of(template.messages(Asked("", "", "", ""), scale, judge.guidelines))
     answered = judge.labels.exclude(state=MachineLabel.State.ASKED).count()
     calls = max(n * judge.samples - answered, 0)
@@ -104,7 +139,10 @@ def estimate(judge: MachineJudge) -> Estimate:
 
 
 def price(judge: MachineJudge, tokens_in: int, tokens_out: int) -> float:
-    return (tokens_in * judge.limits.get("price_in", 0.0) + tokens_out * judge.limits.get("price_out", 0.0)) / 1e6
+    return (
+        tokens_in * judge.limits.get("price_in", 0.0)
+        + tokens_out * judge.limits.get("price_out", 0.0)
+    ) / 1e6
 
 
 def counts_of(judge: MachineJudge) -> AnswerCounts:
@@ -113,13 +151,25 @@ def counts_of(judge: MachineJudge) -> AnswerCounts:
 
 def counts_of_each(campaign: Campaign, judges: Sequence[MachineJudge]) -> dict[int, AnswerCounts]:
     """By the row of the judge: of the pool one statement, of all their answers another."""
-    size = entries_of(campaign).aggregate(pairs=Count("pk"), without_text=Count("pk", filter=Q(document=None)))
-    in_pool = Exists(entries_of(campaign).order_by().filter(topic=OuterRef("topic"), docno=OuterRef("docno")))
+    size = entries_of(campaign).aggregate(
+        pairs=Count("pk"), without_text=Count("pk", filter=Q(document=None))
+    )
+    in_pool = Exists(
+        entries_of(campaign).order_by().filter(topic=OuterRef("topic"), docno=OuterRef("docno"))
+    )
     pair = Concat(Cast("topic_id", CharField()), Value(" "), "docno")
     states = {state: Count("pk", filter=Q(state=state)) for state in MachineLabel.State.values}
-    sums = {"made": Coalesce(Sum("calls"), 0), "sent": Coalesce(Sum("tokens_in"), 0), "received": Coalesce(Sum("tokens_out"), 0)}
+    sums = {
+        "made": Coalesce(Sum("calls"), 0),
+        "sent": Coalesce(Sum("tokens_in"), 0),
+        "received": Coalesce(Sum("tokens_out"), 0),
+    }
     labelled = Count(pair, distinct=True, filter=Q(state=MachineLabel.State.GRADED) & in_pool)
-    rows = MachineLabel.objects.filter(judge__in=judges).values("judge_id").annotate(**states, **sums, labelled=labelled)
+    rows = (
+        MachineLabel.objects.filter(judge__in=judges)
+        .values("judge_id")
+        .annotate(**states, **sums, labelled=labelled)
+    )
     row_of = {row["judge_id"]: row for row in rows}
     return {judge.pk: _counts(judge, size, row_of.get(judge.pk, {})) for judge in judges}
 
@@ -129,14 +179,23 @@ def _counts(judge: MachineJudge, size: Mapping[str, int], row: Mapping[str, int]
     outcomes = {state: row.get(state, 0) for state in ("graded", "refused", "malformed")}
     sent, received = row.get("sent", 0), row.get("received", 0)
     return AnswerCounts(
-        pairs=size["pairs"], without_text=size["without_text"], labelled=row.get("labelled", 0), answers=sum(outcomes.values()), outcomes=outcomes,
-        waiting=row.get(MachineLabel.State.ASKED, 0), calls=row.get("made", 0), tokens_in=sent, tokens_out=received,
-        cost=price(judge, sent, received), troubles=judge.troubles,
-    )  # fmt: skip
+        pairs=size["pairs"],
+        without_text=size["without_text"],
+        labelled=row.get("labelled", 0),
+        answers=sum(outcomes.values()),
+        outcomes=outcomes,
+        waiting=row.get(MachineLabel.State.ASKED, 0),
+        calls=row.get("made", 0),
+        tokens_in=sent,
+        tokens_out=received,
+        cost=price(judge, sent, received),
+        troubles=judge.troubles,
+    )
 
 
 def labels_of(judge: MachineJudge) -> Labels:
-    """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade are not in it. By topic and document as bytes."""
+    """The most frequent grade of each pair's samples, the lowest of several; pairs without a grade
+    are not in it. By topic and document as bytes."""
     graded = judge.labels.filter(state=MachineLabel.State.GRADED)
     grades: dict[tuple[str, str], list[int]] = {}
     for topic, docno, grade in graded.values_list("topic__topic_id", "docno", "grade"):
@@ -157,13 +216,29 @@ def label_lines(labels: Labels) -> Iterator[str]:
 
 
 def described(judge: MachineJudge) -> dict[str, Any]:
-    """Provenance: what stands beside its labels wherever they leave the campaign. No key and nobody's name."""
+    """Provenance: what stands beside its labels wherever they leave the campaign. No key and
+    nobody's name."""
     return {
-        "name": judge.name, "source": judge.source, "model": judge.model, "related": judge.related, "file": judge.file_name,
-        "prompt": {"name": judge.prompt_name, "version": judge.prompt_version, "text": judge.prompt_text} if judge.prompt_text else None,
-        "scale": judge.scale, "guidelines": judge.guidelines, "parameters": judge.parameters, "samples": judge.samples,
-        "frozen_at": _moment(judge.frozen_at), "drawn_at": _drawn_at(judge.campaign), "digest": judge.digest,
-    }  # fmt: skip
+        "name": judge.name,
+        "source": judge.source,
+        "model": judge.model,
+        "related": judge.related,
+        "file": judge.file_name,
+        "prompt": {
+            "name": judge.prompt_name,
+            "version": judge.prompt_version,
+            "text": judge.prompt_text,
+        }
+        if judge.prompt_text
+        else None,
+        "scale": judge.scale,
+        "guidelines": judge.guidelines,
+        "parameters": judge.parameters,
+        "samples": judge.samples,
+        "frozen_at": _moment(judge.frozen_at),
+        "drawn_at": _drawn_at(judge.campaign),
+        "digest": judge.digest,
+    }
 
 
 def _moment(at: datetime | None) -> str | None:
@@ -171,15 +246,31 @@ def _moment(at: datetime | None) -> str | None:
 
 
 def _drawn_at(campaign: Campaign) -> str | None:
-    """When the campaign's sample was drawn; None where its pool is no sample. Later stages go on in the same shuffle."""
-    return _moment(campaign.pool.built_at) if campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED else None
+    """When the campaign's sample was drawn; None where its pool is no sample. Later stages go on in
+    the same shuffle."""
+    return (
+        _moment(campaign.pool.built_at)
+        if campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED
+        else None
+    )
 
 
 def first_line(judge: MachineJudge) -> str:
     """Of a file of its labels: whose they are."""
-    prompt = f"prompt {judge.prompt_name} {judge.prompt_version}" if judge.prompt_text else f"from the file {judge.file_name}"
-    frozen = f"frozen {judge.frozen_at:%Y-%m-%d}, sha256 {judge.digest}" if judge.frozen_at else "NOT FROZEN: it may still change"
-    return f"# labels of a machine, not of people: {' '.join(judge.name.split())}, {' '.join(judge.model.split())}, {prompt}, {frozen}\n"
+    prompt = (
+        f"prompt {judge.prompt_name} {judge.prompt_version}"
+        if judge.prompt_text
+        else f"from the file {judge.file_name}"
+    )
+    frozen = (
+        f"frozen {judge.frozen_at:%Y-%m-%d}, sha256 {judge.digest}"
+        if judge.frozen_at
+        else "NOT FROZEN: it may still change"
+    )
+    return (
+        f"# labels of a machine, not of people: {' '.join(judge.name.split())}, "
+        f"{' '.join(judge.model.split())}, {prompt}, {frozen}\n"
+    )
 
 
 class PoolPairs:
@@ -187,7 +278,12 @@ class PoolPairs:
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
-        self.entries = {(topic, docno): row for topic, docno, row in entries_of(campaign).values_list("topic__topic_id", "docno", "topic_id")}
+        self.entries = {
+            (topic, docno): row
+            for topic, docno, row in entries_of(campaign).values_list(
+                "topic__topic_id", "docno", "topic_id"
+            )
+        }
         self.texts: dict[tuple[str, str], tuple[int, str]] | None = None
 
     def place_of(self, label: LabelOfFile) -> tuple[int, str] | None:
@@ -196,6 +292,13 @@ class PoolPairs:
             row = self.entries.get((label.topic, label.document))
             return None if row is None else (row, label.document)
         if self.texts is None:
-            rows = entries_of(self.campaign).exclude(document=None).values_list("topic__text", "document__text", "topic_id", "docno")
-            self.texts = {(" ".join(query.split()), " ".join(text.split())): (topic, docno) for query, text, topic, docno in rows.iterator()}
+            rows = (
+                entries_of(self.campaign)
+                .exclude(document=None)
+                .values_list("topic__text", "document__text", "topic_id", "docno")
+            )
+            self.texts = {
+                (" ".join(query.split()), " ".join(text.split())): (topic, docno)
+                for query, text, topic, docno in rows.iterator()
+            }
         return self.texts.get((label.topic, label.document))

@@ -1,5 +1,6 @@
-"""Documents very like the one on an annotator's page, of those that this annotator has graded in the topic. Nothing of anybody else's judgements,
-and nothing of documents that wait, is looked at."""
+"""Documents very like the one on an annotator's page, of those that this annotator has graded in
+the topic. Nothing of anybody else's judgements, and nothing of documents that wait, is looked
+at."""
 
 from __future__ import annotations
 
@@ -24,26 +25,39 @@ def given_pair(annotator: Membership, pair_id: int) -> Pair | None:
     """The pair, if this annotator was given it or has judged it."""
     own = {"pair": OuterRef("pk"), "membership": annotator}
     given = Exists(Lease.objects.filter(**own)) | Exists(Judgement.objects.filter(**own))
-    return Pair.objects.filter(given, pk=pair_id, campaign=annotator.campaign).select_related("entry__topic", "entry__document").first()
+    return (
+        Pair.objects.filter(given, pk=pair_id, campaign=annotator.campaign)
+        .select_related("entry__topic", "entry__document")
+        .first()
+    )
 
 
 def near_duplicates(annotator: Membership, pair: Pair) -> list[dict[str, Any]]:
-    """{resemblance, document, judgement} of at most three, the most alike first, of equals the one judged last; for a pair of the qualification none.
+    """{resemblance, document, judgement} of at most three, the most alike first, of equals the one
+    judged last; for a pair of the qualification none.
 
-    Compared with the latest 200 documents, by the first 6,000 characters of each, or by what the campaign shows of them where that is less.
-    """
+    Compared with the latest 200 documents, by the first 6,000 characters of each, or by what the
+    campaign shows of them where that is less."""
     if pair.kind == Pair.Kind.QUALIFICATION or pair.entry.document is None:
         return []
     campaign = annotator.campaign
     here = _shingles(pair.entry.document.text[:MOST_CHARACTERS], campaign)
-    compared = ((resemblance(here, _shingles(beginning, campaign)), pair_id) for pair_id, beginning in _graded(annotator, pair))
+    compared = (
+        (resemblance(here, _shingles(beginning, campaign)), pair_id)
+        for pair_id, beginning in _graded(annotator, pair)
+    )
     near = sorted((one for one in compared if one[0] >= NEAR), key=lambda one: -one[0])[:MOST_SHOWN]
     return _shown(annotator, near)
 
 
 def among(campaign: Campaign, pairs: Sequence[Pair]) -> dict[int, list[dict[str, Any]]]:
-    """Of each pair {pair, resemblance} of its near-duplicates among these pairs of its topic, for a trial of the page; of the qualification none."""
-    texts = {pair.pk: pair.entry.document.text for pair in pairs if pair.kind != Pair.Kind.QUALIFICATION and pair.entry.document is not None}
+    """Of each pair {pair, resemblance} of its near-duplicates among these pairs of its topic, for a
+    trial of the page; of the qualification none."""
+    texts = {
+        pair.pk: pair.entry.document.text
+        for pair in pairs
+        if pair.kind != Pair.Kind.QUALIFICATION and pair.entry.document is not None
+    }
     sets = {pk: _shingles(text[:MOST_CHARACTERS], campaign) for pk, text in texts.items()}
     topics = {pair.pk: pair.topic_row for pair in pairs}
     near: dict[int, list[dict[str, Any]]] = {pair.pk: [] for pair in pairs}
@@ -54,11 +68,20 @@ def among(campaign: Campaign, pairs: Sequence[Pair]) -> dict[int, list[dict[str,
 
 
 def _graded(annotator: Membership, pair: Pair) -> list[tuple[int, str]]:
-    """(pair, the beginning of its document) of what the annotator has graded of the topic, the last first; neither too fast nor as practice."""
+    """(pair, the beginning of its document) of what the annotator has graded of the topic, the last
+    first; neither too fast nor as practice."""
     own = Judgement.objects.filter(
-        membership=annotator, current=True, grade__isnull=False, pair__topic_row=pair.topic_row, pair__entry__document__isnull=False
+        membership=annotator,
+        current=True,
+        grade__isnull=False,
+        pair__topic_row=pair.topic_row,
+        pair__entry__document__isnull=False,
     )
-    own = own.exclude(pair=pair).exclude(standing=Judgement.Standing.TOO_FAST).exclude(pair__kind=Pair.Kind.QUALIFICATION)
+    own = (
+        own.exclude(pair=pair)
+        .exclude(standing=Judgement.Standing.TOO_FAST)
+        .exclude(pair__kind=Pair.Kind.QUALIFICATION)
+    )
     beginning = Substr("pair__entry__document__text", 1, MOST_CHARACTERS)
     return list(own.order_by("-judged_at", "-pk").values_list("pair_id", beginning)[:MOST_COMPARED])
 
@@ -70,7 +93,9 @@ def _shingles(beginning: str, campaign: Campaign) -> Shingles:
 def _shown(annotator: Membership, near: list[tuple[float, int]]) -> list[dict[str, Any]]:
     rows = Judgement.objects.filter(membership=annotator, pair__in=[pair_id for _, pair_id in near])
     revisions: dict[int, list[Judgement]] = {}
-    for row in rows.select_related("pair__entry__topic", "pair__entry__document").order_by("revision"):
+    for row in rows.select_related("pair__entry__topic", "pair__entry__document").order_by(
+        "revision"
+    ):
         revisions.setdefault(row.pair_id, []).append(row)
     return [
         {

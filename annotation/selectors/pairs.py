@@ -1,4 +1,5 @@
-"""Which pairs of a campaign are spoken of, and which of them wait for something before anybody can judge them."""
+"""Which pairs of a campaign are spoken of, and which of them wait for something before anybody can
+judge them."""
 
 from __future__ import annotations
 
@@ -11,20 +12,28 @@ from annotation.models import Campaign, Pair
 
 
 def kept_pairs(campaign: Campaign) -> QuerySet[Pair]:
-    """The pairs whose topics are kept: all that is served, labelled, counted, shown and published. What was judged of the others stays
-    stored, and is back when its topic is."""
+    """The pairs whose topics are kept: all that is served, labelled, counted, shown and published.
+    What was judged of the others stays stored, and is back when its topic is."""
     return Pair.objects.filter(campaign=campaign, removed=False)
 
 
 def waited_for(campaign: Campaign) -> QuerySet[Pair]:
-    """The ordinary pairs that have too few judgements. One that cannot be judged, and one whose text is missing, is waited for no longer; but where no
-    pair has a text, as in a release that was imported without them, nothing is missing by chance."""
-    waiting = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False, counted__lt=F("needed"))
-    return waiting.filter(without_text=False) if kept_pairs(campaign).filter(without_text=False).exists() else waiting
+    """The ordinary pairs that have too few judgements. One that cannot be judged, and one whose
+    text is missing, is waited for no longer; but where no pair has a text, as in a release that was
+    imported without them, nothing is missing by chance."""
+    waiting = kept_pairs(campaign).filter(
+        kind=Pair.Kind.NORMAL, unjudgeable=False, counted__lt=F("needed")
+    )
+    return (
+        waiting.filter(without_text=False)
+        if kept_pairs(campaign).filter(without_text=False).exists()
+        else waiting
+    )
 
 
 def counts_of_pairs(campaign: Campaign) -> dict[str, int]:
-    """How many kept pairs of each kind and how many topics there are now, and the highest priority: by the names of the campaign's fields."""
+    """How many kept pairs of each kind and how many topics there are now, and the highest priority:
+    by the names of the campaign's fields."""
     counts: dict[str, Any] = kept_pairs(campaign).aggregate(
         n_pairs=Count("pk"),
         n_topics=Count("topic_row", distinct=True),
@@ -36,7 +45,8 @@ def counts_of_pairs(campaign: Campaign) -> dict[str, int]:
 
 
 def special_pairs(campaign: Campaign, *kinds: Pair.Kind) -> QuerySet[Pair]:
-    """The kept pairs of these kinds, none of them the ordinary one; found by the index of the special ones.
+    """The kept pairs of these kinds, none of them the ordinary one; found by the index of the
+    special ones.
 
     SQLite uses a partial index only where its own condition is said.
     """
@@ -44,12 +54,18 @@ def special_pairs(campaign: Campaign, *kinds: Pair.Kind) -> QuerySet[Pair]:
 
 
 def ruled_pairs(campaign: Campaign) -> QuerySet[Pair]:
-    """The kept pairs with a label of the managers' own; a qualification pair has its known grade."""
-    return kept_pairs(campaign).filter(adjudicated_grade__isnull=False).exclude(kind=Pair.Kind.QUALIFICATION)
+    """The kept pairs with a label of the managers' own; a qualification pair has its known
+    grade."""
+    return (
+        kept_pairs(campaign)
+        .filter(adjudicated_grade__isnull=False)
+        .exclude(kind=Pair.Kind.QUALIFICATION)
+    )
 
 
 def held_back(campaign: Campaign, topics: list[int] | None = None) -> int:
-    """How many pairs still need judgements but have no stored text, so that nobody is served them. topics: of these rows only."""
+    """How many pairs still need judgements but have no stored text, so that nobody is served them.
+    topics: of these rows only."""
     pairs = kept_pairs(campaign).filter(without_text=True, open_slots__gt=0)
     return (pairs.filter(topic_row__in=topics) if topics else pairs).count()
 

@@ -10,16 +10,21 @@ from annotation.models import Membership, Pair
 from pooling.core.pool_kinds import STAGED
 
 MOST_TESTS = 1000
-"""More pairs than this above the target are not counted: that so many are a test of who may judge is not to be expected."""
+"""More pairs than this above the target are not counted: that so many are a test of who may judge
+is not to be expected."""
 
 
 def parts_of(annotators: Sequence[Membership]) -> list[int | None]:
-    """Of each annotator, with `campaign` loaded: the target, but at most the pairs that one person can judge; None without a target.
+    """Of each annotator, with `campaign` loaded: the target, but at most the pairs that one person
+    can judge; None without a target.
 
-    A pool in batches or stages grows by itself, so its target stands. In one statement however many there are, and one for each annotator with topics
-    of their own.
-    """
-    small = [one.campaign_id for one in annotators if one.goal is not None and not one.topic_rows and _may_be_short(one)]
+    A pool in batches or stages grows by itself, so its target stands. In one statement however many
+    there are, and one for each annotator with topics of their own."""
+    small = [
+        one.campaign_id
+        for one in annotators
+        if one.goal is not None and not one.topic_rows and _may_be_short(one)
+    ]
     known = _counts(Q(campaign__in=small)) if small else {}
     return [_part(one, known) for one in annotators]
 
@@ -30,7 +35,9 @@ def part_of(annotator: Membership) -> int | None:
 
 def _may_be_short(annotator: Membership) -> bool:
     campaign = annotator.campaign
-    return campaign.least_priority is not None or campaign.n_pairs < (annotator.goal or 0) + MOST_TESTS
+    return (
+        campaign.least_priority is not None or campaign.n_pairs < (annotator.goal or 0) + MOST_TESTS
+    )
 
 
 def _part(annotator: Membership, known: dict[int, int]) -> int | None:
@@ -43,6 +50,16 @@ def _part(annotator: Membership, known: dict[int, int]) -> int | None:
 
 
 def _counts(which: Q) -> dict[int, int]:
-    """Campaign -> pairs that one person can judge: none of the test, and none that waits beyond the depth to which is judged."""
-    pairs = Pair.objects.filter(which, removed=False).exclude(kind=Pair.Kind.QUALIFICATION).exclude(beyond_depth=True, counted=0)
-    return dict(pairs.exclude(campaign__pool__kind__in=STAGED).values_list("campaign").annotate(n=Count("pk")).order_by())
+    """Campaign -> pairs that one person can judge: none of the test, and none that waits beyond the
+    depth to which is judged."""
+    pairs = (
+        Pair.objects.filter(which, removed=False)
+        .exclude(kind=Pair.Kind.QUALIFICATION)
+        .exclude(beyond_depth=True, counted=0)
+    )
+    return dict(
+        pairs.exclude(campaign__pool__kind__in=STAGED)
+        .values_list("campaign")
+        .annotate(n=Count("pk"))
+        .order_by()
+    )

@@ -7,7 +7,8 @@ from django.db.models import QuerySet
 from annotation.models import Campaign, Membership
 
 WORDS = (
-    " of your answers came faster than anybody can read the document. That happens easily: a key pressed twice, or tired eyes. "
+    " of your answers came faster than anybody can read the document. That happens easily: a key "
+    "pressed twice, or tired eyes. "
     "Take a break, and read the guidelines once more. Nothing else is lost; the campaign's manager can let you go on."
 )
 """What the annotator reads, after the number."""
@@ -18,7 +19,8 @@ def reason_for(n: int) -> str:
 
 
 def number_in(reason: str) -> int | None:
-    """How many too fast judgements led to the pause of which this is the reason; None where it was not the rule that paused."""
+    """How many too fast judgements led to the pause of which this is the reason; None where it was
+    not the rule that paused."""
     number = reason.removesuffix(WORDS)
     return int(number) if number != reason and number.isdecimal() else None
 
@@ -26,4 +28,8 @@ def number_in(reason: str) -> int | None:
 def paused_by_rule() -> QuerySet[Membership]:
     """Annotators of running campaigns who wait for a manager to let them go on."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
-    return Membership.objects.filter(standing=Membership.Standing.PAUSED, standing_reason__endswith=WORDS, campaign__state__in=running)
+    return Membership.objects.filter(
+        standing=Membership.Standing.PAUSED,
+        standing_reason__endswith=WORDS,
+        campaign__state__in=running,
+    )

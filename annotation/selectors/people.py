@@ -1,4 +1,5 @@
-"""What the home page shows of a person's campaigns, in a number of queries that does not grow with them."""
+"""What the home page shows of a person's campaigns, in a number of queries that does not grow with
+them."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ from annotation.selectors.parts import parts_of
 
 @dataclass(frozen=True)
 class MyCampaign:
-    """One card of the home page. `judged` and `target` are those of the judging page: the membership's own count (without practice and
-    too fast answers) and part. `share` is judged / target, at most 1; None without a target."""
+    """One card of the home page. `judged` and `target` are those of the judging page: the
+    membership's own count (without practice and too fast answers) and part. `share` is judged /
+    target, at most 1; None without a target."""
 
     membership: Membership
     campaign: Campaign
@@ -37,25 +39,48 @@ class MyCampaign:
 
     @property
     def may_judge(self) -> bool:
-        return self.campaign.state == Campaign.State.OPEN and not self.overdue and self.membership.standing == Membership.Standing.ACTIVE
+        return (
+            self.campaign.state == Campaign.State.OPEN
+            and not self.overdue
+            and self.membership.standing == Membership.Standing.ACTIVE
+        )
 
 
 def viewed_campaigns(user: User) -> list[Campaign]:
-    """Those whose results the person reads and changes nothing in, the newest first; without drafts."""
-    viewing = Campaign.objects.filter(memberships__user=user, memberships__role=Membership.Role.VIEWER)
+    """Those whose results the person reads and changes nothing in, the newest first; without
+    drafts."""
+    viewing = Campaign.objects.filter(
+        memberships__user=user, memberships__role=Membership.Role.VIEWER
+    )
     return list(viewing.exclude(state=Campaign.State.DRAFT).order_by("-created_at"))
 
 
 def my_campaigns(user: User) -> list[MyCampaign]:
     """Campaigns to judge in, the open and nearest deadline first."""
-    rows = user.memberships.select_related("campaign", "campaign__collection").filter(role=Membership.Role.ANNOTATOR)
+    rows = user.memberships.select_related("campaign", "campaign__collection").filter(
+        role=Membership.Role.ANNOTATOR
+    )
     own = list(rows.exclude(campaign__state=Campaign.State.DRAFT))
-    judging = [MyCampaign(m, m.campaign, m.n_judged, part, m.campaign.deadline) for m, part in zip(own, parts_of(own), strict=True)]
-    judging.sort(key=lambda card: (not card.may_judge, card.deadline is None, card.deadline or timezone.now(), card.campaign.name))
+    judging = [
+        MyCampaign(m, m.campaign, m.n_judged, part, m.campaign.deadline)
+        for m, part in zip(own, parts_of(own), strict=True)
+    ]
+    judging.sort(
+        key=lambda card: (
+            not card.may_judge,
+            card.deadline is None,
+            card.deadline or timezone.now(),
+            card.campaign.name,
+        )
+    )
     return judging
 
 
 def managed_campaigns(user: User) -> list[Campaign]:
     """Those that the person manages as a member, the newest first, with collection and pool."""
     own = user.memberships.filter(role=Membership.Role.MANAGER).values("campaign")
-    return list(Campaign.objects.filter(pk__in=own).select_related("collection", "pool").order_by("-created_at"))
+    return list(
+        Campaign.objects.filter(pk__in=own)
+        .select_related("collection", "pool")
+        .order_by("-created_at")
+    )

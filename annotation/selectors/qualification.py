@@ -1,4 +1,5 @@
-"""How people do on pairs whose grade is known: the qualification before judging, and the gold pairs during it."""
+"""How people do on pairs whose grade is known: the qualification before judging, and the gold pairs
+during it."""
 
 from __future__ import annotations
 
@@ -16,13 +17,16 @@ from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.selectors.pairs import kept_pairs, special_pairs
 
 BATCH = 500
-FAILED = "The qualification was not passed. The campaign's manager can let you try again or let you in."
+FAILED = (
+    "The qualification was not passed. The campaign's manager can let you try again or let you in."
+)
 THIS_TRY = Q(pk__gt=F("membership__qualification_after"))
 """Of answers to qualification pairs: those since the manager last let the annotator try again."""
 
 
 class Score(NamedTuple):
-    """right by the campaign's rule, and exactly the known grade, of judged; `total` pairs with a known grade."""
+    """right by the campaign's rule, and exactly the known grade, of judged; `total` pairs with a
+    known grade."""
 
     right: int
     exact: int
@@ -35,9 +39,13 @@ class Score(NamedTuple):
 
 
 def is_right_q(campaign: Campaign, *, grade: str, gold: str) -> Q:
-    """Return the filter for judgements that are right by the campaign's rule; `grade` and `gold` name the fields with the two grades."""
+    """Return the filter for judgements that are right by the campaign's rule; `grade` and `gold`
+    name the fields with the two grades."""
     scale = campaign.grades
-    by_gold = [Q(**{gold: value, f"{grade}__in": right_grades(campaign.gold_rule, value, scale)}) for value in scale.values]
+    by_gold = [
+        Q(**{gold: value, f"{grade}__in": right_grades(campaign.gold_rule, value, scale)})
+        for value in scale.values
+    ]
     return reduce(or_, by_gold)
 
 
@@ -50,11 +58,15 @@ def asked_of(annotator: Membership) -> bool:
 
 
 def feedback(pair: Pair, grade: int | None, annotator: Membership) -> dict[str, object]:
-    """{right, grade, gold_grade, explanation} of an answer, and {judged, n_right, total, needed, passed} of the test so far; shown for
-    qualification pairs only. `annotator` with its campaign; passed: None while pairs are left."""
+    """{right, grade, gold_grade, explanation} of an answer, and {judged, n_right, total, needed,
+    passed} of the test so far; shown for qualification pairs only. `annotator` with its campaign;
+    passed: None while pairs are left."""
     result = score(annotator)
     return {
-        "right": pair.gold_grade is not None and is_right(annotator.campaign.gold_rule, grade, pair.gold_grade, annotator.campaign.grades),
+        "right": pair.gold_grade is not None
+        and is_right(
+            annotator.campaign.gold_rule, grade, pair.gold_grade, annotator.campaign.grades
+        ),
         "grade": grade,
         "gold_grade": pair.gold_grade,
         "explanation": pair.gold_explanation,
@@ -77,34 +89,66 @@ def passed(campaign: Campaign, result: Score) -> bool | None:
 
 
 def single_key_warnings(campaign: Campaign) -> list[str]:
-    """Return sentences for gold and for qualification that pressing one key all the time would pass; empty if it would not."""
-    rows = kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).filter(gold_grade__isnull=False).values_list("kind", "gold_grade")
+    """Return sentences for gold and for qualification that pressing one key all the time would
+    pass; empty if it would not."""
+    rows = (
+        kept_pairs(campaign)
+        .exclude(kind=Pair.Kind.NORMAL)
+        .filter(gold_grade__isnull=False)
+        .values_list("kind", "gold_grade")
+    )
     return warnings_of_gold([(kind, grade) for kind, grade in rows if grade is not None], campaign)
 
 
 def warnings_of_gold(golds: Iterable[tuple[str, int]], campaign: Campaign) -> list[str]:
-    """The same for known grades (kind, grade) that the campaign, which need not be stored, has or will have."""
+    """The same for known grades (kind, grade) that the campaign, which need not be stored, has or
+    will have."""
     grades_of: dict[str, list[int]] = {Pair.Kind.GOLD.value: [], Pair.Kind.QUALIFICATION.value: []}
     for kind, grade in golds:
         if kind in grades_of:
             grades_of[kind].append(grade)
-    return [says for kind, grades in grades_of.items() if (says := _single_key_warning(kind, grades, campaign))]
+    return [
+        says
+        for kind, grades in grades_of.items()
+        if (says := _single_key_warning(kind, grades, campaign))
+    ]
 
 
 def _single_key_warning(kind: str, golds: Sequence[int], campaign: Campaign) -> str:
     if len(golds) < 2:
         return ""
     grade, n_right = best_single_key(campaign.gold_rule, golds, campaign.grades)
-    if n_right < (needed(campaign, len(golds)) if kind == Pair.Kind.QUALIFICATION and campaign.qualification_pass else len(golds)):
+    if n_right < (
+        needed(campaign, len(golds))
+        if kind == Pair.Kind.QUALIFICATION and campaign.qualification_pass
+        else len(golds)
+    ):
         return ""
-    figures = {"grade": campaign.grades.names[grade], "right": f"{n_right:,}", "n": f"{len(golds):,}"}
+    figures = {
+        "grade": campaign.grades.names[grade],
+        "right": f"{n_right:,}",
+        "n": f"{len(golds):,}",
+    }
     if kind == Pair.Kind.GOLD:
-        return _("“%(grade)s” is right for all %(n)s gold questions: pressing one key would pass. Add some with other grades.") % figures
-    return _("“%(grade)s” is right for %(right)s of %(n)s qualification pairs: pressing one key would pass. Add some with other grades.") % figures
+        return (
+            _(
+                "“%(grade)s” is right for all %(n)s gold questions: pressing one key would pass. "
+                "Add some with other grades."
+            )
+            % figures
+        )
+    return (
+        _(
+            "“%(grade)s” is right for %(right)s of %(n)s qualification pairs: pressing one key "
+            "would pass. Add some with other grades."
+        )
+        % figures
+    )
 
 
 def score(annotator: Membership) -> Score:
-    """How many qualification pairs the annotator got right, of those with a text; cannot judge is not right."""
+    """How many qualification pairs the annotator got right, of those with a text; cannot judge is
+    not right."""
     right, exact = _right_and_exact(annotator.campaign)
     pairs = special_pairs(annotator.campaign, Pair.Kind.QUALIFICATION).filter(without_text=False)
     own = Judgement.objects.filter(THIS_TRY, pair__in=pairs, membership=annotator, current=True)
@@ -113,7 +157,8 @@ def score(annotator: Membership) -> Score:
 
 
 def _right_and_exact(campaign: Campaign) -> tuple[Count, Count]:
-    """Of judgements: how many are right by the campaign's rule, and how many have the known grade."""
+    """Of judgements: how many are right by the campaign's rule, and how many have the known
+    grade."""
     right = is_right_q(campaign, grade="grade", gold="pair__gold_grade")
     return Count("pk", filter=right), Count("pk", filter=Q(grade=F("pair__gold_grade")))
 
@@ -121,32 +166,58 @@ def _right_and_exact(campaign: Campaign) -> tuple[Count, Count]:
 def waiting() -> QuerySet[Membership]:
     """Annotators of running campaigns who failed the qualification and wait for a manager."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
-    paused = Membership.objects.filter(standing=Membership.Standing.PAUSED, standing_reason=FAILED, qualified_at=None)
-    return paused.filter(campaign__state__in=running).select_related("campaign").order_by("pseudonym")
+    paused = Membership.objects.filter(
+        standing=Membership.Standing.PAUSED, standing_reason=FAILED, qualified_at=None
+    )
+    return (
+        paused.filter(campaign__state__in=running).select_related("campaign").order_by("pseudonym")
+    )
 
 
 def gold_by_chance(campaign: Campaign) -> float:
-    """Return the share of gold that pressing each key equally often gets right by the campaign's rule; NaN without gold."""
-    scale, golds = campaign.grades, special_pairs(campaign, Pair.Kind.GOLD).values_list("gold_grade", flat=True)
-    shares = [len(right_grades(campaign.gold_rule, gold, scale)) / len(scale) for gold in golds if gold is not None]
+    """Return the share of gold that pressing each key equally often gets right by the campaign's
+    rule; NaN without gold."""
+    scale, golds = (
+        campaign.grades,
+        special_pairs(campaign, Pair.Kind.GOLD).values_list("gold_grade", flat=True),
+    )
+    shares = [
+        len(right_grades(campaign.gold_rule, gold, scale)) / len(scale)
+        for gold in golds
+        if gold is not None
+    ]
     return sum(shares) / len(shares) if shares else math.nan
 
 
 def known_scores(campaign: Campaign) -> dict[int, dict[str, Score]]:
-    """For each annotator's membership id: `qualification` and `gold`, right and exact of those judged."""
+    """For each annotator's membership id: `qualification` and `gold`, right and exact of those
+    judged."""
     kinds = (Pair.Kind.QUALIFICATION, Pair.Kind.GOLD)
-    pairs = dict(kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).filter(kind__in=kinds).values_list("pk", "kind"))
+    pairs = dict(
+        kept_pairs(campaign)
+        .exclude(kind=Pair.Kind.NORMAL)
+        .filter(kind__in=kinds)
+        .values_list("pk", "kind")
+    )
     known = {kind: sum(its == kind for its in pairs.values()) for kind in kinds}
     ids = sorted(pairs)
     sums: dict[tuple[int, str], list[int]] = {}
     right, exact = _right_and_exact(campaign)
     for start in range(0, len(ids), BATCH):  # by the pairs, which are few, not by all judgements
-        rows = Judgement.objects.filter(pair_id__in=ids[start : start + BATCH], current=True).exclude(standing=Judgement.Standing.TOO_FAST)
+        rows = Judgement.objects.filter(
+            pair_id__in=ids[start : start + BATCH], current=True
+        ).exclude(standing=Judgement.Standing.TOO_FAST)
         rows = rows.filter(THIS_TRY | ~Q(pair__kind=Pair.Kind.QUALIFICATION))
-        counts = rows.values_list("membership_id", "pair__kind").annotate(right=right, exact=exact, judged=Count("pk"))
+        counts = rows.values_list("membership_id", "pair__kind").annotate(
+            right=right, exact=exact, judged=Count("pk")
+        )
         for member, kind, *counted in counts.order_by():
-            sums[member, kind] = [a + b for a, b in zip(sums.get((member, kind), [0, 0, 0]), counted, strict=True)]
+            sums[member, kind] = [
+                a + b for a, b in zip(sums.get((member, kind), [0, 0, 0]), counted, strict=True)
+            ]
     scores: dict[int, dict[str, Score]] = {}
     for (member, kind), (n_right, n_exact, n_judged) in sums.items():
-        scores.setdefault(member, {})[kind] = Score(n_right, n_exact, n_judged, known[Pair.Kind(kind)])
+        scores.setdefault(member, {})[kind] = Score(
+            n_right, n_exact, n_judged, known[Pair.Kind(kind)]
+        )
     return scores

@@ -13,7 +13,9 @@ MOST_SHOWN = 100
 
 def questions_of(campaign: Campaign) -> QuerySet[Question]:
     """Those without an answer first, the oldest first; then the answered ones, the latest first."""
-    rows = Question.objects.filter(pair__campaign=campaign).select_related("membership", "pair__entry__topic", "pair__entry__document")
+    rows = Question.objects.filter(pair__campaign=campaign).select_related(
+        "membership", "pair__entry__topic", "pair__entry__document"
+    )
     return rows.order_by(F("answered_at").desc(nulls_first=True), "pk")
 
 
@@ -24,8 +26,12 @@ def n_unanswered(campaign: Campaign) -> int:
 
 def own_questions(annotator: Membership) -> list[dict[str, Any]]:
     """The annotator's own, the latest first, at most 100."""
-    rows = Question.objects.filter(membership=annotator).select_related("pair__entry__topic", "pair__entry__document")[:MOST_SHOWN]
-    judged = Judgement.objects.filter(membership=annotator, current=True, pair__in=[row.pair_id for row in rows])
+    rows = Question.objects.filter(membership=annotator).select_related(
+        "pair__entry__topic", "pair__entry__document"
+    )[:MOST_SHOWN]
+    judged = Judgement.objects.filter(
+        membership=annotator, current=True, pair__in=[row.pair_id for row in rows]
+    )
     newest = dict(judged.exclude(pair__kind=Pair.Kind.QUALIFICATION).values_list("pair_id", "pk"))
     return [{**question_shown(row), "judgement": newest.get(row.pair_id)} for row in rows]
 

@@ -1,4 +1,5 @@
-"""What the judging page needs once of a campaign; and what a manager's trial of it shows, which is stored nowhere."""
+"""What the judging page needs once of a campaign; and what a manager's trial of it shows, which is
+stored nowhere."""
 
 from __future__ import annotations
 
@@ -16,9 +17,22 @@ from annotation.selectors.parts import part_of
 from annotation.services.statements import rows_of
 
 SETTINGS = (
-    "slug", "name", "deadline", "grace_minutes", "spans", "spans_from", "rotate_text", "show_near_duplicates", "truncate_words",
-    "idle_seconds", "lease_minutes", "lease_window", "continue_after_target", "simulated", "threshold",
-)  # fmt: skip
+    "slug",
+    "name",
+    "deadline",
+    "grace_minutes",
+    "spans",
+    "spans_from",
+    "rotate_text",
+    "show_near_duplicates",
+    "truncate_words",
+    "idle_seconds",
+    "lease_minutes",
+    "lease_window",
+    "continue_after_target",
+    "simulated",
+    "threshold",
+)
 TRIAL_TOPICS, TRIAL_PAIRS_A_TOPIC = 3, 4
 
 
@@ -31,7 +45,8 @@ NEEDED_ONCE = """SELECT k.text_format, g.number, g.text, g.note,
 
 
 def setup_of(annotator: Membership) -> dict[str, Any]:
-    """The campaign's settings, scale, terms and newest guidelines, and what the annotator has: choices, feedback given, unread messages.
+    """The campaign's settings, scale, terms and newest guidelines, and what the annotator has:
+    choices, feedback given, unread messages.
 
     Of nobody, who is not stored, it is that of the campaign.
     """
@@ -41,7 +56,8 @@ def setup_of(annotator: Membership) -> dict[str, Any]:
     version = guideline(GuidelineVersion(number=number, text=text, note=note)) if number else None
     unread = annotator.messages.filter(read_at=None).order_by("created_at") if has_messages else ()
     return {
-        "campaign": {name: getattr(campaign, name) for name in SETTINGS} | {"text_format": text_format},
+        "campaign": {name: getattr(campaign, name) for name in SETTINGS}
+        | {"text_format": text_format},
         "scale": campaign.scale,
         "guideline": {**version, "acknowledged": annotator.guideline_read} if version else None,
         "consent_html": markdown(campaign.consent_text) if campaign.consent_text else "",
@@ -55,16 +71,32 @@ def setup_of(annotator: Membership) -> dict[str, Any]:
 
 
 def trial_pairs(campaign: Campaign) -> list[Pair]:
-    """The pairs of a trial: those of the qualification, then the first four of each of three topics, as the pool has them."""
-    pairs = kept_pairs(campaign).filter(without_text=False).select_related("campaign", "entry__topic", "entry__document").order_by("position")
+    """The pairs of a trial: those of the qualification, then the first four of each of three
+    topics, as the pool has them."""
+    pairs = (
+        kept_pairs(campaign)
+        .filter(without_text=False)
+        .select_related("campaign", "entry__topic", "entry__document")
+        .order_by("position")
+    )
     tests = list(pairs.filter(kind=Pair.Kind.QUALIFICATION)) if campaign.qualification_pass else []
     others = pairs.exclude(kind=Pair.Kind.QUALIFICATION)
-    topics = others.order_by().values("topic_row").annotate(first=Min("position")).order_by("first")[:TRIAL_TOPICS]
-    return tests + [pair for row in topics for pair in others.filter(topic_row=row["topic_row"])[:TRIAL_PAIRS_A_TOPIC]]
+    topics = (
+        others.order_by()
+        .values("topic_row")
+        .annotate(first=Min("position"))
+        .order_by("first")[:TRIAL_TOPICS]
+    )
+    return tests + [
+        pair
+        for row in topics
+        for pair in others.filter(topic_row=row["topic_row"])[:TRIAL_PAIRS_A_TOPIC]
+    ]
 
 
 def _known(pair: Pair) -> dict[str, Any] | None:
-    """Of a qualification pair the known grade, the grades that count as right, and the explanation."""
+    """Of a qualification pair the known grade, the grades that count as right, and the
+    explanation."""
     if pair.kind != Pair.Kind.QUALIFICATION or pair.gold_grade is None:
         return None
     right = right_grades(pair.campaign.gold_rule, pair.gold_grade, pair.campaign.grades)
@@ -72,19 +104,30 @@ def _known(pair: Pair) -> dict[str, Any] | None:
 
 
 def trial(campaign: Campaign, annotator: Membership) -> dict[str, Any]:
-    """Everything that the judging page asks the server for in a trial, at once: the browser plays the server's part.
+    """Everything that the judging page asks the server for in a trial, at once: the browser plays
+    the server's part.
 
-    annotator: of nobody, not stored; no lease, no slot and no judgement is made. Pairs of the qualification come with their known grade.
-    """
+    annotator: of nobody, not stored; no lease, no slot and no judgement is made. Pairs of the
+    qualification come with their known grade."""
     pairs = trial_pairs(campaign)
     near = near_duplicates.among(campaign, pairs) if campaign.show_near_duplicates else {}
     n_tests = sum(pair.kind == Pair.Kind.QUALIFICATION for pair in pairs)
     shown = []
     for pair in pairs:
-        shown.append({**judging.pair_shown(judging.pair_text(pair), annotator), "known": _known(pair), "near": near.get(pair.pk, [])})
+        shown.append(
+            {
+                **judging.pair_shown(judging.pair_text(pair), annotator),
+                "known": _known(pair),
+                "near": near.get(pair.pk, []),
+            }
+        )
     of_annotators_alone = ("pseudonym", "part", "feedback_given", "has_judged", "messages")
     return {
-        **{name: value for name, value in setup_of(annotator).items() if name not in of_annotators_alone},
+        **{
+            name: value
+            for name, value in setup_of(annotator).items()
+            if name not in of_annotators_alone
+        },
         "min_active_ms": round(campaign.min_active_seconds * 1000),
         "needed": qualification.needed(campaign, n_tests) if n_tests else 0,
         "pairs": shown,

@@ -1,8 +1,10 @@
-"""Mails about accounts. A job sends them, so that a request takes as long for an address without an account as for one with, however slow the mail
-server is. Nothing of who asked stays among the jobs.
+"""Mails about accounts. A job sends them, so that a request takes as long for an address without an
+account as for one with, however slow the mail server is. Nothing of who asked stays among the jobs.
 
-    ask_for_sign_in_link(email=..., address=...)     the job; CampaignError where the mail server is away
-    change_address(user, email)                      the job that tells the old address; None where nobody is to be told
+    ask_for_sign_in_link(email=..., address=...)     the job; CampaignError where the mail server is
+    away
+    change_address(user, email)                      the job that tells the old address; None where
+    nobody is to be told
 """
 
 from __future__ import annotations
@@ -32,13 +34,20 @@ UNSENT = timedelta(minutes=1)
 
 
 def ask_for_sign_in_link(*, email: str, address: str) -> Job | None:
-    """The job that mails a link to every account with this address; it is made whether there is one or not. CampaignError where the mail server or the
-    worker is away, so that nothing is promised. None where mails are only printed, which is done here and now."""
+    """The job that mails a link to every account with this address; it is made whether there is one
+    or not. CampaignError where the mail server or the worker is away, so that nothing is promised.
+    None where mails are only printed, which is done here and now."""
     if are_printed():
         people.send_sign_in_link(email=email, address=address)
         return None
-    away = CampaignError(_("No mail can be sent at the moment. Try again later, or ask the manager of your campaign for a link."))
-    if Job.objects.filter(kind=SIGN_IN_LINK, state=Job.State.QUEUED, created_at__lt=timezone.now() - UNSENT).exists():
+    away = CampaignError(
+        _(
+            "No mail can be sent at the moment. Try again later, or ask the manager of your campaign for a link."
+        )
+    )
+    if Job.objects.filter(
+        kind=SIGN_IN_LINK, state=Job.State.QUEUED, created_at__lt=timezone.now() - UNSENT
+    ).exists():
         log.error("sign-in links wait for a worker, and none takes them")
         raise away
     try:
@@ -48,11 +57,14 @@ def ask_for_sign_in_link(*, email: str, address: str) -> Job | None:
     except MAIL_FAILS as error:
         log.exception("sign-in links cannot be mailed")
         raise away from error
-    return jobs.enqueue(SIGN_IN_LINK, {"email": email, "address": address}, label="Mail a sign-in link", user=None)
+    return jobs.enqueue(
+        SIGN_IN_LINK, {"email": email, "address": address}, label="Mail a sign-in link", user=None
+    )
 
 
 def change_address(user: User, email: str) -> Job | None:
-    """The person's new mail address. The old one is told, where mails reach anybody: links that sign in go to the new one from now on."""
+    """The person's new mail address. The old one is told, where mails reach anybody: links that
+    sign in go to the new one from now on."""
     old = user.email
     if old == email:
         return None
@@ -60,12 +72,24 @@ def change_address(user: User, email: str) -> Job | None:
     user.save(update_fields=["email"])
     if not old or are_printed():
         return None
-    return jobs.enqueue(ADDRESS_CHANGED, {"user": user.pk, "old": old}, label="Mail that an address was changed", user=None)
+    return jobs.enqueue(
+        ADDRESS_CHANGED,
+        {"user": user.pk, "old": old},
+        label="Mail that an address was changed",
+        user=None,
+    )
 
 
 @jobs.kind(SIGN_IN_LINK, unit="mails", urgent=True)
 def mail_sign_in_link(work: Work) -> dict[str, Any]:
-    return _mailed(work, partial(people.send_sign_in_link, email=work.parameters["email"], address=work.parameters["address"]))
+    return _mailed(
+        work,
+        partial(
+            people.send_sign_in_link,
+            email=work.parameters["email"],
+            address=work.parameters["address"],
+        ),
+    )
 
 
 @jobs.kind(ADDRESS_CHANGED, unit="mails", urgent=True)

@@ -10,6 +10,10 @@ from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign
 
 
-def record(campaign: Campaign, actor: User | None, action: AuditAction, subject: str = "", **details: Any) -> None:
+def record(
+    campaign: Campaign, actor: User | None, action: AuditAction, subject: str = "", **details: Any
+) -> None:
     """actor None: the software itself, or a command run by the operator."""
-    AuditEvent.objects.create(campaign=campaign, actor=actor, action=action, subject=subject[:200], details=details)
+    AuditEvent.objects.create(
+        campaign=campaign, actor=actor, action=action, subject=subject[:200], details=details
+    )

@@ -1,7 +1,8 @@
-"""SQLite has one writer: while something large is written in one transaction, whatever people judge waits.
+"""SQLite has one writer: while something large is written in one transaction, whatever people judge
+waits.
 
-So a large import is refused there while people judge, unless whoever asks for it wants it all the same. On PostgreSQL nobody waits.
-"""
+So a large import is refused there while people judge, unless whoever asks for it wants it all the
+same. On PostgreSQL nobody waits."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ from pooling.jobs import Refused
 RECENT = timedelta(minutes=2)
 """Whoever judged so lately judges still."""
 LARGE_LINES, LARGE_BYTES = 4_000, 4_000_000
-"""Of a file, unpacked: from here on an import holds the writer for longer than people should wait (docs/reliability.md)."""
+"""Of a file, unpacked: from here on an import holds the writer for longer than people should wait
+(docs/reliability.md)."""
 UNREADABLE = (FormatError, OSError, *DAMAGED)
 ANYWAY = "also while people judge on SQLite, whose judgements then wait until it is done"
 WITH_THE_OPTION = "with --anyway"
@@ -40,24 +42,29 @@ def has_one_writer() -> bool:
 
 def people_judge() -> bool:
     """Whether a judgement reached an open campaign lately."""
-    lately = Judgement.objects.filter(membership=OuterRef("pk"), judged_at__gte=timezone.now() - RECENT)
+    lately = Judgement.objects.filter(
+        membership=OuterRef("pk"), judged_at__gte=timezone.now() - RECENT
+    )
     return Membership.objects.filter(Exists(lately), campaign__state=Campaign.State.OPEN).exists()
 
 
 def check(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -> None:
-    """Refused where the import of this file would keep people waiting. source: a path, or an open file, which is put back to its
-    begin. way: how to have it all the same, as the end of a sentence."""
+    """Refused where the import of this file would keep people waiting. source: a path, or an open
+    file, which is put back to its begin. way: how to have it all the same, as the end of a
+    sentence."""
     if anyway or not has_one_writer() or not people_judge() or not is_large(source):
         return
     says = _(
-        "people are judging, and on SQLite their judgements would wait until %(name)s is imported: do it when nobody has judged for "
+        "people are judging, and on SQLite their judgements would wait until %(name)s is "
+        "imported: do it when nobody has judged for "
         "%(minutes)s minutes, or now %(way)s"
     )
     raise Refused(says % {"name": name, "minutes": RECENT.seconds // 60, "way": way})
 
 
 def is_large(source: str | BinaryIO) -> bool:
-    """By lines and unpacked bytes, of which no more is read than tells it. What cannot be read is not large: its reader says why."""
+    """By lines and unpacked bytes, of which no more is read than tells it. What cannot be read is
+    not large: its reader says why."""
     if source == "-":  # can be read only once
         return True
     lines = n_bytes = 0

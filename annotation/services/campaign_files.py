@@ -10,7 +10,13 @@ from typing import Any
 
 import tomli_w
 
-from annotation.core.campaign_file import CampaignMistakes, DescribedCampaign, document_of, read_document, shown_path
+from annotation.core.campaign_file import (
+    CampaignMistakes,
+    DescribedCampaign,
+    document_of,
+    read_document,
+    shown_path,
+)
 from pooling.core.declared import Mistake, line_of
 from pooling.formats.delimited import DelimitedTable, FileMistakes, find_column
 from pooling.formats.errors import FormatError, Problem
@@ -31,7 +37,9 @@ class CampaignFile:
         self.name, self.folder = str(path), str(Path(path).parent)
         data = Path(path).read_bytes()
         if len(data) > LARGEST:
-            raise FormatError.single(self.name, None, f"{len(data):,} bytes", f"at most {LARGEST:,}")
+            raise FormatError.single(
+                self.name, None, f"{len(data):,} bytes", f"at most {LARGEST:,}"
+            )
         try:
             self.text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
@@ -52,19 +60,30 @@ class CampaignFile:
 
 
 def with_files(described: DescribedCampaign, folder: str) -> DescribedCampaign:
-    """What stands in guidelines_file and gold_file, in the place of their names. Raises CampaignMistakes and FormatError."""
+    """What stands in guidelines_file and gold_file, in the place of their names. Raises
+    CampaignMistakes and FormatError."""
     campaign = dict(described.campaign)
     for name in ("guidelines_file", "gold_file"):
         if name not in campaign:
             continue
         path = os.path.join(folder, campaign[name])
         if not os.path.isfile(path):
-            raise CampaignMistakes([Mistake(("campaign", name), f"there is no file {campaign[name]}", "a path from the folder of this file")])
+            raise CampaignMistakes(
+                [
+                    Mistake(
+                        ("campaign", name),
+                        f"there is no file {campaign[name]}",
+                        "a path from the folder of this file",
+                    )
+                ]
+            )
         if name == "guidelines_file":
             try:
                 campaign["guidelines"] = Path(path).read_text(encoding="utf-8-sig")
             except UnicodeDecodeError:
-                raise FormatError.single(campaign[name], None, "a byte that is not UTF-8", "UTF-8") from None
+                raise FormatError.single(
+                    campaign[name], None, "a byte that is not UTF-8", "UTF-8"
+                ) from None
         else:
             campaign["gold"] = read_gold(path, campaign[name])
         del campaign[name]
@@ -73,26 +92,44 @@ def with_files(described: DescribedCampaign, folder: str) -> DescribedCampaign:
 
 
 def read_gold(path: str, name: str) -> list[dict[str, Any]]:
-    """Known pairs: a table with columns topic, document, grade and perhaps kind and explanation, tab-separated; or qrels."""
+    """Known pairs: a table with columns topic, document, grade and perhaps kind and explanation,
+    tab-separated; or qrels."""
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False)
     columns = [cell.strip().lower() for cell in table.first.cells]
-    at: dict[str, int | None] = {column: find_column(columns, (column,)) for column in ("topic", "document", "grade", "kind", "explanation")}
+    at: dict[str, int | None] = {
+        column: find_column(columns, (column,))
+        for column in ("topic", "document", "grade", "kind", "explanation")
+    }
     if at["topic"] is None or at["document"] is None:
         qrels = read_qrels(path, name=name)
         return [
             {"topic": topic, "document": document.decode("utf-8"), "grade": grade}
             for index, topic in enumerate(qrels.topics)
-            for document, grade in zip(qrels.documents[qrels.rows(index)].tolist(), qrels.grades[qrels.rows(index)].tolist(), strict=True)
+            for document, grade in zip(
+                qrels.documents[qrels.rows(index)].tolist(),
+                qrels.grades[qrels.rows(index)].tolist(),
+                strict=True,
+            )
         ]
     rows, wrong = [], FileMistakes(name)
     for line, cells in table:
-        row: dict[str, Any] = {column: cells[place].strip() for column, place in at.items() if place is not None and place < len(cells)}
+        row: dict[str, Any] = {
+            column: cells[place].strip()
+            for column, place in at.items()
+            if place is not None and place < len(cells)
+        }
         grade = row.pop("grade", "")
         if grade and not (grade.isascii() and grade.isdigit() and len(grade) <= MOST_DIGITS):
             wrong.add(line, f"grade {grade[:40]!r}", "a grade of the scale", "\t".join(cells))
         elif grade:
             row["grade"] = int(grade)
-        rows.append({column: value for column, value in row.items() if value != "" or column in ("topic", "document")})
+        rows.append(
+            {
+                column: value
+                for column, value in row.items()
+                if value != "" or column in ("topic", "document")
+            }
+        )
     wrong.raise_any()
     return rows
 
@@ -100,7 +137,10 @@ def read_gold(path: str, name: str) -> list[dict[str, Any]]:
 def as_table(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return known pairs as the table that `read_gold` reads."""
     columns = ("topic", "document", "grade", "kind", "explanation")
-    lines = ["\t".join("" if row.get(column) is None else str(row[column]) for column in columns) for row in rows]
+    lines = [
+        "\t".join("" if row.get(column) is None else str(row[column]) for column in columns)
+        for row in rows
+    ]
     return "\n".join(["\t".join(columns), *lines, ""])
 
 

@@ -1,4 +1,5 @@
-"""Campaigns: making, changing, opening, pausing, closing; their guidelines. Every change leaves a row in the audit trail."""
+"""Campaigns: making, changing, opening, pausing, closing; their guidelines. Every change leaves a
+row in the audit trail."""
 
 from __future__ import annotations
 
@@ -41,13 +42,46 @@ __all__ = [
 ]
 
 SETTINGS = {
-    "name", "description", "scale", "threshold", "judgements_per_pair", "target_per_annotator", "daily_limit", "continue_after_target",
-    "deadline", "grace_minutes", "closing_hours", "min_active_seconds", "pause_after_fast", "idle_seconds", "lease_minutes", "lease_window",
-    "block_length", "band",
-    "expected_seconds", "truncate_words", "spans", "spans_from", "rotate_text", "show_near_duplicates", "gold_every", "min_common",
-    "min_partners", "consent_text", "thanks_text", "completion_code", "completion_url", "qualification_pass", "gold_rule",
-}  # fmt: skip
-SUGGESTED = {"target_per_annotator", "judgements_per_pair", "spans", "rotate_text"}  # what a set's own settings may say
+    "name",
+    "description",
+    "scale",
+    "threshold",
+    "judgements_per_pair",
+    "target_per_annotator",
+    "daily_limit",
+    "continue_after_target",
+    "deadline",
+    "grace_minutes",
+    "closing_hours",
+    "min_active_seconds",
+    "pause_after_fast",
+    "idle_seconds",
+    "lease_minutes",
+    "lease_window",
+    "block_length",
+    "band",
+    "expected_seconds",
+    "truncate_words",
+    "spans",
+    "spans_from",
+    "rotate_text",
+    "show_near_duplicates",
+    "gold_every",
+    "min_common",
+    "min_partners",
+    "consent_text",
+    "thanks_text",
+    "completion_code",
+    "completion_url",
+    "qualification_pass",
+    "gold_rule",
+}
+SUGGESTED = {
+    "target_per_annotator",
+    "judgements_per_pair",
+    "spans",
+    "rotate_text",
+}  # what a set's own settings may say
 FIXED_BY_JUDGEMENTS = {"rotate_text"}  # would change what earlier judgements were about
 
 
@@ -62,7 +96,8 @@ def create_campaign(
     joins: bool = True,
     **settings: Any,
 ) -> Campaign:
-    """A draft campaign; `actor` becomes its manager unless told otherwise. settings: fields of SETTINGS. Raises CampaignError with what is wrong."""
+    """A draft campaign; `actor` becomes its manager unless told otherwise. settings: fields of
+    SETTINGS. Raises CampaignError with what is wrong."""
     campaign = Campaign(
         name=name,
         collection=collection,
@@ -80,24 +115,42 @@ def create_campaign(
                 campaign.save(force_insert=True)
                 if actor is not None and joins:
                     people.add_member(campaign=campaign, user=actor, role=Membership.Role.MANAGER)
-                record(campaign, actor, AuditAction.MADE_THE_CAMPAIGN, campaign.name, settings=sorted(settings))
+                record(
+                    campaign,
+                    actor,
+                    AuditAction.MADE_THE_CAMPAIGN,
+                    campaign.name,
+                    settings=sorted(settings),
+                )
             return campaign
         except IntegrityError:
             campaign.pk = None
             if not Campaign.objects.filter(slug=campaign.slug).exists() or slug:
-                raise CampaignError(_("The address “%(slug)s” is taken; choose another.") % {"slug": campaign.slug}) from None
+                raise CampaignError(
+                    _("The address “%(slug)s” is taken; choose another.") % {"slug": campaign.slug}
+                ) from None
     raise CampaignError(_("Choose another name; this one is taken too often."))
 
 
 def take_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Campaign:
-    """Give a draft campaign the settings that came with the pool's pairs. Raises CampaignError once it has been opened."""
+    """Give a draft campaign the settings that came with the pool's pairs. Raises CampaignError once
+    it has been opened."""
     if campaign.state != Campaign.State.DRAFT:
-        raise CampaignError(_("Settings that came with a pool are for a new campaign; change those of this one under Rules."))
-    return update_campaign(campaign, actor=actor, **{name: value for name, value in pool.suggested.items() if name in SUGGESTED})
+        raise CampaignError(
+            _(
+                "Settings that came with a pool are for a new campaign; change those of this one under Rules."
+            )
+        )
+    return update_campaign(
+        campaign,
+        actor=actor,
+        **{name: value for name, value in pool.suggested.items() if name in SUGGESTED},
+    )
 
 
 def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) -> Campaign:
-    """Change settings, also while it is open. The judgements per pair are changed for all its pairs.
+    """Change settings, also while it is open. The judgements per pair are changed for all its
+    pairs.
 
     A grade that was given cannot leave the scale. Raises CampaignError; then nothing is changed.
     """
@@ -109,7 +162,11 @@ def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) 
     except CampaignError:
         _assign(campaign, before)
         raise
-    changed = {name: [before[name], getattr(campaign, name)] for name in settings if before[name] != getattr(campaign, name)}
+    changed = {
+        name: [before[name], getattr(campaign, name)]
+        for name in settings
+        if before[name] != getattr(campaign, name)
+    }
     if not changed:
         return campaign
     with transaction.atomic():
@@ -127,14 +184,18 @@ def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) 
 
 
 def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User | None) -> list[str]:
-    """Another scale. Of a draft what the rules say of grades follows where the scale has become too short. -> what has followed"""
+    """Another scale. Of a draft what the rules say of grades follows where the scale has become too
+    short. -> what has followed"""
     followed: dict[str, Any] = {}
     says = []
     if campaign.state == Campaign.State.DRAFT and len(scale) >= scales.FEWEST_GRADES:
         top, name = int(scale[-1]["value"]), str(scale[-1]["name"])
         if campaign.threshold > top:
             followed["threshold"] = top
-            says.append(f"The lowest relevant grade is {name} now; it was grade {campaign.threshold}, which the scale has no more (Rules).")
+            says.append(
+                f"The lowest relevant grade is {name} now; it was grade {campaign.threshold}, "
+                f"which the scale has no more (Rules)."
+            )
         if campaign.spans_from > top:
             followed["spans_from"] = top
             if campaign.spans == Campaign.Spans.REQUIRED:
@@ -162,14 +223,20 @@ def _check(campaign: Campaign) -> None:
     if campaign.judgements_per_pair < 1:
         mistakes.append(_("A pair needs at least one judgement."))
     if campaign.block_length < 1 or campaign.band < 1:
-        mistakes.append(_("A block is at least one pair long, and a band at least one priority wide."))
+        mistakes.append(
+            _("A block is at least one pair long, and a band at least one priority wide.")
+        )
     if campaign.lease_minutes < 1:
         mistakes.append(_("A lease lasts at least one minute."))
     if not 0 <= campaign.qualification_pass <= 1:
         mistakes.append(_("The share of qualification pairs to get right is between 0 and 1."))
     if campaign.daily_limit is not None and campaign.daily_limit < 1:
         mistakes.append(_("The daily limit is at least 1, or empty for none."))
-    if campaign.min_active_seconds < 0 or campaign.expected_seconds <= 0 or campaign.idle_seconds < 5:
+    if (
+        campaign.min_active_seconds < 0
+        or campaign.expected_seconds <= 0
+        or campaign.idle_seconds < 5
+    ):
         mistakes.append(_("Times are positive, and the idle limit is at least 5 seconds."))
     if mistakes:
         raise CampaignError(" ".join(mistakes))
@@ -179,63 +246,121 @@ def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> Non
     changed = {name for name, value in before.items() if value != getattr(campaign, name)}
     if not changed & (FIXED_BY_JUDGEMENTS | {"scale"}):
         return
-    given = campaign.pairs.filter(judgements__grade__isnull=False).values_list("judgements__grade", flat=True).distinct()
+    given = (
+        campaign.pairs.filter(judgements__grade__isnull=False)
+        .values_list("judgements__grade", flat=True)
+        .distinct()
+    )
     grades = {int(grade) for grade in given if grade is not None}
     lost = grades - set(campaign.grades.values)
     if lost:
-        raise CampaignError(_("Grade %(grade)s has been given in this campaign, so it has to stay in the scale.") % {"grade": min(lost)})
+        raise CampaignError(
+            _("Grade %(grade)s has been given in this campaign, so it has to stay in the scale.")
+            % {"grade": min(lost)}
+        )
     if grades and changed & FIXED_BY_JUDGEMENTS:
-        raise CampaignError(_("There are judgements already; whether texts are rotated cannot be changed any more."))
+        raise CampaignError(
+            _("There are judgements already; whether texts are rotated cannot be changed any more.")
+        )
 
 
-def _move(campaign: Campaign, actor: User | None, *, source: set[Campaign.State], to: str, action: AuditAction, **changes: Any) -> Campaign:
+def _move(
+    campaign: Campaign,
+    actor: User | None,
+    *,
+    source: set[Campaign.State],
+    to: str,
+    action: AuditAction,
+    **changes: Any,
+) -> Campaign:
     """Change the state by compare-and-set, so that of two managers at once one is told."""
     with transaction.atomic():
-        moved = Campaign.objects.filter(pk=campaign.pk, state__in=source).update(state=to, **changes)
+        moved = Campaign.objects.filter(pk=campaign.pk, state__in=source).update(
+            state=to, **changes
+        )
         if not moved:
             campaign.refresh_from_db()
-            raise CampaignError(_("The campaign is %(state)s; this is not possible now.") % {"state": campaign.state})
+            raise CampaignError(
+                _("The campaign is %(state)s; this is not possible now.")
+                % {"state": campaign.state}
+            )
         record(campaign, actor, action, campaign.name, **{k: _plain(v) for k, v in changes.items()})
     campaign.refresh_from_db()
     return campaign
 
 
 def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
-    """Let annotators judge. Needs pairs, a text for one of them at least, and a deadline that is not over.
+    """Let annotators judge. Needs pairs, a text for one of them at least, and a deadline that is
+    not over.
 
-    Pairs without a text are held back until it is imported. A draft that contradicts itself is not opened. A closed campaign can be
-    opened again.
-    """
+    Pairs without a text are held back until it is imported. A draft that contradicts itself is not
+    opened. A closed campaign can be opened again."""
     if not kept_pairs(campaign).exists():
         raise CampaignError(_("The campaign has no pairs yet: choose a pool first."))
     if not kept_pairs(campaign).filter(without_text=False).exists():
-        raise CampaignError(_("None of the pairs has the text of its document, so nobody could judge: import the documents first."))
+        raise CampaignError(
+            _(
+                "None of the pairs has the text of its document, so nobody could judge: import the documents first."
+            )
+        )
     if campaign.deadline is not None and campaign.deadline <= timezone.now():
         raise CampaignError(_("The deadline is over: set a later one first."))
     if campaign.state == Campaign.State.DRAFT and (contradicting := contradictions(campaign)):
         raise CampaignError(" ".join(one.says for one in contradicting))
     opened = campaign.opened_at or timezone.now()
     source = {Campaign.State.DRAFT, Campaign.State.CLOSED}
-    return _move(campaign, actor, source=source, to=Campaign.State.OPEN, action=AuditAction.OPENED, opened_at=opened, closed_at=None)
+    return _move(
+        campaign,
+        actor,
+        source=source,
+        to=Campaign.State.OPEN,
+        action=AuditAction.OPENED,
+        opened_at=opened,
+        closed_at=None,
+    )
 
 
 def pause(campaign: Campaign, *, reason: str = "", actor: User | None = None) -> Campaign:
     """No new pairs are served; answers for those already on somebody's screen are still taken."""
-    return _move(campaign, actor, source={Campaign.State.OPEN}, to=Campaign.State.PAUSED, action=AuditAction.PAUSED, paused_reason=reason)
+    return _move(
+        campaign,
+        actor,
+        source={Campaign.State.OPEN},
+        to=Campaign.State.PAUSED,
+        action=AuditAction.PAUSED,
+        paused_reason=reason,
+    )
 
 
 def resume(campaign: Campaign, *, actor: User | None = None) -> Campaign:
-    return _move(campaign, actor, source={Campaign.State.PAUSED}, to=Campaign.State.OPEN, action=AuditAction.RESUMED, paused_reason="")
+    return _move(
+        campaign,
+        actor,
+        source={Campaign.State.PAUSED},
+        to=Campaign.State.OPEN,
+        action=AuditAction.RESUMED,
+        paused_reason="",
+    )
 
 
 def close(campaign: Campaign, *, actor: User | None = None) -> Campaign:
-    """End the judging. Leases are given back; answers given before, and still on their way, are taken within the grace."""
+    """End the judging. Leases are given back; answers given before, and still on their way, are
+    taken within the grace."""
     now = timezone.now()
     source = {Campaign.State.OPEN, Campaign.State.PAUSED}
-    _move(campaign, actor, source=source, to=Campaign.State.CLOSED, action=AuditAction.CLOSED, closed_at=now)
+    _move(
+        campaign,
+        actor,
+        source=source,
+        to=Campaign.State.CLOSED,
+        action=AuditAction.CLOSED,
+        closed_at=now,
+    )
 
     def give_back() -> None:
-        rows = Lease.objects.select_for_update().filter(membership__campaign=campaign, state=Lease.State.LIVE)
+        rows = Lease.objects.select_for_update().filter(
+            membership__campaign=campaign, state=Lease.State.LIVE
+        )
         slots.end_leases(list(rows.order_by("pk")), Lease.State.RELEASED, now)
 
     slots.retrying(give_back)
@@ -243,10 +368,15 @@ def close(campaign: Campaign, *, actor: User | None = None) -> Campaign:
 
 
 def save_guideline(
-    campaign: Campaign, text: str, *, note: str = "", adds_example: bool = False, actor: User | None = None
+    campaign: Campaign,
+    text: str,
+    *,
+    note: str = "",
+    adds_example: bool = False,
+    actor: User | None = None,
 ) -> GuidelineVersion:
-    """A new version of the guidelines (Markdown); annotators must read it before they go on, or, where it only adds an example, are told
-    so in one line. The same text again makes none."""
+    """A new version of the guidelines (Markdown); annotators must read it before they go on, or,
+    where it only adds an example, are told so in one line. The same text again makes none."""
     for _try in range(10):
         newest = campaign.guidelines.order_by("number").last()
         if newest is not None and newest.text.replace("\r\n", "\n") == text:
@@ -255,11 +385,18 @@ def save_guideline(
         try:
             with transaction.atomic():
                 version = GuidelineVersion.objects.create(
-                    campaign=campaign, number=number, text=text, note=note, adds_example=adds_example, created_by=actor
+                    campaign=campaign,
+                    number=number,
+                    text=text,
+                    note=note,
+                    adds_example=adds_example,
+                    created_by=actor,
                 )
                 Campaign.objects.filter(pk=campaign.pk).update(newest_guideline=number)
                 campaign.newest_guideline = number
-                record(campaign, actor, AuditAction.WROTE_GUIDELINES, f"version {number}", note=note)
+                record(
+                    campaign, actor, AuditAction.WROTE_GUIDELINES, f"version {number}", note=note
+                )
                 return version
         except IntegrityError:
             continue  # somebody else saved at the same moment

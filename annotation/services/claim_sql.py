@@ -1,4 +1,5 @@
-"""What the statements of a claim are made of: when a pair is free for an annotator, and in which order free pairs are looked at."""
+"""What the statements of a claim are made of: when a pair is free for an annotator, and in which
+order free pairs are looked at."""
 
 from __future__ import annotations
 
@@ -12,12 +13,20 @@ NOT_SKIPPED = "AND NOT EXISTS (SELECT 1 FROM annotation_skip s WHERE s.pair_id =
 COLUMNS = "p.id, p.topic_row, p.priority, p.started, p.position, p.needed, p.counted, p.held"
 IN_ORDER = "p.priority DESC, p.started DESC, p.position"
 POOLS_ORDER = "p.priority DESC, p.position"
-EXPIRED = "EXISTS (SELECT 1 FROM annotation_lease l WHERE l.state = 'live' AND l.expires_at <= %(now)s)"
-N_LIVE = "(SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = m.id)"
-SEAT = f"m.n_served, m.current_topic_row, m.block_served, m.topic_rows, m.standing, {EXPIRED} AS expired, {N_LIVE} AS n_live"
+EXPIRED = (
+    "EXISTS (SELECT 1 FROM annotation_lease l WHERE l.state = 'live' AND l.expires_at <= %(now)s)"
+)
+N_LIVE = (
+    "(SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = m.id)"
+)
+SEAT = (
+    f"m.n_served, m.current_topic_row, m.block_served, m.topic_rows, m.standing, {EXPIRED} AS "
+    f"expired, {N_LIVE} AS n_live"
+)
 TAKE_SLOT = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
   WHERE id = %(pair)s AND open_slots > 0 RETURNING id"""
-# Where nothing has to be locked first: of the pair that was chosen; the COLUMNS as they were before, and how many leases the annotator holds.
+# Where nothing has to be locked first: of the pair that was chosen; the COLUMNS as they were
+# before, and how many leases the annotator holds.
 TAKE_CHOSEN = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
   WHERE id = (SELECT id FROM chosen) AND open_slots > 0 RETURNING id, topic_row, priority, counted + held > 1, position, needed, counted, held - 1,
   (SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = %(me)s)"""
@@ -42,8 +51,9 @@ class Candidate(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Where to look for a pair: the first free one under `condition` in `order`; `reason` is what the manager is told. of_topic: whether
-    its pairs are of the annotator's current topic; None where they may be of any, or of those that the choices before it have left."""
+    """Where to look for a pair: the first free one under `condition` in `order`; `reason` is what
+    the manager is told. of_topic: whether its pairs are of the annotator's current topic; None
+    where they may be of any, or of those that the choices before it have left."""
 
     condition: str
     order: str
@@ -52,30 +62,39 @@ class Choice(NamedTuple):
 
 
 def restricted(topics: Sequence[int], condition: str, order: str) -> str:
-    """A further condition for an annotator restricted to topics: the first free pair of each, each found by index."""
+    """A further condition for an annotator restricted to topics: the first free pair of each, each
+    found by index."""
     if not topics:
         return ""
     each = ", ".join(f"({int(topic)})" for topic in topics)
     first_of_topic = (
-        f"SELECT (SELECT p.id FROM annotation_pair p WHERE p.topic_row = t.topic AND {FREE} {condition} ORDER BY {order} LIMIT 1) "
+        f"SELECT (SELECT p.id FROM annotation_pair p WHERE p.topic_row = t.topic AND {FREE} "
+        f"{condition} ORDER BY {order} LIMIT 1) "
         f"FROM (SELECT 0 AS topic WHERE 1 = 0 UNION ALL VALUES {each}) t"
     )
     return f"AND p.id IN ({first_of_topic})"
 
 
-def first_of(choices: Sequence[Choice], topics: Sequence[int], *, gate: str, locks: bool, locking: str) -> str:
-    """`choice_0 AS (…), …, chosen AS (…)`: `chosen` is the first free pair under the first choice that has one, with that choice's
-    place and the COLUMNS; none unless `gate` holds ("AND …", of no pair's columns).
+def first_of(
+    choices: Sequence[Choice], topics: Sequence[int], *, gate: str, locks: bool, locking: str
+) -> str:
+    """`choice_0 AS (…), …, chosen AS (…)`: `chosen` is the first free pair under the first choice
+    that has one, with that choice's place and the COLUMNS; none unless `gate` holds ("AND …", of no
+    pair's columns).
 
-    PostgreSQL asks a condition that holds of no pair once, before it looks at any; SQLite asks it of each pair that it comes by, unless
-    it stands in the LIMIT, where PostgreSQL would not know how few rows are wanted.
-    """
+    PostgreSQL asks a condition that holds of no pair once, before it looks at any; SQLite asks it
+    of each pair that it comes by, unless it stands in the LIMIT, where PostgreSQL would not know
+    how few rows are wanted."""
     parts = []
     for place, (condition, order, *_) in enumerate(choices):
         first = gate + "".join(f" AND NOT EXISTS (SELECT 1 FROM choice_{i})" for i in range(place))
         once, limit = (first, "1") if locks else ("", f"(1 {first})")
         parts.append(
-            f"choice_{place} AS (SELECT {place} AS place, {COLUMNS} FROM annotation_pair p WHERE {FREE} {once} {condition}"
+            f"choice_{place} AS (SELECT {place} AS place, {COLUMNS} FROM annotation_pair p WHERE "
+            f"{FREE} {once} {condition}"
             f" {restricted(topics, condition, order)} ORDER BY {order} LIMIT {limit} {locking})"
         )
-    return f"{', '.join(parts)}, chosen AS ({' UNION ALL '.join(f'SELECT * FROM choice_{i}' for i in range(len(choices)))})"
+    return (
+        f"{', '.join(parts)}, chosen AS "
+        f"({' UNION ALL '.join(f'SELECT * FROM choice_{i}' for i in range(len(choices)))})"
+    )

@@ -1,8 +1,10 @@
-"""The server's clock is set now and then: by hand, by a time server, by a machine that wakes up. Leases end by it, so it is watched.
+"""The server's clock is set now and then: by hand, by a time server, by a machine that wakes up.
+Leases end by it, so it is watched.
 
-A process compares two clocks: the one that is set, and one that only runs on. What the first has moved beyond the second since the
-last look is a step. After a step no lease is taken for expired: those that live begin their time anew, which also shortens the ones
-that a clock set back would keep alive for hours. Every process that sees the step does the same, and twice does no more than once.
+A process compares two clocks: the one that is set, and one that only runs on. What the first has
+moved beyond the second since the last look is a step. After a step no lease is taken for expired:
+those that live begin their time anew, which also shortens the ones that a clock set back would keep
+alive for hours. Every process that sees the step does the same, and twice does no more than once.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from annotation.models import Campaign, Lease
 
 log = logging.getLogger(__name__)
 STEP_S = 20.0
-"""Smaller steps matter to no lease: the page renews at a quarter of its time, and a lease lasts minutes."""
+"""Smaller steps matter to no lease: the page renews at a quarter of its time, and a lease lasts
+minutes."""
 
 
 class Watch:
@@ -29,7 +32,8 @@ class Watch:
         self.difference = time.time() - time.monotonic()
 
     def step(self) -> float:
-        """Seconds by which the clock was set on (or back, below 0) since the last look; 0 where it was not."""
+        """Seconds by which the clock was set on (or back, below 0) since the last look; 0 where it
+        was not."""
         difference = time.time() - time.monotonic()
         with self.lock:
             moved, self.difference = difference - self.difference, difference
@@ -41,7 +45,11 @@ watch = Watch()
 
 def begin_leases_anew(now: datetime) -> int:
     """Every live lease lasts its campaign's minutes from now. -> how many"""
-    minutes = dict(Campaign.objects.filter(pairs__leases__state=Lease.State.LIVE).values_list("pk", "lease_minutes").distinct())
+    minutes = dict(
+        Campaign.objects.filter(pairs__leases__state=Lease.State.LIVE)
+        .values_list("pk", "lease_minutes")
+        .distinct()
+    )
     n = 0
     for campaign_id, lasting in sorted(minutes.items()):
         live = Lease.objects.filter(state=Lease.State.LIVE, membership__campaign=campaign_id)
@@ -54,4 +62,9 @@ def heed_steps() -> None:
     step = watch.step()
     if step:
         n = begin_leases_anew(timezone.now())
-        log.warning("the clock was set %s by %.0f s: %s live leases begin their time anew", "on" if step > 0 else "back", abs(step), n)
+        log.warning(
+            "the clock was set %s by %.0f s: %s live leases begin their time anew",
+            "on" if step > 0 else "back",
+            abs(step),
+            n,
+        )

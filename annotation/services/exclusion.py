@@ -19,15 +19,18 @@ from annotation.services.errors import CampaignError
 
 @dataclass(frozen=True)
 class Inclusion:
-    """What an inclusion has changed. `counted`: judgements that entered the labels; `extra`: that are kept as extra because others have
-    filled their slots."""
+    """What an inclusion has changed. `counted`: judgements that entered the labels; `extra`: that
+    are kept as extra because others have filled their slots."""
 
     counted: int
     extra: int
 
 
-def exclude_annotator(annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None) -> int:
-    """Take all the annotator's judgements out of the labels and give their slots back; returns how many counted until now.
+def exclude_annotator(
+    annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None
+) -> int:
+    """Take all the annotator's judgements out of the labels and give their slots back; returns how
+    many counted until now.
 
     Nothing is deleted: the rows stand as excluded, and `include_annotator` reverses it.
     """
@@ -40,15 +43,27 @@ def exclude_annotator(annotator: Membership, *, reason: str, actor: User | None,
         locked.standing, locked.standing_reason = Membership.Standing.EXCLUDED, reason
         locked.save(update_fields=["standing", "standing_reason"])
         _release(locked, moment)
-        rows = list(Judgement.objects.filter(membership=locked, current=True, standing=Judgement.Standing.COUNTED).values_list("pk", "pair_id"))
+        rows = list(
+            Judgement.objects.filter(
+                membership=locked, current=True, standing=Judgement.Standing.COUNTED
+            ).values_list("pk", "pair_id")
+        )
         pairs = slots.locked([*(pair_id for _, pair_id in rows), *_said_cannot(locked)])
-        # Only what still counts under the locks: its pair was locked by nobody else, and the annotator's own answers wait for us.
+        # Only what still counts under the locks: its pair was locked by nobody else, and the
+        # annotator's own answers wait for us.
         for _row, pair_id in rows:
             pairs[pair_id].counted -= slots.takes_slots(locked)
         _set_standing([pk for pk, _ in rows], Judgement.Standing.EXCLUDED)
         slots.settle_unjudgeable(pairs.values(), slots.per_pair(locked.campaign_id))
         slots.save_all(pairs.values(), locked.campaign_id)
-        record(locked.campaign, actor, AuditAction.EXCLUDED_AN_ANNOTATOR, locked.pseudonym, reason=reason, judgements=len(rows))
+        record(
+            locked.campaign,
+            actor,
+            AuditAction.EXCLUDED_AN_ANNOTATOR,
+            locked.pseudonym,
+            reason=reason,
+            judgements=len(rows),
+        )
         return len(rows)
 
     done = slots.retrying(work)
@@ -57,23 +72,31 @@ def exclude_annotator(annotator: Membership, *, reason: str, actor: User | None,
 
 
 def exclude_together(annotators: Iterable[Membership], *, reason: str, actor: User | None) -> int:
-    """Exclude those who are not excluded yet, each for the same reason; returns how many judgements counted until now."""
+    """Exclude those who are not excluded yet, each for the same reason; returns how many judgements
+    counted until now."""
     return sum(
-        exclude_annotator(member, reason=reason, actor=actor) for member in annotators if member.standing != Membership.Standing.EXCLUDED
+        exclude_annotator(member, reason=reason, actor=actor)
+        for member in annotators
+        if member.standing != Membership.Standing.EXCLUDED
     )
 
 
 def include_annotator(annotator: Membership, *, actor: User | None, reason: str = "") -> Inclusion:
-    """Reverse an exclusion: judgements count again where their slot is still free, else they are extra. Returns what happened."""
+    """Reverse an exclusion: judgements count again where their slot is still free, else they are
+    extra. Returns what happened."""
 
     def work() -> Inclusion:
         locked = _locked(annotator)
         if locked.standing != Membership.Standing.EXCLUDED:
-            raise CampaignError(_("%(pseudonym)s is not excluded.") % {"pseudonym": locked.pseudonym})
+            raise CampaignError(
+                _("%(pseudonym)s is not excluded.") % {"pseudonym": locked.pseudonym}
+            )
         locked.standing, locked.standing_reason = Membership.Standing.ACTIVE, ""
         locked.save(update_fields=["standing", "standing_reason"])
         rows = list(
-            Judgement.objects.filter(membership=locked, current=True, standing=Judgement.Standing.EXCLUDED)
+            Judgement.objects.filter(
+                membership=locked, current=True, standing=Judgement.Standing.EXCLUDED
+            )
             .order_by("pk")
             .values_list("pk", "pair_id")
         )
@@ -84,7 +107,12 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
         for pk, pair_id in rows:
             pair = pairs[pair_id]
             slots.balance_slots(pair, n)
-            if pair.kind != Pair.Kind.NORMAL or pair.open_slots > 0 or pair.is_left or not slots.takes_slots(locked):
+            if (
+                pair.kind != Pair.Kind.NORMAL
+                or pair.open_slots > 0
+                or pair.is_left
+                or not slots.takes_slots(locked)
+            ):
                 pair.counted += slots.takes_slots(locked)
                 counted.append(pk)
             else:
@@ -93,7 +121,13 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
         _set_standing(extra, Judgement.Standing.EXTRA)
         slots.save_all(pairs.values(), locked.campaign_id)
         record(
-            locked.campaign, actor, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN, locked.pseudonym, reason=reason, counted=len(counted), extra=len(extra)
+            locked.campaign,
+            actor,
+            AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN,
+            locked.pseudonym,
+            reason=reason,
+            counted=len(counted),
+            extra=len(extra),
         )
         return Inclusion(len(counted), len(extra))
 
@@ -102,22 +136,49 @@ def include_annotator(annotator: Membership, *, actor: User | None, reason: str 
     return done
 
 
-def pause_annotator(annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None) -> None:
-    """No more pairs for this annotator until resumed; the reason is shown to the annotator, so it is needed."""
+def pause_annotator(
+    annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None
+) -> None:
+    """No more pairs for this annotator until resumed; the reason is shown to the annotator, so it
+    is needed."""
     if not reason.strip():
         raise CampaignError(_("Give the reason; it is what the annotator is shown."))
-    _change(annotator, Membership.Standing.PAUSED, reason, actor, AuditAction.PAUSED_AN_ANNOTATOR, now or timezone.now())
+    _change(
+        annotator,
+        Membership.Standing.PAUSED,
+        reason,
+        actor,
+        AuditAction.PAUSED_AN_ANNOTATOR,
+        now or timezone.now(),
+    )
 
 
 def resume_annotator(annotator: Membership, *, actor: User | None) -> None:
-    _change(annotator, Membership.Standing.ACTIVE, "", actor, AuditAction.RESUMED_AN_ANNOTATOR, timezone.now())
+    _change(
+        annotator,
+        Membership.Standing.ACTIVE,
+        "",
+        actor,
+        AuditAction.RESUMED_AN_ANNOTATOR,
+        timezone.now(),
+    )
 
 
-def _change(annotator: Membership, standing: str, reason: str, actor: User | None, action: AuditAction, now: datetime) -> None:
+def _change(
+    annotator: Membership,
+    standing: str,
+    reason: str,
+    actor: User | None,
+    action: AuditAction,
+    now: datetime,
+) -> None:
     def work() -> None:
         locked = _locked(annotator)
         if locked.standing == Membership.Standing.EXCLUDED:
-            raise CampaignError(_("%(pseudonym)s is excluded; include the annotator again first.") % {"pseudonym": locked.pseudonym})
+            raise CampaignError(
+                _("%(pseudonym)s is excluded; include the annotator again first.")
+                % {"pseudonym": locked.pseudonym}
+            )
         locked.standing, locked.standing_reason = standing, reason
         locked.save(update_fields=["standing", "standing_reason"])
         if standing != Membership.Standing.ACTIVE:
@@ -129,16 +190,29 @@ def _change(annotator: Membership, standing: str, reason: str, actor: User | Non
 
 
 def _said_cannot(annotator: Membership) -> list[int]:
-    """Pairs of which the annotator says that nobody can judge them: it is not heard while the annotator is excluded."""
-    return list(Judgement.objects.filter(slots.SAYS_SO, membership=annotator).values_list("pair_id", flat=True))
+    """Pairs of which the annotator says that nobody can judge them: it is not heard while the
+    annotator is excluded."""
+    return list(
+        Judgement.objects.filter(slots.SAYS_SO, membership=annotator).values_list(
+            "pair_id", flat=True
+        )
+    )
 
 
 def _locked(annotator: Membership) -> Membership:
-    return Membership.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=annotator.pk)
+    return (
+        Membership.objects.select_for_update(of=("self",))
+        .select_related("campaign")
+        .get(pk=annotator.pk)
+    )
 
 
 def _release(annotator: Membership, now: datetime) -> None:
-    live = Lease.objects.select_for_update().filter(membership=annotator, state=Lease.State.LIVE).order_by("pk")
+    live = (
+        Lease.objects.select_for_update()
+        .filter(membership=annotator, state=Lease.State.LIVE)
+        .order_by("pk")
+    )
     slots.end_leases(list(live), Lease.State.RELEASED, now)
 
 

@@ -1,4 +1,5 @@
-"""People whom their institution signs in: which account is theirs, and what the groups that they are in let them do."""
+"""People whom their institution signs in: which account is theirs, and what the groups that they
+are in let them do."""
 
 from __future__ import annotations
 
@@ -18,11 +19,15 @@ from annotation.models import InstitutionAccount
 from annotation.services.people import PeopleError, profile_of, set_maker
 
 log = logging.getLogger(__name__)
-NO_PACKAGE = "OpenID Connect (ASSAY_OIDC_ISSUER) needs the package mozilla-django-oidc beside Assay: pip install mozilla-django-oidc"
+NO_PACKAGE = (
+    "OpenID Connect (ASSAY_OIDC_ISSUER) needs the package mozilla-django-oidc beside Assay: pip "
+    "install mozilla-django-oidc"
+)
 
 
 class Identity(NamedTuple):
-    """What the institution says of a person. subject: who it is for good; name: as the person is called there now."""
+    """What the institution says of a person. subject: who it is for good; name: as the person is
+    called there now."""
 
     subject: str
     name: str
@@ -32,22 +37,29 @@ class Identity(NamedTuple):
 
 def offered() -> dict[str, Any]:
     """What the sign-in page offers."""
-    return {"institution": settings.INSTITUTION, "by_header": bool(settings.USER_HEADER), "by_oidc": bool(settings.OIDC_ISSUER)}
+    return {
+        "institution": settings.INSTITUTION,
+        "by_header": bool(settings.USER_HEADER),
+        "by_oidc": bool(settings.OIDC_ISSUER),
+    }
 
 
 def account_of(identity: Identity) -> User:
     """The person's account, made at the first sign-in, with the rights of today's groups.
 
-    PeopleError with the reason where there can be none. An account that was made here is never handed to whom the institution calls
-    by the same name: an administrator connects the two.
-    """
-    known = InstitutionAccount.objects.select_related("user").filter(subject=identity.subject).first()
+    PeopleError with the reason where there can be none. An account that was made here is never
+    handed to whom the institution calls by the same name: an administrator connects the two."""
+    known = (
+        InstitutionAccount.objects.select_related("user").filter(subject=identity.subject).first()
+    )
     if known is None:
         user = _new_account(identity)
     else:
         user = known.user
         if not user.is_active:
-            raise PeopleError(_("Your account here is closed. Ask an administrator of this installation."))
+            raise PeopleError(
+                _("Your account here is closed. Ask an administrator of this installation.")
+            )
     _give_rights(user, identity.groups)
     return user
 
@@ -58,27 +70,43 @@ def _new_account(identity: Identity) -> User:
         UnicodeUsernameValidator()(name)
         validate_email(identity.email or "nobody@example.org")
     except ValidationError:
-        raise PeopleError(_("Your institution gave a name or an address that no account can have. Tell an administrator of this installation.")) from None
+        raise PeopleError(
+            _(
+                "Your institution gave a name or an address that no account can have. Tell an "
+                "administrator of this installation."
+            )
+        ) from None
     if not name or len(name) > 150:
-        raise PeopleError(_("Your institution gave no name for you, or one that is too long. Tell an administrator of this installation."))
+        raise PeopleError(
+            _(
+                "Your institution gave no name for you, or one that is too long. Tell an "
+                "administrator of this installation."
+            )
+        )
     taken = _(
-        "There is an account %(name)s here already that is not connected with your institution. Ask an administrator to connect the two."
+        "There is an account %(name)s here already that is not connected with your institution. "
+        "Ask an administrator to connect the two."
     ) % {"name": name}
     if get_user_model().objects.filter(username__iexact=name).exists():
         raise PeopleError(taken)
     try:
         with transaction.atomic():
-            user = get_user_model().objects.create_user(username=name, email=identity.email)  # without a password: none is good
+            user = get_user_model().objects.create_user(
+                username=name, email=identity.email
+            )  # without a password: none is good
             InstitutionAccount.objects.create(user=user, subject=identity.subject)
             profile_of(user)
-    except IntegrityError:  # somebody of that name, or the same person in another window, came at the same moment
+    except (
+        IntegrityError
+    ):  # somebody of that name, or the same person in another window, came at the same moment
         raise PeopleError(f"{taken} {_('Or try once more.')}") from None
     log.warning("%s has an account by %s", user, settings.INSTITUTION)
     return user
 
 
 def _give_rights(user: User, groups: frozenset[str]) -> None:
-    """What the settings give to groups is given and taken at every sign-in; what they do not speak of stays as it is."""
+    """What the settings give to groups is given and taken at every sign-in; what they do not speak
+    of stays as it is."""
     if settings.MAKER_GROUPS:
         set_maker(user, may_create=bool(groups & set(settings.MAKER_GROUPS)), actor=None)
     if settings.ADMIN_GROUPS:
@@ -86,4 +114,9 @@ def _give_rights(user: User, groups: frozenset[str]) -> None:
         if user.is_superuser != is_administrator or user.is_staff != is_administrator:
             user.is_superuser = user.is_staff = is_administrator
             user.save(update_fields=["is_superuser", "is_staff"])
-            log.warning("%s is %s administrator, by the groups of %s", user, "an" if is_administrator else "no longer an", settings.INSTITUTION)
+            log.warning(
+                "%s is %s administrator, by the groups of %s",
+                user,
+                "an" if is_administrator else "no longer an",
+                settings.INSTITUTION,
+            )

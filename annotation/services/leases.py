@@ -15,7 +15,8 @@ REAPED_AT_ONCE = 50
 
 
 def reap_expired(now: datetime | None = None, *, at_most: int = REAPED_AT_ONCE) -> int:
-    """Give back the slots of expired leases; returns how many ended. Cheap when there are none: one look at a partial index.
+    """Give back the slots of expired leases; returns how many ended. Cheap when there are none: one
+    look at a partial index.
 
     Every claim calls this first, so no slot stays lost while anybody judges.
     """
@@ -38,12 +39,14 @@ def expiry(annotator: Membership, now: datetime) -> datetime:
     return now + timedelta(minutes=annotator.campaign.lease_minutes)
 
 
-def renew(annotator: Membership, tokens: Iterable[uuid.UUID], *, now: datetime | None = None) -> dict[str, Lease]:
-    """Push out the end of the annotator's live leases. Also of one whose time is over while nobody has taken its slot yet.
+def renew(
+    annotator: Membership, tokens: Iterable[uuid.UUID], *, now: datetime | None = None
+) -> dict[str, Lease]:
+    """Push out the end of the annotator's live leases. Also of one whose time is over while nobody
+    has taken its slot yet.
 
-    Returns every known lease of `tokens` by token, live or not; unknown ones are left out. An annotator who is not active or a
-    campaign that is not open renews nothing.
-    """
+    Returns every known lease of `tokens` by token, live or not; unknown ones are left out. An
+    annotator who is not active or a campaign that is not open renews nothing."""
     now, tokens = now or timezone.now(), list(tokens)
     own = Lease.objects.filter(membership=annotator, token__in=tokens)
     if annotator.standing == Membership.Standing.ACTIVE and annotator.campaign.state == "open":
@@ -51,8 +54,11 @@ def renew(annotator: Membership, tokens: Iterable[uuid.UUID], *, now: datetime |
     return {str(lease.token): lease for lease in own}
 
 
-def release(annotator: Membership, tokens: Iterable[uuid.UUID] | None = None, *, now: datetime | None = None) -> int:
-    """Give back live leases of the annotator (all of them without `tokens`); returns how many ended."""
+def release(
+    annotator: Membership, tokens: Iterable[uuid.UUID] | None = None, *, now: datetime | None = None
+) -> int:
+    """Give back live leases of the annotator (all of them without `tokens`); returns how many
+    ended."""
     now = now or timezone.now()
     tokens = None if tokens is None else list(tokens)
 

@@ -38,7 +38,8 @@ AT_ONCE = 2000
 
 @dataclass(frozen=True)
 class Limits:
-    """threads: calls at once. attempts: calls until a pair's answer is given up for now. timeout: seconds. price_in, price_out: of a million tokens."""
+    """threads: calls at once. attempts: calls until a pair's answer is given up for now. timeout:
+    seconds. price_in, price_out: of a million tokens."""
 
     threads: int = 4
     attempts: int = 4
@@ -51,7 +52,8 @@ class Limits:
 
 @dataclass(frozen=True)
 class Wanted:
-    """prompt: name of a template of ours, or the text of an own one. related: tags or groups of runs built with this model."""
+    """prompt: name of a template of ours, or the text of an own one. related: tags or groups of
+    runs built with this model."""
 
     name: str
     model: str
@@ -65,21 +67,43 @@ class Wanted:
 
 
 def add_judge(campaign: Campaign, wanted: Wanted, *, actor: User | None) -> MachineJudge:
-    """It is told the campaign's scale and guidelines as they are now. CampaignError with what is wrong."""
+    """It is told the campaign's scale and guidelines as they are now. CampaignError with what is
+    wrong."""
     known: dict[str, str] = settings.MACHINE_ENDPOINTS
     if wanted.endpoint not in known:
-        raise CampaignError(_("This installation knows no such endpoint; its operator names them in ASSAY_MACHINE_ENDPOINTS."))
-    if wanted.limits.most_cost is not None and not (wanted.limits.price_in or wanted.limits.price_out):
-        raise Contradictory(_("A limit of cost needs prices: nothing else tells what a call costs."))
+        raise CampaignError(
+            _(
+                "This installation knows no such endpoint; its operator names them in ASSAY_MACHINE_ENDPOINTS."
+            )
+        )
+    if wanted.limits.most_cost is not None and not (
+        wanted.limits.price_in or wanted.limits.price_out
+    ):
+        raise Contradictory(
+            _("A limit of cost needs prices: nothing else tells what a call costs.")
+        )
     template = _template(wanted.prompt)
     guideline = campaign.guidelines.last()
     judge = MachineJudge(
-        campaign=campaign, name=wanted.name.strip(), model=wanted.model.strip(), endpoint=wanted.endpoint, key_variable=known[wanted.endpoint],
-        prompt_name=template.name, prompt_version=template.version, prompt_text=template.text,
-        scale=[{name: grade.get(name, "") for name in ("value", "name", "explanation")} for grade in campaign.scale],
-        guidelines=guideline.text if guideline else "", parameters={"temperature": wanted.temperature, "max_tokens": wanted.most_tokens},
-        samples=wanted.samples, limits=asdict(wanted.limits), related=wanted.related.strip(), created_by=actor,
-    )  # fmt: skip
+        campaign=campaign,
+        name=wanted.name.strip(),
+        model=wanted.model.strip(),
+        endpoint=wanted.endpoint,
+        key_variable=known[wanted.endpoint],
+        prompt_name=template.name,
+        prompt_version=template.version,
+        prompt_text=template.text,
+        scale=[
+            {name: grade.get(name, "") for name in ("value", "name", "explanation")}
+            for grade in campaign.scale
+        ],
+        guidelines=guideline.text if guideline else "",
+        parameters={"temperature": wanted.temperature, "max_tokens": wanted.most_tokens},
+        samples=wanted.samples,
+        limits=asdict(wanted.limits),
+        related=wanted.related.strip(),
+        created_by=actor,
+    )
     return _stored(judge, actor)
 
 
@@ -89,9 +113,19 @@ def _stored(judge: MachineJudge, actor: User | None) -> MachineJudge:
     try:
         with transaction.atomic():
             judge.save(force_insert=True)
-            record(judge.campaign, actor, AuditAction.MADE_A_MACHINE_JUDGE, judge.name, model=judge.model, source=judge.source)
+            record(
+                judge.campaign,
+                actor,
+                AuditAction.MADE_A_MACHINE_JUDGE,
+                judge.name,
+                model=judge.model,
+                source=judge.source,
+            )
     except IntegrityError:
-        raise CampaignError(_("A machine judge of this campaign is called %(judge)s already; choose another name.") % {"judge": judge.name}) from None
+        raise CampaignError(
+            _("A machine judge of this campaign is called %(judge)s already; choose another name.")
+            % {"judge": judge.name}
+        ) from None
     return judge
 
 
@@ -105,9 +139,17 @@ def _template(prompt: str) -> PromptTemplate:
 
 
 def add_from_file(
-    campaign: Campaign, *, name: str, model: str, labels: Iterable[LabelOfFile], file_name: str, related: str = "", actor: User | None
+    campaign: Campaign,
+    *,
+    name: str,
+    model: str,
+    labels: Iterable[LabelOfFile],
+    file_name: str,
+    related: str = "",
+    actor: User | None,
 ) -> MachineJudge:
-    """A judge with the labels of a file, all of them or none. CampaignError where one cannot be taken; labels of no pair of the pool are left out."""
+    """A judge with the labels of a file, all of them or none. CampaignError where one cannot be
+    taken; labels of no pair of the pool are left out."""
     rows: dict[tuple[int, str], LabelOfFile] = {}
     values = set(campaign.grades.values)
     pairs = selectors.PoolPairs(campaign)
@@ -116,21 +158,52 @@ def add_from_file(
             continue
         if label.grade not in values:
             scale = ", ".join(map(str, sorted(values)))
-            says = _("%(file_name)s%(where)s: grade %(grade)s is none of the campaign's scale (%(scale)s); nothing was kept.")
-            raise CampaignError(says % {"file_name": file_name, "where": label.where, "grade": label.grade, "scale": scale})
+            says = _(
+                "%(file_name)s%(where)s: grade %(grade)s is none of the campaign's scale (%(scale)s); nothing was kept."
+            )
+            raise CampaignError(
+                says
+                % {
+                    "file_name": file_name,
+                    "where": label.where,
+                    "grade": label.grade,
+                    "scale": scale,
+                }
+            )
         if rows.setdefault(place, label).grade != label.grade:
-            says = _("%(file_name)s%(where)s: another grade for a pair that the file has already; nothing was kept.")
+            says = _(
+                "%(file_name)s%(where)s: another grade for a pair that the file has already; nothing was kept."
+            )
             raise CampaignError(says % {"file_name": file_name, "where": label.where})
     if not rows:
-        says = _("%(file_name)s: no pair of the campaign's pool is in it; are ids of topics and documents spelled alike? Nothing was kept.")
+        says = _(
+            "%(file_name)s: no pair of the campaign's pool is in it; are ids of topics and "
+            "documents spelled alike? Nothing was kept."
+        )
         raise CampaignError(says % {"file_name": file_name})
     with transaction.atomic():
         judge = _stored(
-            MachineJudge(campaign=campaign, name=name.strip(), model=model.strip(), source=MachineJudge.Source.FILE, file_name=file_name[:255],
-                         scale=list(campaign.scale), related=related.strip(), created_by=actor), actor,
-        )  # fmt: skip
+            MachineJudge(
+                campaign=campaign,
+                name=name.strip(),
+                model=model.strip(),
+                source=MachineJudge.Source.FILE,
+                file_name=file_name[:255],
+                scale=list(campaign.scale),
+                related=related.strip(),
+                created_by=actor,
+            ),
+            actor,
+        )
         made = (
-            MachineLabel(judge=judge, topic_id=topic, docno=document, state=MachineLabel.State.GRADED, grade=label.grade, answer=label.reason)
+            MachineLabel(
+                judge=judge,
+                topic_id=topic,
+                docno=document,
+                state=MachineLabel.State.GRADED,
+                grade=label.grade,
+                answer=label.reason,
+            )
             for (topic, document), label in rows.items()
         )
         MachineLabel.objects.bulk_create(made, batch_size=AT_ONCE)
@@ -143,11 +216,23 @@ def plan_of(judge: MachineJudge) -> AskingPlan:
     key = os.environ.get(judge.key_variable, "") if judge.key_variable else ""
     endpoint = Endpoint(judge.endpoint, judge.model, key, float(limits.timeout), judge.parameters)
     template = PromptTemplate(judge.prompt_name, judge.prompt_version, judge.prompt_text)
-    scale = tuple(Grade(grade["value"], grade["name"], grade.get("explanation", "")) for grade in judge.scale)
+    scale = tuple(
+        Grade(grade["value"], grade["name"], grade.get("explanation", "")) for grade in judge.scale
+    )
     return AskingPlan(
-        endpoint, template, scale, judge.guidelines, samples=judge.samples, threads=limits.threads, attempts=limits.attempts, per_minute=limits.per_minute,
-        price_in=limits.price_in, price_out=limits.price_out, most_cost=limits.most_cost, name=f"{judge.pk} of {judge.campaign.slug}",
-    )  # fmt: skip
+        endpoint,
+        template,
+        scale,
+        judge.guidelines,
+        samples=judge.samples,
+        threads=limits.threads,
+        attempts=limits.attempts,
+        per_minute=limits.per_minute,
+        price_in=limits.price_in,
+        price_out=limits.price_out,
+        most_cost=limits.most_cost,
+        name=f"{judge.pk} of {judge.campaign.slug}",
+    )
 
 
 def ask_to_run(judge: MachineJudge, *, user: Any) -> Job:
@@ -155,31 +240,62 @@ def ask_to_run(judge: MachineJudge, *, user: Any) -> Job:
     with transaction.atomic():
         _open(judge)
         if judge.source != MachineJudge.Source.ENDPOINT:
-            raise CampaignError(_("The labels of %(judge)s are from a file; there is nothing to ask.") % {"judge": judge.name})
+            raise CampaignError(
+                _("The labels of %(judge)s are from a file; there is nothing to ask.")
+                % {"judge": judge.name}
+            )
         if judge.endpoint not in settings.MACHINE_ENDPOINTS:
-            raise CampaignError(_("This installation knows the judge's endpoint no more; its operator names them in ASSAY_MACHINE_ENDPOINTS."))
+            raise CampaignError(
+                _(
+                    "This installation knows the judge's endpoint no more; its operator names "
+                    "them in ASSAY_MACHINE_ENDPOINTS."
+                )
+            )
         if selectors.estimate(judge).calls == 0:
-            raise CampaignError(_("There is no pair to ask about: the campaign has no pool yet, no pair has a text, or all are answered."))
+            raise CampaignError(
+                _(
+                    "There is no pair to ask about: the campaign has no pool yet, no pair has a "
+                    "text, or all are answered."
+                )
+            )
         label = f"{judge.name} judges {judge.campaign.name}"
         campaign = judge.campaign
-        return jobs.enqueue(selectors.RUN, {"machine": judge.pk}, label=label, user=user, collection=campaign.collection, campaign_id=campaign.pk)
+        return jobs.enqueue(
+            selectors.RUN,
+            {"machine": judge.pk},
+            label=label,
+            user=user,
+            collection=campaign.collection,
+            campaign_id=campaign.pk,
+        )
 
 
 def _open(judge: MachineJudge) -> None:
-    """Inside a transaction: CampaignError where the judge is frozen or being asked. Whoever changes it waits for whoever does so already."""
+    """Inside a transaction: CampaignError where the judge is frozen or being asked. Whoever changes
+    it waits for whoever does so already."""
     locked = MachineJudge.objects.select_for_update().filter(pk=judge.pk).first()
     if locked is None:
         raise CampaignError(_("The machine judge was deleted."))
     if locked.frozen_at is not None:
-        raise CampaignError(_("%(judge)s is frozen: nothing can be added, changed or deleted.") % {"judge": locked.name})
+        raise CampaignError(
+            _("%(judge)s is frozen: nothing can be added, changed or deleted.")
+            % {"judge": locked.name}
+        )
     if selectors.job_of(locked, active=True) is not None:
-        raise CampaignError(_("%(judge)s is being asked; wait until that is done, or cancel it.") % {"judge": locked.name})
+        raise CampaignError(
+            _("%(judge)s is being asked; wait until that is done, or cancel it.")
+            % {"judge": locked.name}
+        )
 
 
 @jobs.kind(selectors.RUN, unit="answers", resumes=True)
 def judge_by_machine(work: Work) -> dict[str, Any]:
     """-> report: facts (answers, calls ...), warnings"""
-    judge = MachineJudge.objects.select_related("campaign__pool", "campaign__collection").filter(pk=work.parameters["machine"]).first()
+    judge = (
+        MachineJudge.objects.select_related("campaign__pool", "campaign__collection")
+        .filter(pk=work.parameters["machine"])
+        .first()
+    )
     if judge is None:
         raise Refused(_("the machine judge was deleted"))
     pairs = selectors.pairs_to_judge(judge)
@@ -189,7 +305,12 @@ def judge_by_machine(work: Work) -> dict[str, Any]:
     except BadInput as error:
         raise Refused(_("%(error)s; what was answered is kept") % {"error": error}) from None
     counts = selectors.counts_of(judge)
-    facts = {"calls now": outcome.calls, "calls lost with a worker": outcome.lost, **counts.outcomes, **dict(outcome.troubles)}
+    facts = {
+        "calls now": outcome.calls,
+        "calls lost with a worker": outcome.lost,
+        **counts.outcomes,
+        **dict(outcome.troubles),
+    }
     warnings = [f"stopped: {outcome.stopped}"] if outcome.stopped else []
     if outcome.unanswered:
         warnings.append(f"{outcome.unanswered:,} answers are left for another time: start it again")
@@ -199,16 +320,28 @@ def judge_by_machine(work: Work) -> dict[str, Any]:
 
 
 def freeze(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
-    """Fix labels, model and prompt with date and digest. CampaignError without a label, or while it is being asked."""
+    """Fix labels, model and prompt with date and digest. CampaignError without a label, or while it
+    is being asked."""
     with transaction.atomic():
         _open(judge)
         labels = selectors.labels_of(judge)
         if not labels:
-            raise CampaignError(_("%(judge)s has no label yet; there is nothing to freeze.") % {"judge": judge.name})
+            raise CampaignError(
+                _("%(judge)s has no label yet; there is nothing to freeze.") % {"judge": judge.name}
+            )
         judge.frozen_at, judge.digest = timezone.now(), selectors.digest_of(labels)
-        judge.labels.filter(state=MachineLabel.State.ASKED).delete()  # calls that never came back: no part of what is fixed
+        judge.labels.filter(
+            state=MachineLabel.State.ASKED
+        ).delete()  # calls that never came back: no part of what is fixed
         judge.save(update_fields=["frozen_at", "digest"])
-        record(judge.campaign, actor, AuditAction.FROZE_A_MACHINE_JUDGE, judge.name, labels=len(labels), digest=judge.digest)
+        record(
+            judge.campaign,
+            actor,
+            AuditAction.FROZE_A_MACHINE_JUDGE,
+            judge.name,
+            labels=len(labels),
+            digest=judge.digest,
+        )
     return judge
 
 
@@ -216,8 +349,12 @@ def delete(judge: MachineJudge, *, actor: User | None) -> None:
     """Of one that is not frozen: what was frozen may have been drawn by."""
     with transaction.atomic():
         _open(judge)
-        record(judge.campaign, actor, AuditAction.DELETED_A_MACHINE_JUDGE, judge.name, model=judge.model)
+        record(
+            judge.campaign,
+            actor,
+            AuditAction.DELETED_A_MACHINE_JUDGE,
+            judge.name,
+            model=judge.model,
+        )
         MachineLabel.objects.filter(judge=judge).delete()
         judge.delete()
-
-

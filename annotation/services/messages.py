@@ -1,8 +1,10 @@
 """Mail to people: reminders to chosen annotators, and the to-do list of those who want it.
 
-    preview(campaign, members, text, address=...)    the mails as they would be sent, and who gets none, with the reason
-    ask_to_remind(...)                               the job that sends them
-    are_printed()                                    whether no mail reaches anybody, for want of a mail server
+preview(campaign, members, text, address=...)    the mails as they would be sent, and who gets none,
+with the reason
+ask_to_remind(...)                               the job that sends them
+are_printed()                                    whether no mail reaches anybody, for want of a mail
+server
 """
 
 from __future__ import annotations
@@ -42,11 +44,15 @@ MAIL_FAILS = (SMTPException, OSError)
 DAY = timedelta(days=1)
 LOOK_AGAIN = timedelta(hours=1)
 LONGEST = 2000
-STARTING_TEXT = "there are documents waiting for your judgement. Could you go on with them in the next days? Thank you for your work."
+STARTING_TEXT = (
+    "there are documents waiting for your judgement. Could you go on with them in the next days? "
+    "Thank you for your work."
+)
 
 
 def are_printed() -> bool:
-    """Whether no mail server is set (ASSAY_EMAIL_HOST): mails are printed on the console of the process that sends them, and reach nobody."""
+    """Whether no mail server is set (ASSAY_EMAIL_HOST): mails are printed on the console of the
+    process that sends them, and reach nobody."""
     return str(settings.EMAIL_BACKEND) == PRINTED
 
 
@@ -66,22 +72,41 @@ class Reminders:
     left_out: list[tuple[Membership, str]]
 
 
-def preview(campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, now: datetime | None = None) -> Reminders:
-    """The mails as they would be sent now. address: absolute, of this installation. Raises CampaignError: no text or too much of it, or the
-    campaign is not open."""
+def preview(
+    campaign: Campaign,
+    memberships: Iterable[Membership],
+    text: str,
+    *,
+    address: str,
+    now: datetime | None = None,
+) -> Reminders:
+    """The mails as they would be sent now. address: absolute, of this installation. Raises
+    CampaignError: no text or too much of it, or the campaign is not open."""
     text = text.strip()
     if not text:
         raise CampaignError(_("Write what you want to say."))
     if len(text) > LONGEST:
-        raise CampaignError(_("The text has %(n)s characters; at most %(most)s are sent.") % {"n": f"{len(text):,}", "most": f"{LONGEST:,}"})
+        raise CampaignError(
+            _("The text has %(n)s characters; at most %(most)s are sent.")
+            % {"n": f"{len(text):,}", "most": f"{LONGEST:,}"}
+        )
     if campaign.state != Campaign.State.OPEN or campaign.is_over:
-        raise CampaignError(_("Nobody can judge now, so nobody is reminded: open the campaign, or set a later deadline, first."))
+        raise CampaignError(
+            _(
+                "Nobody can judge now, so nobody is reminded: open the campaign, or set a later deadline, first."
+            )
+        )
     since = (now or timezone.now()) - DAY
-    events = AuditEvent.objects.filter(campaign=campaign, action=AuditAction.REMINDED_AN_ANNOTATOR, at__gt=since)
+    events = AuditEvent.objects.filter(
+        campaign=campaign, action=AuditAction.REMINDED_AN_ANNOTATOR, at__gt=since
+    )
     reminded = set(events.values_list("subject", flat=True))
     told = [(member, _why_not(member, reminded)) for member in memberships]
     ready = [member for member, reason in told if not reason]
-    mails = [_mail(campaign, member, part, text, address) for member, part in zip(ready, parts_of(ready), strict=True)]
+    mails = [
+        _mail(campaign, member, part, text, address)
+        for member, part in zip(ready, parts_of(ready), strict=True)
+    ]
     return Reminders(mails, [(member, reason) for member, reason in told if reason])
 
 
@@ -95,11 +120,19 @@ def _why_not(member: Membership, reminded: set[str]) -> str:
     return _("was reminded within the last day") if member.pseudonym in reminded else ""
 
 
-def _mail(campaign: Campaign, member: Membership, part: int | None, text: str, address: str) -> Reminder:
+def _mail(
+    campaign: Campaign, member: Membership, part: int | None, text: str, address: str
+) -> Reminder:
     """In the language of who gets it; what the manager wrote stands as it is."""
     with translation.override(languages.of_person(member.user)):
-        judged = {"n": number_format(member.n_judged, force_grouping=True), "goal": number_format(part or 0, force_grouping=True)}
-        said = [(_("You have judged %(n)s of %(goal)s.") if part else _("You have judged %(n)s.")) % judged]
+        judged = {
+            "n": number_format(member.n_judged, force_grouping=True),
+            "goal": number_format(part or 0, force_grouping=True),
+        }
+        said = [
+            (_("You have judged %(n)s of %(goal)s.") if part else _("You have judged %(n)s."))
+            % judged
+        ]
         if campaign.deadline:
             deadline = date_format(timezone.localtime(campaign.deadline), "D j M Y, H:i T")
             said.append(_("The deadline is %(deadline)s.") % {"deadline": deadline})
@@ -116,23 +149,40 @@ def _mail(campaign: Campaign, member: Membership, part: int | None, text: str, a
 
 
 def annotators(campaign: Campaign) -> QuerySet[Membership]:
-    rows = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user__profile", "campaign")
+    rows = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related(
+        "user__profile", "campaign"
+    )
     return rows.order_by("pseudonym")
 
 
-def ask_to_remind(campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, actor: User) -> Job:
+def ask_to_remind(
+    campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, actor: User
+) -> Job:
     """The job that sends them. Raises CampaignError, also where nobody would get one."""
     memberships = list(memberships)
     if not preview(campaign, memberships, text, address=address).ready:
         raise CampaignError(_("Nobody of these would get a mail."))
-    parameters = {"members": [member.pk for member in memberships], "text": text.strip(), "address": address, "actor": actor.pk}
+    parameters = {
+        "members": [member.pk for member in memberships],
+        "text": text.strip(),
+        "address": address,
+        "actor": actor.pk,
+    }
     label = f"Reminders of {campaign.name}"
-    return jobs.enqueue(REMINDERS, parameters, label=label, user=actor, collection=campaign.collection, campaign_id=campaign.pk)
+    return jobs.enqueue(
+        REMINDERS,
+        parameters,
+        label=label,
+        user=actor,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
 
 
 @jobs.kind(REMINDERS, unit="mails", resumes=True)
 def send_reminders(work: Work) -> dict[str, Any]:
-    """Each is noted in the trail before it is sent: what is killed in the middle reminds nobody twice. -> report: what `remind` tells"""
+    """Each is noted in the trail before it is sent: what is killed in the middle reminds nobody
+    twice. -> report: what `remind` tells"""
     asked = work.parameters
     campaign = Campaign.objects.get(pk=work.campaign_id)
     actor = User.objects.filter(pk=asked["actor"]).first()
@@ -140,39 +190,84 @@ def send_reminders(work: Work) -> dict[str, Any]:
     done = remind(campaign, chosen, asked["text"], address=asked["address"], actor=actor)
     warnings = [f"{name} got none: {reason}" for name, reason in done["left_out"] + done["failed"]]
     if are_printed():
-        warnings.insert(0, _("No mail server is set (ASSAY_EMAIL_HOST): the mails were printed on the worker's console and reached nobody."))
-    return {**done, "facts": {"mails printed" if are_printed() else "mails sent": len(done["sent"])}, "warnings": warnings}
+        warnings.insert(
+            0,
+            _(
+                "No mail server is set (ASSAY_EMAIL_HOST): the mails were printed on the worker's "
+                "console and reached nobody."
+            ),
+        )
+    return {
+        **done,
+        "facts": {"mails printed" if are_printed() else "mails sent": len(done["sent"])},
+        "warnings": warnings,
+    }
 
 
-def remind(campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, actor: User | None) -> dict[str, Any]:
-    """Send what `preview` shows, at most one mail a day to each. -> pseudonyms: sent, left_out and failed, these with the reason"""
-    with transaction.atomic():  # of two managers at once one comes later, and finds who has been reminded
+def remind(
+    campaign: Campaign,
+    memberships: Iterable[Membership],
+    text: str,
+    *,
+    address: str,
+    actor: User | None,
+) -> dict[str, Any]:
+    """Send what `preview` shows, at most one mail a day to each. -> pseudonyms: sent, left_out and
+    failed, these with the reason"""
+    with (
+        transaction.atomic()
+    ):  # of two managers at once one comes later, and finds who has been reminded
         Campaign.objects.select_for_update().get(pk=campaign.pk)
         mails = preview(campaign, memberships, text, address=address)
         for mail in mails.ready:
-            record(campaign, actor, AuditAction.REMINDED_AN_ANNOTATOR, mail.membership.pseudonym, text=text)
+            record(
+                campaign,
+                actor,
+                AuditAction.REMINDED_AN_ANNOTATOR,
+                mail.membership.pseudonym,
+                text=text,
+            )
     sent, failed = [], []
     connection = get_connection()
     for mail in mails.ready:
         try:
-            EmailMessage(mail.subject, mail.body, settings.DEFAULT_FROM_EMAIL, [mail.to], connection=connection).send()
+            EmailMessage(
+                mail.subject,
+                mail.body,
+                settings.DEFAULT_FROM_EMAIL,
+                [mail.to],
+                connection=connection,
+            ).send()
             sent.append(mail.membership.pseudonym)
         except MAIL_FAILS as error:
             failed.append([mail.membership.pseudonym, str(error)[:200]])
-    return {"sent": sent, "left_out": [[member.pseudonym, reason] for member, reason in mails.left_out], "failed": failed}
+    return {
+        "sent": sent,
+        "left_out": [[member.pseudonym, reason] for member, reason in mails.left_out],
+        "failed": failed,
+    }
 
 
 def due_to_do_mails(now: datetime) -> QuerySet[Profile]:
-    """Of those who want the to-do list by mail, whose last mail is a day old and who were not looked at within the hour."""
+    """Of those who want the to-do list by mail, whose last mail is a day old and who were not
+    looked at within the hour."""
     rested = Q(to_do_mailed_at=None) | Q(to_do_mailed_at__lte=now - DAY)
     unseen = Q(to_do_looked_at=None) | Q(to_do_looked_at__lte=now - LOOK_AGAIN)
-    wanted = Profile.objects.filter(rested, unseen, user__is_active=True).exclude(to_do_address="").exclude(user__email="")
+    wanted = (
+        Profile.objects.filter(rested, unseen, user__is_active=True)
+        .exclude(to_do_address="")
+        .exclude(user__email="")
+    )
     return wanted.select_related("user").order_by("pk")
 
 
 def take_to_do_turn(profile: Profile, now: datetime) -> bool:
     """Whether it is this caller who looks now: of several one."""
-    return bool(Profile.objects.filter(pk__in=due_to_do_mails(now).filter(pk=profile.pk).values("pk")).update(to_do_looked_at=now))
+    return bool(
+        Profile.objects.filter(
+            pk__in=due_to_do_mails(now).filter(pk=profile.pk).values("pk")
+        ).update(to_do_looked_at=now)
+    )
 
 
 def mail_to_do(profile: Profile, *, subject: str, body: str, now: datetime) -> None:

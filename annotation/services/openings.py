@@ -1,4 +1,5 @@
-"""One opening of a pair by its annotator: what an answer changes, locked in one order and read then."""
+"""One opening of a pair by its annotator: what an answer changes, locked in one order and read
+then."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ from typing import Any
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.services.statements import Reader, row_locks, rows_of, stored_value
 
-MEMBER, LEASE, PAIR, CAMPAIGN = Reader(Membership, "m"), Reader(Lease, "l"), Reader(Pair, "p"), Reader(Campaign, "c")
+MEMBER, LEASE, PAIR, CAMPAIGN = (
+    Reader(Membership, "m"),
+    Reader(Lease, "l"),
+    Reader(Pair, "p"),
+    Reader(Campaign, "c"),
+)
 OF_LEASE = "(SELECT o.pair_id FROM annotation_lease o WHERE o.token = %(named)s AND o.membership_id = %(me)s)"
 OF_JUDGEMENT = "(SELECT o.pair_id FROM annotation_judgement o WHERE o.id = %(named)s AND o.membership_id = %(me)s)"
 LOCK_MEMBER = f"SELECT {MEMBER.columns} FROM annotation_membership m WHERE m.id = %(me)s"
@@ -23,7 +29,8 @@ STANDS = f"""SELECT {CAMPAIGN.columns},
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = %(me)s AND j.pair_id = %(pair)s AND j.current),
     (SELECT s.id FROM annotation_skip s WHERE s.membership_id = %(me)s AND s.pair_id = %(pair)s)
   FROM annotation_campaign c WHERE c.id = %(campaign)s"""
-# All of it where a transaction that writes is alone: nothing has to be locked, so nothing has to come first. A row for each lease, or one.
+# All of it where a transaction that writes is alone: nothing has to be locked, so nothing has to
+# come first. A row for each lease, or one.
 AT_ONCE = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns},
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = m.id AND j.key = %(key)s),
     (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = m.id AND j.pair_id = p.id AND j.current),
@@ -35,11 +42,11 @@ AT_ONCE = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns},
 
 @dataclass
 class Opening:
-    """One opening of a pair by its annotator, all of it locked: the membership, the annotator's leases of the pair, the pair.
+    """One opening of a pair by its annotator, all of it locked: the membership, the annotator's
+    leases of the pair, the pair.
 
-    pair_had: None where the annotator never had it. known: a judgement that was stored under the same key; judged: the current one
-    of the pair; skipped: whether it was put aside.
-    """
+    pair_had: None where the annotator never had it. known: a judgement that was stored under the
+    same key; judged: the current one of the pair; skipped: whether it was put aside."""
 
     annotator: Membership
     pair_had: Pair | None
@@ -50,25 +57,34 @@ class Opening:
 
     @property
     def pair(self) -> Pair:
-        """LookupError where there is none: for those who have found a lease or a judgement of it."""
+        """LookupError where there is none: for those who have found a lease or a judgement of
+        it."""
         if self.pair_had is None:
             raise LookupError("the annotator never had this pair")
         return self.pair_had
 
 
 def open_pair(annotator: Membership, key: uuid.UUID, of: str, named: Any) -> Opening:
-    """Lock the membership, the annotator's leases of the pair, and the pair; then read what may have changed until then.
+    """Lock the membership, the annotator's leases of the pair, and the pair; then read what may
+    have changed until then.
 
-    of, named: OF_LEASE and a token, or OF_JUDGEMENT and an id. The membership and its campaign are brought up to date in place.
-    """
-    values = {"me": annotator.pk, "named": named, "campaign": annotator.campaign_id, "key": stored_value(Judgement, "key", key)}
+    of, named: OF_LEASE and a token, or OF_JUDGEMENT and an id. The membership and its campaign are
+    brought up to date in place."""
+    values = {
+        "me": annotator.pk,
+        "named": named,
+        "campaign": annotator.campaign_id,
+        "key": stored_value(Judgement, "key", key),
+    }
     if not row_locks():
         return _read_at_once(annotator, of, values)
     [own] = rows_of(f"{LOCK_MEMBER} FOR UPDATE", values)
     MEMBER.refresh(annotator, own)
     rows = rows_of(f"{LOCK_LEASES.format(named=of)} FOR UPDATE OF l, p", values)
     own_leases = [LEASE.instance(row[: len(LEASE)]) for row in rows]
-    pairs = [row[len(LEASE) :] for row in rows[:1]] or rows_of(f"{LOCK_PAIR.format(named=of)} FOR UPDATE", values)
+    pairs = [row[len(LEASE) :] for row in rows[:1]] or rows_of(
+        f"{LOCK_PAIR.format(named=of)} FOR UPDATE", values
+    )
     pair = PAIR.instance(pairs[0]) if pairs else None
     [stands] = rows_of(STANDS, {**values, "pair": pair.pk if pair else 0})
     *campaign, known, judged, skipped = stands
@@ -84,5 +100,14 @@ def _read_at_once(annotator: Membership, of: str, values: dict[str, Any]) -> Ope
     pair = list(islice(parts, len(PAIR)))
     MEMBER.refresh(annotator, member)
     annotator.campaign = CAMPAIGN.instance(campaign)
-    own_leases = [LEASE.instance(row[-len(LEASE) :]) for row in rows if row[-len(LEASE)] is not None]
-    return Opening(annotator, None if pair[0] is None else PAIR.instance(pair), own_leases, known, judged, skipped is not None)
+    own_leases = [
+        LEASE.instance(row[-len(LEASE) :]) for row in rows if row[-len(LEASE)] is not None
+    ]
+    return Opening(
+        annotator,
+        None if pair[0] is None else PAIR.instance(pair),
+        own_leases,
+        known,
+        judged,
+        skipped is not None,
+    )

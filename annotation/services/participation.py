@@ -1,4 +1,5 @@
-"""What an annotator does beside judging: agreeing, reading guidelines and messages, own settings, feedback."""
+"""What an annotator does beside judging: agreeing, reading guidelines and messages, own settings,
+feedback."""
 
 from __future__ import annotations
 
@@ -21,20 +22,29 @@ MOST_CHOICES = 20_000  # characters of JSON
 def acknowledge(annotator: Membership, number: int) -> None:
     """The annotator has read this version of the guidelines."""
     if not GuidelineVersion.objects.filter(campaign=annotator.campaign_id, number=number).exists():
-        raise AnswerRefused("guideline_unknown", _("There is no version %(number)s of the guidelines.") % {"number": number}, 404)
-    Membership.objects.filter(pk=annotator.pk).update(guideline_read=Greatest(F("guideline_read"), number))
+        raise AnswerRefused(
+            "guideline_unknown",
+            _("There is no version %(number)s of the guidelines.") % {"number": number},
+            404,
+        )
+    Membership.objects.filter(pk=annotator.pk).update(
+        guideline_read=Greatest(F("guideline_read"), number)
+    )
     annotator.refresh_from_db(fields=["guideline_read"])
 
 
 def consent(annotator: Membership) -> None:
     """Agreement to the campaign's terms, once; with a row in the audit trail."""
-    if Membership.objects.filter(pk=annotator.pk, consented_at=None).update(consented_at=timezone.now()):
+    if Membership.objects.filter(pk=annotator.pk, consented_at=None).update(
+        consented_at=timezone.now()
+    ):
         annotator.refresh_from_db(fields=["consented_at"])
         record(annotator.campaign, annotator.user, AuditAction.CONSENTED, annotator.pseudonym)
 
 
 def save_choices(annotator: Membership, choices: dict[str, Any]) -> dict[str, Any]:
-    """Store the person's own settings of the judging page: one JSON object, known keys or not, of bounded size."""
+    """Store the person's own settings of the judging page: one JSON object, known keys or not, of
+    bounded size."""
     if len(json.dumps(choices)) > MOST_CHOICES:
         raise AnswerRefused("too_large", _("These settings are too large."))
     profile = Profile.objects.get_or_create(user_id=annotator.user_id)[0]
@@ -44,7 +54,9 @@ def save_choices(annotator: Membership, choices: dict[str, Any]) -> dict[str, An
 
 
 def mark_read(annotator: Membership, message_id: int) -> None:
-    Message.objects.filter(pk=message_id, membership=annotator, read_at=None).update(read_at=timezone.now())
+    Message.objects.filter(pk=message_id, membership=annotator, read_at=None).update(
+        read_at=timezone.now()
+    )
 
 
 def give_feedback(annotator: Membership, *, score: str, text: str) -> None:

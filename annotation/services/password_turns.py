@@ -1,8 +1,8 @@
 """A bound on how many threads of a process hash passwords.
 
-One password is hashed at a time on a machine. Without a bound, the sign-ins of a class would wait for it in every thread, and nobody
-would be left to answer those who judge. The browser repeats a sign-in that found no turn (static/js/repeating_form.js).
-"""
+One password is hashed at a time on a machine. Without a bound, the sign-ins of a class would wait
+for it in every thread, and nobody would be left to answer those who judge. The browser repeats a
+sign-in that found no turn (static/js/repeating_form.js)."""
 
 from __future__ import annotations
 

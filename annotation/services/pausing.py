@@ -11,15 +11,20 @@ from annotation.services import exclusion
 
 
 def pause_when_too_many(annotator: Membership, now: datetime) -> bool:
-    """Whether the annotator is paused now. Counted are too fast judgements since a manager last let the annotator go on."""
+    """Whether the annotator is paused now. Counted are too fast judgements since a manager last let
+    the annotator go on."""
     most = annotator.campaign.pause_after_fast
     if not most or annotator.standing != Membership.Standing.ACTIVE:
         return False
     resumed = AuditEvent.objects.filter(
-        campaign_id=annotator.campaign_id, action=AuditAction.RESUMED_AN_ANNOTATOR, subject=annotator.pseudonym
+        campaign_id=annotator.campaign_id,
+        action=AuditAction.RESUMED_AN_ANNOTATOR,
+        subject=annotator.pseudonym,
     )
     last = resumed.order_by("-at").values_list("at", flat=True).first()
-    fast = Judgement.objects.filter(membership=annotator, current=True, standing=Judgement.Standing.TOO_FAST)
+    fast = Judgement.objects.filter(
+        membership=annotator, current=True, standing=Judgement.Standing.TOO_FAST
+    )
     n = (fast.filter(received_at__gt=last) if last else fast).count()
     if n < most:
         return False

@@ -1,4 +1,5 @@
-"""Campaigns on ordered pools: what has been judged so far, for the next batch, and when it is time for one (SAMPLING 2.1, 2.3)."""
+"""Campaigns on ordered pools: what has been judged so far, for the next batch, and when it is time
+for one (SAMPLING 2.1, 2.3)."""
 
 from __future__ import annotations
 
@@ -15,38 +16,58 @@ from pooling.models import Job, Pool
 from pooling.services.ordering import ask_for_batch
 
 LOW = 0.2
-"""Share of a batch: when fewer of its pairs have neither judgement nor lease the next batch is planned, so that nobody waits for it."""
+"""Share of a batch: when fewer of its pairs have neither judgement nor lease the next batch is
+planned, so that nobody waits for it."""
 
 
 def labels_so_far(pool: Pool) -> dict[int, bool]:
-    """Entry -> whether its label so far is relevant: the most frequent grade of the judgements that count, of several the lowest, or what a manager
-    has decided. One judgement is enough. A pair that nobody could judge has none."""
+    """Entry -> whether its label so far is relevant: the most frequent grade of the judgements that
+    count, of several the lowest, or what a manager has decided. One judgement is enough. A pair
+    that nobody could judge has none."""
     is_relevant: dict[int, bool] = {}
     for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
-        grades: dict[int, tuple[int, int]] = {}  # entry -> (judgements of its most frequent grade, minus that grade)
+        grades: dict[
+            int, tuple[int, int]
+        ] = {}  # entry -> (judgements of its most frequent grade, minus that grade)
         given = Judgement.objects.filter(
-            pair__campaign=campaign, current=True, standing=Judgement.Standing.COUNTED, membership__judge_kind__in=judges.LABELLING, grade__isnull=False
+            pair__campaign=campaign,
+            current=True,
+            standing=Judgement.Standing.COUNTED,
+            membership__judge_kind__in=judges.LABELLING,
+            grade__isnull=False,
         ).exclude(pair__kind=Pair.Kind.QUALIFICATION)
-        for entry, grade, n in given.order_by().values_list("pair__entry", "grade").annotate(n=Count("pk")):
+        for entry, grade, n in (
+            given.order_by().values_list("pair__entry", "grade").annotate(n=Count("pk"))
+        ):
             assert grade is not None  # by the filter
             grades[entry] = max(grades.get(entry, (0, 0)), (n, -grade))
-        ruled = Pair.objects.filter(campaign=campaign, adjudicated_grade__isnull=False).values_list("entry", "adjudicated_grade")
+        ruled = Pair.objects.filter(campaign=campaign, adjudicated_grade__isnull=False).values_list(
+            "entry", "adjudicated_grade"
+        )
         is_relevant |= {entry: -grade >= campaign.threshold for entry, (_, grade) in grades.items()}
-        is_relevant |= {entry: grade >= campaign.threshold for entry, grade in ruled if grade is not None}
+        is_relevant |= {
+            entry: grade >= campaign.threshold for entry, grade in ruled if grade is not None
+        }
     return is_relevant
 
 
 def plan_what_runs_low() -> list[Job]:
-    """Ask for the next batch of every open campaign of which few pairs wait. Nothing while one is on its way, or after one that failed: then a
-    manager looks first. -> the jobs"""
+    """Ask for the next batch of every open campaign of which few pairs wait. Nothing while one is
+    on its way, or after one that failed: then a manager looks first. -> the jobs"""
     asked = []
-    campaigns = Campaign.objects.filter(state=Campaign.State.OPEN, pool__kind=PoolKind.ORDERED.value).select_related("pool").order_by("pk")
+    campaigns = (
+        Campaign.objects.filter(state=Campaign.State.OPEN, pool__kind=PoolKind.ORDERED.value)
+        .select_related("pool")
+        .order_by("pk")
+    )
     for campaign in campaigns:
         pool = campaign.pool
         assert pool is not None  # by the filter
         if campaign.is_over or not _runs_low(campaign, pool):
             continue
-        last = Job.objects.filter(kind="plan batch", parameters__pool=pool.pk).order_by("-pk").first()
+        last = (
+            Job.objects.filter(kind="plan batch", parameters__pool=pool.pk).order_by("-pk").first()
+        )
         if last is not None and last.state != Job.State.DONE:
             continue
         try:
@@ -57,10 +78,19 @@ def plan_what_runs_low() -> list[Job]:
 
 
 def _runs_low(campaign: Campaign, pool: Pool) -> bool:
-    untouched = kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, started=False, unjudgeable=False, without_text=False).count()
+    untouched = (
+        kept_pairs(campaign)
+        .filter(kind=Pair.Kind.NORMAL, started=False, unjudgeable=False, without_text=False)
+        .count()
+    )
     return untouched < LOW * pool.parameters["batch"]
 
 
 def _manager(campaign: Campaign) -> Any:
-    member = campaign.memberships.filter(role=Membership.Role.MANAGER).select_related("user").order_by("pk").first()
+    member = (
+        campaign.memberships.filter(role=Membership.Role.MANAGER)
+        .select_related("user")
+        .order_by("pk")
+        .first()
+    )
     return campaign.created_by or (member.user if member else None)

@@ -1,4 +1,5 @@
-"""What campaigns do when pooling has news for them; registered when the app is ready, since pooling may not import this app."""
+"""What campaigns do when pooling has news for them; registered when the app is ready, since pooling
+may not import this app."""
 
 from __future__ import annotations
 
@@ -33,13 +34,15 @@ def follow_texts(pool: Pool, work: Work) -> None:
 
 
 def follow_decisions(collection: Collection, user: Any) -> None:
-    """Every campaign on the collection leaves the pairs of removed topics out and has those of restored ones again."""
+    """Every campaign on the collection leaves the pairs of removed topics out and has those of
+    restored ones again."""
     for campaign in Campaign.objects.filter(collection=collection).order_by("pk"):
         follow_topics(campaign, actor=user)
 
 
 def give_back_pairs(pool: Pool, entries: Sequence[int]) -> None:
-    """Campaigns give the pairs of these entries back, with reservations and skips. Refused where one has been judged or has a known grade."""
+    """Campaigns give the pairs of these entries back, with reservations and skips. Refused where
+    one has been judged or has a known grade."""
     for start in range(0, len(entries), BATCH):
         pairs = Pair.objects.filter(entry__in=entries[start : start + BATCH])
         judged = pairs.filter(judgements__isnull=False).distinct().count()
@@ -51,7 +54,9 @@ def give_back_pairs(pool: Pool, entries: Sequence[int]) -> None:
             )
             raise Refused(says % {"n": f"{judged:,}"})
         if pairs.exclude(kind__in=[Pair.Kind.NORMAL, Pair.Kind.EVERYONE]).exists():
-            raise Refused(_("some of the pairs are gold or qualification pairs; make them normal first"))
+            raise Refused(
+                _("some of the pairs are gold or qualification pairs; make them normal first")
+            )
         pairs.delete()
 
 
@@ -59,17 +64,28 @@ def note_name(thing: Run | Pool, before: str, user: Any) -> None:
     """In the trail of every campaign that shows the run's or the pool's name."""
     actor = user if user is not None and user.is_authenticated else None
     if isinstance(thing, Run):
-        campaigns, action, now = Campaign.objects.filter(collection=thing.collection_id), AuditAction.RENAMED_A_RUN, thing.tag
+        campaigns, action, now = (
+            Campaign.objects.filter(collection=thing.collection_id),
+            AuditAction.RENAMED_A_RUN,
+            thing.tag,
+        )
         _follow_related(thing, before)
     else:
-        campaigns, action, now = Campaign.objects.filter(pool=thing), AuditAction.RENAMED_THE_POOL, thing.name
+        campaigns, action, now = (
+            Campaign.objects.filter(pool=thing),
+            AuditAction.RENAMED_THE_POOL,
+            thing.name,
+        )
     for campaign in campaigns.order_by("pk"):
         record(campaign, actor, action, now, name={"changed": [before, now]})
 
 
 def _follow_related(run: Run, before: str) -> None:
-    """Machine judges that name the run as built with their model go on naming it. Refused where their list would be too long."""
-    for judge in MachineJudge.objects.filter(campaign__collection=run.collection_id).exclude(related=""):
+    """Machine judges that name the run as built with their model go on naming it. Refused where
+    their list would be too long."""
+    for judge in MachineJudge.objects.filter(campaign__collection=run.collection_id).exclude(
+        related=""
+    ):
         names = [one.strip() for one in judge.related.split(",")]
         if before.casefold() not in [one.casefold() for one in names]:
             continue
@@ -77,7 +93,10 @@ def _follow_related(run: Run, before: str) -> None:
         also_a_group = run.collection.runs.filter(group__iexact=before).exists()
         judge.related = ", ".join([*others, run.tag, *([before] if also_a_group else [])])
         if "," in run.tag or len(judge.related) > LONGEST_RELATED:
-            says = _("the machine judge %(judge)s names %(before)s as related, and %(tag)s is no name for its list: it is too long, or has a comma")
+            says = _(
+                "the machine judge %(judge)s names %(before)s as related, and %(tag)s is no name "
+                "for its list: it is too long, or has a comma"
+            )
             raise Refused(says % {"judge": judge.name, "before": before, "tag": run.tag})
         judge.save(update_fields=["related"])
 
@@ -86,4 +105,6 @@ def manages_campaign_of(user: Any, job: Job) -> bool:
     """Whether the job belongs to a campaign that the person manages."""
     if job.campaign_id is None:
         return False
-    return Membership.objects.filter(campaign=job.campaign_id, user=user, role=Membership.Role.MANAGER).exists()
+    return Membership.objects.filter(
+        campaign=job.campaign_id, user=user, role=Membership.Role.MANAGER
+    ).exists()

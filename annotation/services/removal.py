@@ -17,7 +17,8 @@ logger = logging.getLogger(__name__)
 
 DELETABLE = {Campaign.State.DRAFT, Campaign.State.CLOSED}
 forgetters: list[Callable[[Campaign], Callable[[], None]]] = []
-"""Added by apps that keep files of a campaign: called before it is gone, returns what removes them when that is certain."""
+"""Added by apps that keep files of a campaign: called before it is gone, returns what removes them
+when that is certain."""
 
 
 def n_judgements(campaign: Campaign) -> int:
@@ -26,16 +27,21 @@ def n_judgements(campaign: Campaign) -> int:
 
 
 def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
-    """Delete it with its people's part in it, judgements, reports and releases; returns how many judgements there were.
+    """Delete it with its people's part in it, judgements, reports and releases; returns how many
+    judgements there were.
 
-    Collection, pool and accounts stay. Refused while it is open or paused, since answers may still be on their way. The audit goes
-    with the campaign; who deleted it is in the log.
-    """
+    Collection, pool and accounts stay. Refused while it is open or paused, since answers may still
+    be on their way. The audit goes with the campaign; who deleted it is in the log."""
     name, slug = campaign.name, campaign.slug
     with transaction.atomic():
-        state = Campaign.objects.select_for_update().values_list("state", flat=True).get(pk=campaign.pk)
+        state = (
+            Campaign.objects.select_for_update().values_list("state", flat=True).get(pk=campaign.pk)
+        )
         if state not in DELETABLE:
-            raise CampaignError(_("The campaign is %(state)s: close it first, then it can be deleted.") % {"state": state})
+            raise CampaignError(
+                _("The campaign is %(state)s: close it first, then it can be deleted.")
+                % {"state": state}
+            )
         after = [forget(campaign) for forget in forgetters]
         jobs = Job.objects.filter(campaign_id=campaign.pk)
         jobs.filter(state=Job.State.RUNNING).update(cancel_requested=True)
@@ -45,7 +51,9 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
         campaign.delete()
         for remove in after:
             transaction.on_commit(remove)
-    logger.warning("%s deleted the campaign %s (%s) with %d judgements", actor or "a command", slug, name, n)
+    logger.warning(
+        "%s deleted the campaign %s (%s) with %d judgements", actor or "a command", slug, name, n
+    )
     return n
 
 
@@ -55,7 +63,15 @@ def _delete_rows(campaign: Campaign) -> None:
     pairs = f"SELECT id FROM {quote(Pair._meta.db_table)} WHERE campaign_id = %s"
     with connection.cursor() as cursor:
         for model in (Judgement, Lease, Skip):
-            cursor.execute(f"DELETE FROM {quote(model._meta.db_table)} WHERE pair_id IN ({pairs})", [campaign.pk])
+            cursor.execute(
+                f"DELETE FROM {quote(model._meta.db_table)} WHERE pair_id IN ({pairs})",
+                [campaign.pk],
+            )
         machines = f"SELECT id FROM {quote(MachineJudge._meta.db_table)} WHERE campaign_id = %s"
-        cursor.execute(f"DELETE FROM {quote(MachineLabel._meta.db_table)} WHERE judge_id IN ({machines})", [campaign.pk])
-        cursor.execute(f"DELETE FROM {quote(Pair._meta.db_table)} WHERE campaign_id = %s", [campaign.pk])
+        cursor.execute(
+            f"DELETE FROM {quote(MachineLabel._meta.db_table)} WHERE judge_id IN ({machines})",
+            [campaign.pk],
+        )
+        cursor.execute(
+            f"DELETE FROM {quote(Pair._meta.db_table)} WHERE campaign_id = %s", [campaign.pk]
+        )

@@ -1,4 +1,5 @@
-"""Frozen machine judges as a release has them: what was asked of which model, and what it said of every pair."""
+"""Frozen machine judges as a release has them: what was asked of which model, and what it said of
+every pair."""
 
 from __future__ import annotations
 
@@ -22,36 +23,63 @@ class MachineLabelRow(NamedTuple):
 
 
 def restore_machines(
-    campaign: Campaign, said: Sequence[Mapping[str, Any]], rows: Iterable[MachineLabelRow], *, topics: Mapping[str, Topic]
+    campaign: Campaign,
+    said: Sequence[Mapping[str, Any]],
+    rows: Iterable[MachineLabelRow],
+    *,
+    topics: Mapping[str, Topic],
 ) -> int:
     """Frozen as they were: nobody can ask them or add to them. -> labels stored
 
-    said: of each what `machines.described` tells. A pair has one label, whatever number of answers it was made of. NotRestorable where labels
-    do not give the digest that is said; ValidationError for what cannot be stored.
-    """
+    said: of each what `machines.described` tells. A pair has one label, whatever number of answers
+    it was made of. NotRestorable where labels do not give the digest that is said; ValidationError
+    for what cannot be stored."""
     judges = {}
     for one in said:
         judge = _judge(campaign, one)
         if judge.name in judges:
             raise NotRestorable(f"the machine {judge.name[:60]!r} twice", "each once")
-        judge.full_clean(exclude=["campaign", "created_by", "limits", "troubles", "parameters"])  # which may be empty
+        judge.full_clean(
+            exclude=["campaign", "created_by", "limits", "troubles", "parameters"]
+        )  # which may be empty
         judge.save(force_insert=True)
         judges[judge.name] = judge
     labels: dict[tuple[str, str, str], MachineLabel] = {}
     for row in rows:
         judge_of_row, topic = judges.get(row.machine), topics.get(row.topic)
-        if judge_of_row is None or topic is None or (row.machine, row.topic, row.document) in labels:
+        if (
+            judge_of_row is None
+            or topic is None
+            or (row.machine, row.topic, row.document) in labels
+        ):
             raise NotRestorable(
-                f"machine-labels.tsv, line {row.line}: a label of {row.machine[:40]!r} for topic {row.topic[:40]!r}, document {row.document[:40]!r}",
+                (
+                    f"machine-labels.tsv, line {row.line}: a label of {row.machine[:40]!r} for topic "
+                    f"{row.topic[:40]!r}, document {row.document[:40]!r}"
+                ),
                 "a machine that is told here, a topic of topics.jsonl, each pair once",
             )
-        label = MachineLabel(judge=judge_of_row, topic=topic, docno=row.document, state=MachineLabel.State.GRADED, grade=row.grade)
+        label = MachineLabel(
+            judge=judge_of_row,
+            topic=topic,
+            docno=row.document,
+            state=MachineLabel.State.GRADED,
+            grade=row.grade,
+        )
         labels[row.machine, row.topic, row.document] = label
     MachineLabel.objects.bulk_create(labels.values(), batch_size=AT_ONCE)
     for judge in judges.values():
         if selectors.digest_of(selectors.labels_of(judge)) != judge.digest:
-            raise NotRestorable(f"the labels of {judge.name} are not those of its digest", "the labels that were frozen")
-    if said and campaign.pool is not None and campaign.pool.kind == PoolKind.SAMPLED and (drawn := said[0].get("drawn_at")):
+            raise NotRestorable(
+                f"the labels of {judge.name} are not those of its digest",
+                "the labels that were frozen",
+            )
+    if (
+        said
+        and campaign.pool is not None
+        and campaign.pool.kind == PoolKind.SAMPLED
+        and (drawn := said[0].get("drawn_at"))
+    ):
         Pool.objects.filter(pk=campaign.pool.pk).update(built_at=_moment(drawn))
     return len(labels)
 
@@ -59,18 +87,39 @@ def restore_machines(
 def _judge(campaign: Campaign, said: Mapping[str, Any]) -> MachineJudge:
     prompt = said.get("prompt") or {}
     scale, parameters = said.get("scale"), said.get("parameters") or {}
-    if not isinstance(prompt, dict) or not isinstance(parameters, dict) or not isinstance(scale, list):
-        raise NotRestorable("a machine without scale, or with another prompt or parameters than an object", "as a release tells a machine")
+    if (
+        not isinstance(prompt, dict)
+        or not isinstance(parameters, dict)
+        or not isinstance(scale, list)
+    ):
+        raise NotRestorable(
+            "a machine without scale, or with another prompt or parameters than an object",
+            "as a release tells a machine",
+        )
     frozen_at = _moment(said.get("frozen_at"))
     samples = said.get("samples")
     if frozen_at is None or not isinstance(samples, int) or not 0 < samples <= 1000:
-        raise NotRestorable("a machine that is not frozen, or without the number of its answers a pair", "frozen_at, samples")
-    texts = {name: str(said.get(name) or "") for name in ("name", "source", "model", "related", "guidelines", "digest")}
+        raise NotRestorable(
+            "a machine that is not frozen, or without the number of its answers a pair",
+            "frozen_at, samples",
+        )
+    texts = {
+        name: str(said.get(name) or "")
+        for name in ("name", "source", "model", "related", "guidelines", "digest")
+    }
     version = prompt.get("version")
     return MachineJudge(
-        campaign=campaign, **texts, file_name=str(said.get("file") or ""), scale=scale, parameters=parameters, samples=samples, frozen_at=frozen_at,
-        prompt_name=str(prompt.get("name") or ""), prompt_text=str(prompt.get("text") or ""), prompt_version=version if isinstance(version, int) else 1,
-    )  # fmt: skip
+        campaign=campaign,
+        **texts,
+        file_name=str(said.get("file") or ""),
+        scale=scale,
+        parameters=parameters,
+        samples=samples,
+        frozen_at=frozen_at,
+        prompt_name=str(prompt.get("name") or ""),
+        prompt_text=str(prompt.get("text") or ""),
+        prompt_version=version if isinstance(version, int) else 1,
+    )
 
 
 def _moment(said: Any) -> datetime | None:

@@ -1,4 +1,5 @@
-"""Links at which the results of a campaign are read without an account: made, revoked, and which one came with a request."""
+"""Links at which the results of a campaign are read without an account: made, revoked, and which
+one came with a request."""
 
 from __future__ import annotations
 
@@ -20,14 +21,21 @@ MOST_LINKS = 50
 
 
 def make_results_link(campaign: Campaign, *, name: str, days: int, actor: User | None) -> str:
-    """A new link's token, good for so many days. It is returned once; only its digest is stored. CampaignError for too many."""
-    if campaign.results_links.filter(revoked_at=None, expires_at__gt=timezone.now()).count() >= MOST_LINKS:
+    """A new link's token, good for so many days. It is returned once; only its digest is stored.
+    CampaignError for too many."""
+    if (
+        campaign.results_links.filter(revoked_at=None, expires_at__gt=timezone.now()).count()
+        >= MOST_LINKS
+    ):
         raise CampaignError(
-            _("The campaign has %(most)s links to its results; end one that nobody needs any more.") % {"most": MOST_LINKS}
+            _("The campaign has %(most)s links to its results; end one that nobody needs any more.")
+            % {"most": MOST_LINKS}
         )
     token = secrets.token_urlsafe(32)
     ends = timezone.now() + timedelta(days=days)
-    ResultsLink.objects.create(campaign=campaign, name=name, digest=digest_of(token), expires_at=ends, created_by=actor)
+    ResultsLink.objects.create(
+        campaign=campaign, name=name, digest=digest_of(token), expires_at=ends, created_by=actor
+    )
     record(campaign, actor, AuditAction.MADE_A_RESULTS_LINK, name, days=days)
     return token
 
@@ -39,7 +47,8 @@ def revoke_results_link(link: ResultsLink, *, actor: User | None) -> None:
 
 
 def good_results_link(token: str) -> ResultsLink | None:
-    """The link with `campaign` and its collection and pool; None for one that is over or was never made. Notes that it was used."""
+    """The link with `campaign` and its collection and pool; None for one that is over or was never
+    made. Notes that it was used."""
     rows = ResultsLink.objects.select_related("campaign__collection", "campaign__pool")
     link = rows.filter(digest=digest_of(token)).first()
     if link is None or link.is_over:

@@ -1,4 +1,5 @@
-"""Keeping an annotator's page supplied: the leases in hand are sent again, and as many more are claimed as are wanted."""
+"""Keeping an annotator's page supplied: the leases in hand are sent again, and as many more are
+claimed as are wanted."""
 
 from __future__ import annotations
 
@@ -22,17 +23,23 @@ class Served:
 
 
 def top_up(
-    annotator: Membership, *, want: int, held: Iterable[uuid.UUID] = (), continue_after_target: bool = False, now: datetime | None = None
+    annotator: Membership,
+    *,
+    want: int,
+    held: Iterable[uuid.UUID] = (),
+    continue_after_target: bool = False,
+    now: datetime | None = None,
 ) -> Served:
-    """Let the annotator hold up to `want` live leases, never more than the campaign's window and one.
+    """Let the annotator hold up to `want` live leases, never more than the campaign's window and
+    one.
 
-    held: tokens that the page has; other live leases of the annotator are sent again, so repeating a request loses and
-    adds nothing. All are renewed when an eighth of their time is over. Never leases past the target or the day's limit.
-    `annotator` is used as loaded.
+    held: tokens that the page has; other live leases of the annotator are sent again, so repeating
+    a request loses and adds nothing. All are renewed when an eighth of their time is over. Never
+    leases past the target or the day's limit. `annotator` is used as loaded.
 
-    The leases are read after the last claim, in the order of their claims: an answer never has a lease without those that the
-    page lacks from before it, also while another request of the same page, whose answer is lost or late, claims.
-    """
+    The leases are read after the last claim, in the order of their claims: an answer never has a
+    lease without those that the page lacks from before it, also while another request of the same
+    page, whose answer is lost or late, claims."""
     now, known = now or timezone.now(), set(held)
     state = selectors.situation(annotator, now=now, continue_after_target=continue_after_target)
     if not state.may_claim:
@@ -61,4 +68,7 @@ def top_up(
     if older:  # with every answer, so that a page that judges needs no renewals of its own
         leases.renew(annotator, older, now=now)
     unknown = [lease for lease in live if lease.token not in known]
-    return Served(state, [lease._replace(expires_at=until) if lease.token in older else lease for lease in unknown])
+    return Served(
+        state,
+        [lease._replace(expires_at=until) if lease.token in older else lease for lease in unknown],
+    )

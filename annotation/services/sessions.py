@@ -1,4 +1,5 @@
-"""Sessions as people see them: noted at sign-in, listed, and ended by who they belong to or by an administrator."""
+"""Sessions as people see them: noted at sign-in, listed, and ended by who they belong to or by an
+administrator."""
 
 from __future__ import annotations
 
@@ -14,33 +15,57 @@ from django.utils import timezone
 
 from annotation.models import OpenSession
 
-BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "FxiOS": "Firefox", "CriOS": "Chrome", "Chrome": "Chrome", "Safari": "Safari"}
-SYSTEMS = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows": "Windows", "Mac OS X": "Mac", "CrOS": "ChromeOS", "Linux": "Linux"}
+BROWSERS = {
+    "Edg": "Edge",
+    "OPR": "Opera",
+    "Firefox": "Firefox",
+    "FxiOS": "Firefox",
+    "CriOS": "Chrome",
+    "Chrome": "Chrome",
+    "Safari": "Safari",
+}
+SYSTEMS = {
+    "Android": "Android",
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Windows": "Windows",
+    "Mac OS X": "Mac",
+    "CrOS": "ChromeOS",
+    "Linux": "Linux",
+}
 """What stands in a browser's name for itself -> what it is, the first that is there."""
 A_MOMENT = timedelta(minutes=10)
 
 
 def device_of(agent: str) -> str:
-    """`Firefox on Linux` of what a browser says of itself; empty where nothing is known. No version: it would tell people apart."""
+    """`Firefox on Linux` of what a browser says of itself; empty where nothing is known. No
+    version: it would tell people apart."""
     browser = next((name for sign, name in BROWSERS.items() if re.search(rf"\b{sign}", agent)), "")
     system = next((name for sign, name in SYSTEMS.items() if sign in agent), "")
     return " on ".join(part for part in (browser, system) if part)
 
 
 def note(request: HttpRequest, user: User) -> None:
-    """Remember the request's session under its user. To be called whenever the session has got a new key."""
+    """Remember the request's session under its user. To be called whenever the session has got a
+    new key."""
     if request.session.session_key is None:
         request.session.save()
     key = request.session.session_key
     OpenSession.objects.update_or_create(
-        session_id=key, defaults={"user": user, "device": device_of(request.META.get("HTTP_USER_AGENT", "")[:1000])}
+        session_id=key,
+        defaults={
+            "user": user,
+            "device": device_of(request.META.get("HTTP_USER_AGENT", "")[:1000]),
+        },
     )
 
 
 def has_begun_now(request: HttpRequest, user: User) -> bool:
     """Whether the user has signed in with this browser a moment ago."""
     since = timezone.now() - A_MOMENT
-    return OpenSession.objects.filter(session=request.session.session_key, user=user, began_at__gte=since).exists()
+    return OpenSession.objects.filter(
+        session=request.session.session_key, user=user, began_at__gte=since
+    ).exists()
 
 
 def note_sign_in(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
@@ -50,7 +75,9 @@ def note_sign_in(sender: Any, request: HttpRequest, user: User, **_: Any) -> Non
 
 def open_sessions(user: User | None = None) -> QuerySet[OpenSession]:
     """The sessions that are good now, of one person or of everybody, the newest first."""
-    rows = OpenSession.objects.filter(session__expire_date__gt=timezone.now()).select_related("session", "user")
+    rows = OpenSession.objects.filter(session__expire_date__gt=timezone.now()).select_related(
+        "session", "user"
+    )
     return rows if user is None else rows.filter(user=user)
 
 

@@ -38,14 +38,25 @@ def run_over_http(
     most: int | None = None,
     told: Callable[[int], None] = lambda n: None,
 ) -> SimulationReport:
-    """Judge in `threads` threads until nobody gets a pair any more: for `patience` seconds nothing has come back from others.
+    """Judge in `threads` threads until nobody gets a pair any more: for `patience` seconds nothing
+    has come back from others.
 
-    The annotators' API tokens are made for this and dropped at the end. told: called with the number of judgements, now and then.
-    """
+    The annotators' API tokens are made for this and dropped at the end. told: called with the
+    number of judgements, now and then."""
     began = time.monotonic()
     for annotator in annotators:
         annotator.token = tokens.create_api_token(user=annotator.membership.user, name=TOKEN_NAME)
-    crowd = _Crowd(url, campaign.slug, truth, annotators, reliability=reliability, seconds=seconds, patience=patience, most=most, told=told)
+    crowd = _Crowd(
+        url,
+        campaign.slug,
+        truth,
+        annotators,
+        reliability=reliability,
+        seconds=seconds,
+        patience=patience,
+        most=most,
+        told=told,
+    )
     groups = [annotators[i::threads] for i in range(min(threads, len(annotators)))]
     workers = [threading.Thread(target=crowd.work, args=(group,), daemon=True) for group in groups]
     try:
@@ -54,7 +65,9 @@ def run_over_http(
         for worker in workers:
             worker.join()
     finally:
-        ApiTokenRow.objects.filter(user__in=[a.membership.user_id for a in annotators], name=TOKEN_NAME).delete()
+        ApiTokenRow.objects.filter(
+            user__in=[a.membership.user_id for a in annotators], name=TOKEN_NAME
+        ).delete()
     crowd.report.seconds = time.monotonic() - began
     return crowd.report
 
@@ -63,11 +76,25 @@ class _Crowd:
     """What the threads share."""
 
     def __init__(
-        self, url: str, slug: str, truth: Truth, annotators: list[Simulated], *,
-        reliability: float, seconds: float, patience: float, most: int | None, told: Callable[[int], None],
-    ) -> None:  # fmt: skip
+        self,
+        url: str,
+        slug: str,
+        truth: Truth,
+        annotators: list[Simulated],
+        *,
+        reliability: float,
+        seconds: float,
+        patience: float,
+        most: int | None,
+        told: Callable[[int], None],
+    ) -> None:
         self.url, self.slug, self.truth, self.told = url, slug, truth, told
-        self.reliability, self.seconds, self.patience, self.most = reliability, seconds, patience, most
+        self.reliability, self.seconds, self.patience, self.most = (
+            reliability,
+            seconds,
+            patience,
+            most,
+        )
         self.report = SimulationReport(kinds=Counter(a.kind for a in annotators))
         self.lock = threading.Lock()
         self.last_pair = time.monotonic()
@@ -89,7 +116,9 @@ class _Crowd:
             server.close()
             connection.close()
 
-    def judge_in_turn(self, server: Server, mine: list[Simulated], hands: dict[int, list[dict[str, Any]]]) -> None:
+    def judge_in_turn(
+        self, server: Server, mine: list[Simulated], hands: dict[int, list[dict[str, Any]]]
+    ) -> None:
         waiting = list(mine)
         while waiting and not self.finished:
             progressed = False
@@ -110,15 +139,20 @@ class _Crowd:
             else:
                 time.sleep(0.2)
 
-    def turn(self, server: Server, annotator: Simulated, hand: list[dict[str, Any]]) -> tuple[str | None, bool]:
-        """One judgement of one annotator: (the state in which this annotator is finished, or None; whether something was judged)."""
+    def turn(
+        self, server: Server, annotator: Simulated, hand: list[dict[str, Any]]
+    ) -> tuple[str | None, bool]:
+        """One judgement of one annotator: (the state in which this annotator is finished, or None;
+        whether something was judged)."""
         if annotator.gone:
             return "dropped out", False
         if not hand:
             leases = server.post(annotator.token, "leases", {"want": AT_ONCE})
             hand.extend(leases["pairs"])
             if not hand:
-                return (None if leases["state"] in ("nothing_now", "judging") else leases["state"]), False
+                return (
+                    None if leases["state"] in ("nothing_now", "judging") else leases["state"]
+                ), False
         body = self.judgement(annotator, hand.pop(0)) | {"held": [other["lease"] for other in hand]}
         try:
             answer = server.post(annotator.token, "judgements", body)
@@ -135,8 +169,18 @@ class _Crowd:
 
     def judgement(self, annotator: Simulated, pair: dict[str, Any]) -> dict[str, Any]:
         """What the annotator says of the pair, as the API takes it."""
-        grade, values = self.truth.of(pair["topic"]["id"], pair["document"]["id"]), self.truth.values
-        behaviour = core.simulated_answer(annotator.kind, grade, values, reliability=self.reliability, seconds=self.seconds, rng=annotator.rng)
+        grade, values = (
+            self.truth.of(pair["topic"]["id"], pair["document"]["id"]),
+            self.truth.values,
+        )
+        behaviour = core.simulated_answer(
+            annotator.kind,
+            grade,
+            values,
+            reliability=self.reliability,
+            seconds=self.seconds,
+            rng=annotator.rng,
+        )
         answer = answer_of(behaviour, annotator, pair["document"]["text"])
         return {
             "key": str(uuid.uuid4()),
@@ -155,17 +199,27 @@ class _Crowd:
 
 
 class Server:
-    """One kept-alive connection to the judging API. Raises Refused for an error of the API, OSError when nothing answers."""
+    """One kept-alive connection to the judging API. Raises Refused for an error of the API, OSError
+    when nothing answers."""
 
     def __init__(self, url: str, slug: str) -> None:
         parts = urlsplit(url)
-        make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        make = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
         self.connection = make(parts.hostname or "127.0.0.1", parts.port, timeout=60)
         self.prefix = f"{parts.path.rstrip('/')}/api/v1/judging/{slug}/"
 
     def post(self, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        headers = {"Authorization": f"Token {token}", "Content-Type": "application/json", "Accept": "application/json"}
-        for attempt in (1, 2):  # a kept-alive connection may have been closed by the server; every call can be repeated
+        headers = {
+            "Authorization": f"Token {token}",
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+        }
+        for attempt in (
+            1,
+            2,
+        ):  # a kept-alive connection may have been closed by the server; every call can be repeated
             try:
                 self.connection.request("POST", self.prefix + path, json.dumps(body), headers)
                 answer = self.connection.getresponse()

@@ -38,13 +38,16 @@ def run_directly(
     most: int | None = None,
     told: Callable[[int], None] = lambda n: None,
 ) -> SimulationReport:
-    """Judge until nobody finds anything, or `most` judgements, in simulated time from `start` on, never past the real now.
+    """Judge until nobody finds anything, or `most` judgements, in simulated time from `start` on,
+    never past the real now.
 
-    Everybody works in sittings of at most 50 minutes with pauses between, and the leases of dropouts expire in simulated time, so
-    others take them over. Arrival is set to the simulated time, too. told: called with the number of judgements, now and then.
-    """
+    Everybody works in sittings of at most 50 minutes with pauses between, and the leases of
+    dropouts expire in simulated time, so others take them over. Arrival is set to the simulated
+    time, too. told: called with the number of judgements, now and then."""
     began = time.monotonic()
-    agenda = _Agenda(campaign, annotators, truth, reliability=reliability, seconds=seconds, start=start)
+    agenda = _Agenda(
+        campaign, annotators, truth, reliability=reliability, seconds=seconds, start=start
+    )
     report = agenda.report
     while agenda.events and (most is None or report.judgements < most):
         # One commit for many events: on SQLite a commit costs more than a judgement.
@@ -63,24 +66,51 @@ def run_directly(
 class _Agenda:
     """Who does what next. An event is somebody asking for a pair, or (work) having judged one.
 
-    events: a heap of (moment, number, annotator, work); the number keeps the order of events of one moment.
-    """
+    events: a heap of (moment, number, annotator, work); the number keeps the order of events of one
+    moment."""
 
     def __init__(
-        self, campaign: Campaign, annotators: list[Simulated], truth: Truth, *, reliability: float, seconds: float, start: datetime
+        self,
+        campaign: Campaign,
+        annotators: list[Simulated],
+        truth: Truth,
+        *,
+        reliability: float,
+        seconds: float,
+        start: datetime,
     ) -> None:
-        self.campaign, self.truth, self.reliability, self.seconds = campaign, truth, reliability, seconds
+        self.campaign, self.truth, self.reliability, self.seconds = (
+            campaign,
+            truth,
+            reliability,
+            seconds,
+        )
         self.report = SimulationReport(kinds=Counter(a.kind for a in annotators))
         self.now = timezone.now()
         self.numbers = itertools.count()
         self.resting: list[Simulated] = []
-        self.events: list[tuple[datetime, int, Simulated, tuple[uuid.UUID, judging.Answer] | None]] = []
-        slots = kept_pairs(campaign).filter(kind="normal", open_slots__gt=0).aggregate(n=Sum("open_slots"))["n"] or 0
-        self.sitting = min(LONGEST_SITTING, timedelta(seconds=max(2 * seconds, slots * seconds / len(annotators) / SITTINGS)))
+        self.events: list[
+            tuple[datetime, int, Simulated, tuple[uuid.UUID, judging.Answer] | None]
+        ] = []
+        slots = (
+            kept_pairs(campaign)
+            .filter(kind="normal", open_slots__gt=0)
+            .aggregate(n=Sum("open_slots"))["n"]
+            or 0
+        )
+        self.sitting = min(
+            LONGEST_SITTING,
+            timedelta(seconds=max(2 * seconds, slots * seconds / len(annotators) / SITTINGS)),
+        )
         for annotator in annotators:
             self.sit_down(annotator, start + self.sitting * float(annotator.rng.uniform()))
 
-    def note(self, moment: datetime, annotator: Simulated, work: tuple[uuid.UUID, judging.Answer] | None = None) -> None:
+    def note(
+        self,
+        moment: datetime,
+        annotator: Simulated,
+        work: tuple[uuid.UUID, judging.Answer] | None = None,
+    ) -> None:
         heapq.heappush(self.events, (moment, next(self.numbers), annotator, work))
 
     def sit_down(self, annotator: Simulated, moment: datetime) -> None:
@@ -108,10 +138,18 @@ class _Agenda:
             self.report.states["dropped out"] += 1
         else:
             answer = self.answer(annotator, lease)
-            self.note(moment + timedelta(milliseconds=answer.wall_ms or 0), annotator, (lease.token, answer))
+            self.note(
+                moment + timedelta(milliseconds=answer.wall_ms or 0),
+                annotator,
+                (lease.token, answer),
+            )
 
-    def submit(self, annotator: Simulated, lease: uuid.UUID, answer: judging.Answer, moment: datetime) -> None:
-        outcome = judging.submit(annotator.membership, lease=lease, key=uuid.uuid4(), answer=answer, now=moment)
+    def submit(
+        self, annotator: Simulated, lease: uuid.UUID, answer: judging.Answer, moment: datetime
+    ) -> None:
+        outcome = judging.submit(
+            annotator.membership, lease=lease, key=uuid.uuid4(), answer=answer, now=moment
+        )
         self.report.standings[outcome.judgement.standing] += 1
         self.report.judgements += 1
         annotator.n_judged += 1
@@ -120,11 +158,19 @@ class _Agenda:
         columns = "entry__topic__topic_id", "entry__docno", "entry__document__text"
         topic, docno, text = Pair.objects.values_list(*columns).get(pk=lease.pair_id)
         grade, values = self.truth.of(topic, docno), self.truth.values
-        behaviour = core.simulated_answer(annotator.kind, grade, values, reliability=self.reliability, seconds=self.seconds, rng=annotator.rng)
+        behaviour = core.simulated_answer(
+            annotator.kind,
+            grade,
+            values,
+            reliability=self.reliability,
+            seconds=self.seconds,
+            rng=annotator.rng,
+        )
         return answer_of(behaviour, annotator, text or "")
 
     def ask_again(self) -> None:
-        """Nobody found anything, but leases of those who dropped out end some time: all ask again after the last; else they are done."""
+        """Nobody found anything, but leases of those who dropped out end some time: all ask again
+        after the last; else they are done."""
         live = Lease.objects.filter(pair__campaign=self.campaign, state=Lease.State.LIVE)
         last = live.aggregate(last=Max("expires_at"))["last"]
         if last is not None and last <= self.now:

@@ -2,9 +2,8 @@
 
 They work directly through the services (simulated_time) or over HTTP (simulated_clients).
 
-Campaign and memberships are marked simulated, and stay so. Their times are drawn, not lived through, so the server's clock does
-not bound them (annotation.services.judging).
-"""
+Campaign and memberships are marked simulated, and stay so. Their times are drawn, not lived
+through, so the server's clock does not bound them (annotation.services.judging)."""
 
 from __future__ import annotations
 
@@ -28,7 +27,8 @@ from pooling.core.columns import QrelsColumns
 
 @dataclass
 class Simulated:
-    """One simulated annotator. `leaves_after`: judgements after which a dropout goes away for good, leaving its leases."""
+    """One simulated annotator. `leaves_after`: judgements after which a dropout goes away for good,
+    leaving its leases."""
 
     membership: Membership
     kind: str
@@ -66,14 +66,18 @@ class Truth:
             return
         for number, topic in enumerate(qrels.topics):
             rows = qrels.rows(number)
-            self.grades |= {(topic, d.decode()): int(g) for d, g in zip(qrels.documents[rows], qrels.grades[rows], strict=True)}
+            self.grades |= {
+                (topic, d.decode()): int(g)
+                for d, g in zip(qrels.documents[rows], qrels.grades[rows], strict=True)
+            }
 
     def of(self, topic: str, docno: str) -> int:
         return core.grade_of_scale(self.grades.get((topic, docno)), self.values)
 
 
 def recruit(campaign: Campaign, n: int, *, weights: dict[str, float], seed: int) -> list[Simulated]:
-    """n annotators marked simulated, those of an earlier simulation first; the campaign is marked, too.
+    """n annotators marked simulated, those of an earlier simulation first; the campaign is marked,
+    too.
 
     They cannot sign in with a password, have agreed to everything and know the newest guidelines.
     """
@@ -81,7 +85,9 @@ def recruit(campaign: Campaign, n: int, *, weights: dict[str, float], seed: int)
         campaign.judge_kind = JudgeKind.SIMULATED
         Campaign.objects.filter(pk=campaign.pk).update(judge_kind=campaign.judge_kind)
         record(campaign, None, AuditAction.MARKED_AS_SIMULATED, campaign.name, annotators=n)
-    earlier = campaign.memberships.filter(judge_kind=JudgeKind.SIMULATED, role=Membership.Role.ANNOTATOR)
+    earlier = campaign.memberships.filter(
+        judge_kind=JudgeKind.SIMULATED, role=Membership.Role.ANNOTATOR
+    )
     existing = list(earlier.select_related("campaign", "user").order_by("pk")[:n])
     numbers = itertools.count(1)
     while len(existing) < n:
@@ -92,7 +98,12 @@ def recruit(campaign: Campaign, n: int, *, weights: dict[str, float], seed: int)
             user.save(update_fields=["password"])
             Profile.objects.create(user=user)
         if not Membership.objects.filter(campaign=campaign, user=user).exists():
-            member = people.add_member(campaign=campaign, user=user, role=Membership.Role.ANNOTATOR, judge_kind=JudgeKind.SIMULATED)
+            member = people.add_member(
+                campaign=campaign,
+                user=user,
+                role=Membership.Role.ANNOTATOR,
+                judge_kind=JudgeKind.SIMULATED,
+            )
             existing.append(member)
     newest = campaign.guidelines.order_by("number").last()
     now = timezone.now()
@@ -109,7 +120,8 @@ def recruit(campaign: Campaign, n: int, *, weights: dict[str, float], seed: int)
 
 
 def answer_of(behaviour: core.Behaviour, annotator: Simulated, text: str) -> judging.Answer:
-    """With a passage of the text where the campaign requires one for the grade; where there is nothing to mark the document is no good."""
+    """With a passage of the text where the campaign requires one for the grade; where there is
+    nothing to mark the document is no good."""
     member, grade = annotator.membership, behaviour.grade
     asked = member.campaign.spans == Campaign.Spans.REQUIRED and grade >= member.campaign.spans_from
     marked = core.passage(text, annotator.rng) if asked else None

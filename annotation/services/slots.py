@@ -1,8 +1,8 @@
 """The slots of pairs: `needed` judgements, of which some are `counted` and some `held` by a lease.
 
-Every change of a judgement's standing or of a lease's state goes through here in the same transaction, under the pair's row lock.
-Locks are taken in one order everywhere: membership, leases, then pairs by id. Nobody holding a pair waits for a lease or membership.
-"""
+Every change of a judgement's standing or of a lease's state goes through here in the same
+transaction, under the pair's row lock. Locks are taken in one order everywhere: membership, leases,
+then pairs by id. Nobody holding a pair waits for a lease or membership."""
 
 from __future__ import annotations
 
@@ -18,20 +18,28 @@ from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from pooling.unavailable import lost_a_race
 
 COUNTERS = ["needed", "counted", "held", "open_slots", "started", "unjudgeable"]
-BATCH = 500  # pairs changed in one transaction: SQLite has a single writer, and on PostgreSQL claims wait for locked pairs
-REASONS_IN_THE_PAIR = ("query", "document")  # why nobody could judge it; the other reasons lie in the annotator
+# pairs changed in one transaction: SQLite has a single writer, and on PostgreSQL claims wait for
+# locked pairs
+BATCH = 500
+REASONS_IN_THE_PAIR = (
+    "query",
+    "document",
+)  # why nobody could judge it; the other reasons lie in the annotator
 ATTEMPTS = 5
 TAKING = ~Q(membership__judge_kind=JudgeKind.MACHINE.value)
-"""Of judgements: those that fill slots. A machine's are a layer of their own beside people's (SAMPLING 5)."""
+"""Of judgements: those that fill slots. A machine's are a layer of their own beside people's
+(SAMPLING 5)."""
 SAYS_SO = Q(current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=REASONS_IN_THE_PAIR)
-SAYING_SO = Judgement.objects.filter(TAKING, SAYS_SO).exclude(membership__standing=Membership.Standing.EXCLUDED)
+SAYING_SO = Judgement.objects.filter(TAKING, SAYS_SO).exclude(
+    membership__standing=Membership.Standing.EXCLUDED
+)
 """That the pair cannot be judged, whoever judges it: what people say who are not excluded."""
 Result = TypeVar("Result")
 
 
 def retrying(work: Callable[[], Result]) -> Result:
-    """Run `work` in a transaction, again when the database chose it as the victim of a deadlock. A database that is away or busy
-    is not asked again: the page does, when it has waited."""
+    """Run `work` in a transaction, again when the database chose it as the victim of a deadlock. A
+    database that is away or busy is not asked again: the page does, when it has waited."""
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
@@ -50,7 +58,10 @@ def takes_slots(member: Membership) -> bool:
 
 def locked(pair_ids: Iterable[int]) -> dict[int, Pair]:
     """The pairs by id, locked in the order of their ids."""
-    return {pair.pk: pair for pair in Pair.objects.select_for_update().filter(pk__in=set(pair_ids)).order_by("pk")}
+    return {
+        pair.pk: pair
+        for pair in Pair.objects.select_for_update().filter(pk__in=set(pair_ids)).order_by("pk")
+    }
 
 
 def wanted(pair: Pair, n: int) -> int:
@@ -59,12 +70,17 @@ def wanted(pair: Pair, n: int) -> int:
 
 
 def balance_slots(pair: Pair, n: int) -> None:
-    """Make the pair's numbers agree with `counted` and `held`. n: the campaign's judgements per pair, read under the pair's lock.
+    """Make the pair's numbers agree with `counted` and `held`. n: the campaign's judgements per
+    pair, read under the pair's lock.
 
-    A judgement that was counted stays counted when n is lowered, so `needed` is at least `counted`. A pair that cannot be judged
-    needs no more than it has and holds, nor does one whose topic is removed, or that lies beyond the depth and has no judgement.
-    """
-    pair.needed = pair.counted + pair.held if pair.unjudgeable or pair.removed or pair.is_left else max(wanted(pair, n), pair.counted)
+    A judgement that was counted stays counted when n is lowered, so `needed` is at least `counted`.
+    A pair that cannot be judged needs no more than it has and holds, nor does one whose topic is
+    removed, or that lies beyond the depth and has no judgement."""
+    pair.needed = (
+        pair.counted + pair.held
+        if pair.unjudgeable or pair.removed or pair.is_left
+        else max(wanted(pair, n), pair.counted)
+    )
     if pair.kind == Pair.Kind.QUALIFICATION:
         pair.needed = pair.counted + pair.held
     elif pair.kind != Pair.Kind.NORMAL:
@@ -89,7 +105,8 @@ def is_beyond(priority: int, least: int | None) -> bool:
 
 
 def save(pair: Pair, n: int | None = None) -> None:
-    """Settle and store one locked pair. n: the judgements per pair, if the caller has read them under the lock."""
+    """Settle and store one locked pair. n: the judgements per pair, if the caller has read them
+    under the lock."""
     balance_slots(pair, per_pair(pair.campaign_id) if n is None else n)
     pair.save(update_fields=COUNTERS)
 
@@ -103,20 +120,27 @@ def save_all(pairs: Iterable[Pair], campaign_id: int) -> None:
 
 
 def recount_unjudgeable(pair: Pair, n: int, *, one_more: bool = False) -> None:
-    """Whether nobody can judge the pair, under its lock. one_more: with a judgement that says so and is about to be stored."""
+    """Whether nobody can judge the pair, under its lock. one_more: with a judgement that says so
+    and is about to be stored."""
     pair.unjudgeable = is_unjudgeable(pair, n, SAYING_SO.filter(pair=pair).count() + one_more)
 
 
 def is_unjudgeable(pair: Pair, n: int, said: int) -> bool:
-    """Whether as many annotators as the pair is to have judgements said that its query or document cannot be judged."""
+    """Whether as many annotators as the pair is to have judgements said that its query or document
+    cannot be judged."""
     return pair.kind == Pair.Kind.NORMAL and said >= wanted(pair, n)
 
 
 def settle_unjudgeable(pairs: Iterable[Pair], n: int) -> list[Pair]:
-    """After a change of what decides it: count anew which of these locked pairs nobody can judge. -> those that changed, to be saved"""
+    """After a change of what decides it: count anew which of these locked pairs nobody can judge.
+    -> those that changed, to be saved"""
     of_id = {pair.pk: pair for pair in pairs}
     said = number_saying_so(SAYING_SO.filter(pair__in=list(of_id)))
-    changed = [pair for pair in of_id.values() if pair.unjudgeable != is_unjudgeable(pair, n, said.get(pair.pk, 0))]
+    changed = [
+        pair
+        for pair in of_id.values()
+        if pair.unjudgeable != is_unjudgeable(pair, n, said.get(pair.pk, 0))
+    ]
     for pair in changed:
         pair.unjudgeable = not pair.unjudgeable
     return changed

@@ -39,29 +39,43 @@ def start_campaign(
     with_link: bool = False,
     guidelines: str = "",
 ) -> tuple[Campaign, KnownPairsTaken | None]:
-    """A draft with the preset's scale, rules and guidelines, the pool's pairs, gold and qualification, and a link to invite by.
+    """A draft with the preset's scale, rules and guidelines, the pool's pairs, gold and
+    qualification, and a link to invite by.
 
-    settings: in place of the preset's; guidelines: in place of those of its scale. known, counts_as: as of `take_known_pairs`. All of
-    it, or a CampaignError and nothing.
-    """
+    settings: in place of the preset's; guidelines: in place of those of its scale. known,
+    counts_as: as of `take_known_pairs`. All of it, or a CampaignError and nothing."""
     if not pool.n_pairs:
         raise CampaignError(_("The pool is still being built: try again in a moment."))
     with transaction.atomic():
-        campaign = campaigns.create_campaign(name=name, collection=collection, actor=actor, **{**preset.settings, **settings})
+        campaign = campaigns.create_campaign(
+            name=name, collection=collection, actor=actor, **{**preset.settings, **settings}
+        )
         campaigns.set_pool(campaign, pool, actor=actor)
-        text = guidelines.strip() or guidelines_text(campaign.scale, spans=campaign.spans, spans_from=campaign.spans_from)
+        text = guidelines.strip() or guidelines_text(
+            campaign.scale, spans=campaign.spans, spans_from=campaign.spans_from
+        )
         campaigns.save_guideline(campaign, text, actor=actor)
         taken = None
         if known and (n_gold or n_qualification or any(row.get("kind") for row in known)):
-            taken = take_known_pairs(campaign, known, n_gold=n_gold, n_qualification=n_qualification, counts_as=counts_as, actor=actor)
+            taken = take_known_pairs(
+                campaign,
+                known,
+                n_gold=n_gold,
+                n_qualification=n_qualification,
+                counts_as=counts_as,
+                actor=actor,
+            )
         if with_link:
             people.invite(campaign=campaign, actor=actor)
     return campaign, taken
 
 
-def duplicate_campaign(campaign: Campaign, *, name: str, actor: User, with_people: bool = False) -> Campaign:
-    """A new draft with the settings, the newest guidelines, the pool and the known pairs of another; with_people: also its annotators who
-    take part. Judgements, invitations and a deadline that is over stay behind; so does a pool whose order follows the judgements of one campaign."""
+def duplicate_campaign(
+    campaign: Campaign, *, name: str, actor: User, with_people: bool = False
+) -> Campaign:
+    """A new draft with the settings, the newest guidelines, the pool and the known pairs of
+    another; with_people: also its annotators who take part. Judgements, invitations and a deadline
+    that is over stay behind; so does a pool whose order follows the judgements of one campaign."""
     said = described_campaign(campaign)
     settings = {key.name: said[key.name] for key in SETTINGS if key.name not in OWN}
     if settings["deadline"] is not None and settings["deadline"] <= timezone.now():
@@ -70,7 +84,9 @@ def duplicate_campaign(campaign: Campaign, *, name: str, actor: User, with_peopl
     if not shared:
         settings["qualification_pass"] = 0.0  # its pairs stay behind with the pool
     with transaction.atomic():
-        copy = campaigns.create_campaign(name=name, collection=campaign.collection, actor=actor, **settings)
+        copy = campaigns.create_campaign(
+            name=name, collection=campaign.collection, actor=actor, **settings
+        )
         if "guidelines" in said:
             campaigns.save_guideline(copy, said["guidelines"], actor=actor)
         if shared and campaign.pool is not None:
@@ -82,17 +98,23 @@ def duplicate_campaign(campaign: Campaign, *, name: str, actor: User, with_peopl
 
 
 def _copy_known(copy: Campaign, rows: Sequence[Mapping[str, Any]], actor: User) -> None:
-    pairs = copy.pairs.select_related("campaign", "entry__topic").filter(entry__docno__in={row["document"] for row in rows})
+    pairs = copy.pairs.select_related("campaign", "entry__topic").filter(
+        entry__docno__in={row["document"] for row in rows}
+    )
     pair_of = {(pair.entry.topic.topic_id, pair.entry.docno): pair for pair in pairs}
     for row in rows:
         pair: Pair = pair_of[row["topic"], row["document"]]
-        campaigns.set_kind(pair, row["kind"], gold_grade=row["grade"], explanation=row["explanation"], actor=actor)
+        campaigns.set_kind(
+            pair, row["kind"], gold_grade=row["grade"], explanation=row["explanation"], actor=actor
+        )
     copy.refresh_from_db()
 
 
 def _copy_people(campaign: Campaign, copy: Campaign) -> None:
     """Active annotators, under new pseudonyms: those of two campaigns do not tell who is who."""
     here = set(copy.memberships.values_list("user_id", flat=True))
-    rows = campaign.memberships.filter(standing=Membership.Standing.ACTIVE, judge_kind="person").exclude(user_id__in=here)
+    rows = campaign.memberships.filter(
+        standing=Membership.Standing.ACTIVE, judge_kind="person"
+    ).exclude(user_id__in=here)
     for member in rows.select_related("user").order_by("pk"):
         people.add_member(campaign=copy, user=member.user, role=member.role)

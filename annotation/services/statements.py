@@ -1,4 +1,5 @@
-"""Statements that bypass the ORM where every judgement passes: prepared, and several in one trip to the database."""
+"""Statements that bypass the ORM where every judgement passes: prepared, and several in one trip to
+the database."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def row_locks() -> bool:
 
 
 class _Owed(threading.local):
-    """is_apart: whether this thread is within `written_at_once`; is_owed: whether what it has committed may not be on the disk yet."""
+    """is_apart: whether this thread is within `written_at_once`; is_owed: whether what it has
+    committed may not be on the disk yet."""
 
     is_apart = False
     is_owed = False
@@ -50,29 +52,39 @@ def waited_for_disk() -> None:
 
 @contextmanager
 def written_at_once() -> Iterator[None]:
-    """Around the transactions of one request: they wait for the disk once, at the end, and nothing is acknowledged before.
+    """Around the transactions of one request: they wait for the disk once, at the end, and nothing
+    is acknowledged before.
 
-    On SQLite they are one transaction, for each has to wait for its turn, too. On PostgreSQL they stay apart, for others wait for what is
-    locked; the first ones leave their writing to the last (`in_one_trip(waits_for_disk=False)`), since its log is written in order.
-    """
+    On SQLite they are one transaction, for each has to wait for its turn, too. On PostgreSQL they
+    stay apart, for others wait for what is locked; the first ones leave their writing to the last
+    (`in_one_trip(waits_for_disk=False)`), since its log is written in order."""
     if not row_locks():
         with transaction.atomic():
             yield
         return
-    owed.is_apart = owed.is_owed = True  # also what is found stored already may have been committed a moment ago
+    owed.is_apart = owed.is_owed = (
+        True  # also what is found stored already may have been committed a moment ago
+    )
     try:
         yield
         if owed.is_owed:
-            rows_of("SELECT pg_logical_emit_message(TRUE, 'assay', '')", {})  # a transaction that writes nothing else, and waits
+            rows_of(
+                "SELECT pg_logical_emit_message(TRUE, 'assay', '')", {}
+            )  # a transaction that writes nothing else, and waits
     finally:
         owed.is_apart = owed.is_owed = False
 
 
 def rows_of(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> list[Any]:
-    """All rows of one statement. On PostgreSQL it is prepared once a connection, since planning costs more than running it; not
-    behind a pooler that mixes connections (Django's DISABLE_SERVER_SIDE_CURSORS says so)."""
+    """All rows of one statement. On PostgreSQL it is prepared once a connection, since planning
+    costs more than running it; not behind a pooler that mixes connections (Django's
+    DISABLE_SERVER_SIDE_CURSORS says so)."""
     database = connections[DEFAULT_DB_ALIAS]
-    if not prepare or database.vendor != "postgresql" or database.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]:
+    if (
+        not prepare
+        or database.vendor != "postgresql"
+        or database.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]
+    ):
         with database.cursor() as cursor:
             cursor.execute(sql, values)
             return cursor.fetchall()
@@ -86,11 +98,14 @@ def rows_of(sql: str, values: Mapping[str, Any], *, prepare: bool = True) -> lis
         return psycopg.Cursor(database.connection).execute(sql, values, prepare=True).fetchall()
 
 
-def in_one_trip(changes: Sequence[str], values: Mapping[str, Any], *, waits_for_disk: bool = True) -> list[Any]:
-    """Make changes that do not see each other; -> what each returned (`RETURNING` of one column of at most one row), or None.
+def in_one_trip(
+    changes: Sequence[str], values: Mapping[str, Any], *, waits_for_disk: bool = True
+) -> list[Any]:
+    """Make changes that do not see each other; -> what each returned (`RETURNING` of one column of
+    at most one row), or None.
 
-    One statement on PostgreSQL; on SQLite, where there is no trip, one after the other. waits_for_disk: False where, within
-    `written_at_once`, the transaction need not wait at its end.
+    One statement on PostgreSQL; on SQLite, where there is no trip, one after the other.
+    waits_for_disk: False where, within `written_at_once`, the transaction need not wait at its end.
     """
     if row_locks():
         parts = ", ".join(f"change_{i} AS ({change})" for i, change in enumerate(changes))
@@ -112,7 +127,9 @@ class Reader:
 
     def __init__(self, model: type[models.Model], alias: str) -> None:
         self.model = model
-        self.fields: Sequence[Any] = model._meta.concrete_fields  # with from_db converters, which the stubs do not know
+        self.fields: Sequence[Any] = (
+            model._meta.concrete_fields
+        )  # with from_db converters, which the stubs do not know
         self.names = [field.attname for field in self.fields]
         self.columns = ", ".join(f"{alias}.{field.column}" for field in self.fields)
         self._converters: dict[str, list[tuple[int, Any, Any]]] = {}
@@ -127,7 +144,10 @@ class Reader:
             self._converters[connection.vendor] = [
                 (i, convert, column)
                 for i, (field, column) in enumerate(zip(self.fields, columns, strict=True))
-                for convert in [*connection.ops.get_db_converters(column), *field.get_db_converters(connection)]
+                for convert in [
+                    *connection.ops.get_db_converters(column),
+                    *field.get_db_converters(connection),
+                ]
             ]
         values = list(row)
         for i, convert, column in self._converters[connection.vendor]:
@@ -148,14 +168,20 @@ class Reader:
 def _insertion(model: type[models.Model]) -> str:
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
     columns = ", ".join(f'"{field.column}"' for field in fields)
-    return f'INSERT INTO {model._meta.db_table} ({columns}) VALUES ({", ".join(f"%(new_{field.column})s" for field in fields)}) RETURNING id'
+    return (
+        f"INSERT INTO {model._meta.db_table} ({columns}) VALUES "
+        f"({', '.join(f'%(new_{field.column})s' for field in fields)}) RETURNING id"
+    )
 
 
 def insertion(row: models.Model) -> tuple[str, dict[str, Any]]:
     """(statement that returns the new id, its values) for a row that is not stored yet."""
     database = connections[DEFAULT_DB_ALIAS]
     fields = [field for field in row._meta.concrete_fields if not field.primary_key]
-    return _insertion(type(row)), {f"new_{field.column}": field.get_db_prep_save(field.pre_save(row, add=True), database) for field in fields}
+    return _insertion(type(row)), {
+        f"new_{field.column}": field.get_db_prep_save(field.pre_save(row, add=True), database)
+        for field in fields
+    }
 
 
 def stored(row: models.Model, pk: int) -> None:

@@ -20,8 +20,11 @@ MOST_TOKENS = 50
 NOTED_EVERY = timedelta(minutes=5)
 
 
-def create_api_token(*, user: User, name: str, scopes: Iterable[str] = EVERY_SCOPE.split(), days: int = USUAL_DAYS) -> str:
-    """A new token for scripts, good for so many days. It is returned once; only its digest is stored.
+def create_api_token(
+    *, user: User, name: str, scopes: Iterable[str] = EVERY_SCOPE.split(), days: int = USUAL_DAYS
+) -> str:
+    """A new token for scripts, good for so many days. It is returned once; only its digest is
+    stored.
 
     PeopleError where the person has too many tokens; ValueError for scopes that there are not.
     """
@@ -29,16 +32,30 @@ def create_api_token(*, user: User, name: str, scopes: Iterable[str] = EVERY_SCO
     if not wanted or wanted - set(Scope.values):
         raise ValueError(f"scopes are some of {', '.join(Scope.values)}, not {sorted(wanted)}")
     if ApiTokenRow.objects.filter(user=user).count() >= MOST_TOKENS:
-        raise PeopleError(_("You have %(most)s tokens; end one that you do not need any more.") % {"most": MOST_TOKENS})
+        raise PeopleError(
+            _("You have %(most)s tokens; end one that you do not need any more.")
+            % {"most": MOST_TOKENS}
+        )
     token = "assay_" + secrets.token_urlsafe(32)
     kept = " ".join(scope for scope in Scope.values if scope in wanted)
-    ApiTokenRow.objects.create(user=user, name=name, digest=digest_of(token), scopes=kept, expires_at=timezone.now() + timedelta(days=days))
+    ApiTokenRow.objects.create(
+        user=user,
+        name=name,
+        digest=digest_of(token),
+        scopes=kept,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
     return token
 
 
 def token_row(token: str) -> ApiTokenRow | None:
-    """The row of a token, over or not, with `user`; None where there is none or the account is closed. Notes that one that is good was used."""
-    row = ApiTokenRow.objects.select_related("user").filter(digest=digest_of(token), user__is_active=True).first()
+    """The row of a token, over or not, with `user`; None where there is none or the account is
+    closed. Notes that one that is good was used."""
+    row = (
+        ApiTokenRow.objects.select_related("user")
+        .filter(digest=digest_of(token), user__is_active=True)
+        .first()
+    )
     if row is None or row.is_over:
         return row
     now = timezone.now()
@@ -48,7 +65,8 @@ def token_row(token: str) -> ApiTokenRow | None:
 
 
 def enough(scopes: str, *, judging: bool, changes: bool) -> list[str]:
-    """Which of the token's scopes let a request through: one that judges or belongs to judging, one that changes something, or reads."""
+    """Which of the token's scopes let a request through: one that judges or belongs to judging, one
+    that changes something, or reads."""
     good = {Scope.JUDGE} if judging else {Scope.MANAGE} if changes else set()
     if not changes:
         good |= {Scope.READ, Scope.MANAGE}

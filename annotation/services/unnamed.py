@@ -1,7 +1,8 @@
-"""What is there and a document does not name: told, and on request removed where nothing hangs on it.
+"""What is there and a document does not name: told, and on request removed where nothing hangs on
+it.
 
-Without the request nothing is taken away by leaving it out: a file that somebody shortened by mistake loses nobody's part in a campaign.
-"""
+Without the request nothing is taken away by leaving it out: a file that somebody shortened by
+mistake loses nobody's part in a campaign."""
 
 from __future__ import annotations
 
@@ -19,11 +20,14 @@ from pooling.core.declared import Change, identity_of, shown_row
 from pooling.models import Collection
 
 
-def unnamed(campaign: Campaign, before: Mapping[str, Any], said: Mapping[str, Any], *, prune: bool) -> tuple[list[str], list[Change]]:
-    """(what stays all the same, in words; what prune takes away). before, said: the campaign's table as it is and as the document has it.
+def unnamed(
+    campaign: Campaign, before: Mapping[str, Any], said: Mapping[str, Any], *, prune: bool
+) -> tuple[list[str], list[Change]]:
+    """(what stays all the same, in words; what prune takes away). before, said: the campaign's
+    table as it is and as the document has it.
 
-    Only of lists that the document has. Managers and people who have judged stay whatever was asked.
-    """
+    Only of lists that the document has. Managers and people who have judged stay whatever was
+    asked."""
     stays: list[str] = []
     removed: list[Change] = []
     if "people" in said:
@@ -33,9 +37,16 @@ def unnamed(campaign: Campaign, before: Mapping[str, Any], said: Mapping[str, An
         for row in beyond:
             called, n = f"people: {row['user']} {row['pseudonym']}", counts.get(row["user"], 0)
             if row["role"] == Membership.Role.MANAGER or n:
-                stays.append(f"{called}: stays ({'a manager' if row['role'] == Membership.Role.MANAGER else counted(n, 'judgement')})")
+                stays.append(
+                    f"{called}: stays "
+                    f"({'a manager' if row['role'] == Membership.Role.MANAGER else counted(n, 'judgement')})"
+                )
             elif prune:
-                removed.append(Change("campaign", "people", row, None, f"{called}: removed (has judged nothing)"))
+                removed.append(
+                    Change(
+                        "campaign", "people", row, None, f"{called}: removed (has judged nothing)"
+                    )
+                )
             else:
                 stays.append(f"{called}: stays (has judged nothing, so prune removes)")
     if "invitations" in said:
@@ -57,7 +68,11 @@ def unnamed_of_collection(collection: Collection, said: Mapping[str, Any]) -> li
     for name, key, rows in (("runs", "tag", collection.runs), ("qrels", "name", collection.qrels)):
         if name in said:
             named = {one[key] for one in said[name]}
-            stays += [f"{name}: {one}: stays" for one in rows.order_by(key).values_list(key, flat=True) if one not in named]
+            stays += [
+                f"{name}: {one}: stays"
+                for one in rows.order_by(key).values_list(key, flat=True)
+                if one not in named
+            ]
     return stays
 
 
@@ -70,7 +85,9 @@ def take_away(removed: Sequence[Change], campaign: Campaign, *, actor: User | No
     """CampaignError where somebody has judged meanwhile."""
     for change in removed:
         if change.name == "people":
-            people.remove_member(campaign.memberships.get(user__username=change.before["user"]), actor=actor)
+            people.remove_member(
+                campaign.memberships.get(user__username=change.before["user"]), actor=actor
+            )
         else:
             for invitation in campaign.invitations.filter(revoked_at=None, **change.before):
                 people.revoke(invitation=invitation, actor=actor)

@@ -29,19 +29,26 @@ def page_language() -> SafeString:
     """Attributes of <html>: language, direction, and where the scripts' words are."""
     code, words = translation.get_language() or settings.LANGUAGE_CODE, _words()
     direction = SafeString(' dir="rtl"') if translation.get_language_bidi() else ""
-    return format_html(' lang="{}"{}{}', code, direction, format_html(' data-words="{}"', words) if words else "")
+    return format_html(
+        ' lang="{}"{}{}', code, direction, format_html(' data-words="{}"', words) if words else ""
+    )
 
 
 @register.simple_tag
 def words_ahead() -> SafeString:
     """The scripts' words are fetched beside the scripts, not after them."""
     words = _words()
-    return format_html('<link rel="preload" as="fetch" crossorigin href="{}">', words) if words else SafeString("")
+    return (
+        format_html('<link rel="preload" as="fetch" crossorigin href="{}">', words)
+        if words
+        else SafeString("")
+    )
 
 
 @register.simple_tag
 def words_of(modules: tuple[str, ...]) -> SafeString:
-    """What these scripts say, in the page itself: they need not wait for all words (static/js/words.js)."""
+    """What these scripts say, in the page itself: they need not wait for all words
+    (static/js/words.js)."""
     code = translation.get_language() or settings.LANGUAGE_CODE
     words = {} if code == settings.LANGUAGE_CODE else _said_by(modules, code)
     return json_script(words, "first-words") if words else SafeString("")
@@ -55,13 +62,22 @@ def _said_by(modules: tuple[str, ...], code: str) -> dict[str, str | dict[str, s
         return {}
     sources = "\n".join((folder / name).read_text(encoding="utf-8") for name in modules)
     known = json.loads(words.read_text(encoding="utf-8"))
-    return {text: told for text, told in known.items() if json.dumps(text, ensure_ascii=False) in sources}
+    return {
+        text: told
+        for text, told in known.items()
+        if json.dumps(text, ensure_ascii=False) in sources
+    }
 
 
 @register.simple_tag(takes_context=True)
 def language_choice(context: Context) -> list[tuple[str, str, bool]]:
-    """(code, own name, whether the person has chosen it) of each language. Managers' pages are English whatever the choice."""
-    chosen = languages.of_request(context["request"]) if "request" in context else translation.get_language()
+    """(code, own name, whether the person has chosen it) of each language. Managers' pages are
+    English whatever the choice."""
+    chosen = (
+        languages.of_request(context["request"])
+        if "request" in context
+        else translation.get_language()
+    )
     return [(code, name, code == chosen) for code, name in settings.LANGUAGES]
 
 

@@ -15,7 +15,8 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def manages_something(context: dict[str, Any]) -> bool:
-    """Whether the pages of campaigns, collections and analyses are for this person; annotators have no business there."""
+    """Whether the pages of campaigns, collections and analyses are for this person; annotators have
+    no business there."""
     user = context.get("user")
     return user is not None and permissions.manages_something(user)
 

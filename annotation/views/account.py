@@ -39,10 +39,18 @@ def account(request: SignedInRequest) -> HttpResponse:
         "language": profile.language,
         "to_do_mail": bool(profile.to_do_address),
     }
-    by_institution = InstitutionAccount.objects.filter(user=user).exists()  # such an account gets no other way in, also by no link
+    by_institution = InstitutionAccount.objects.filter(
+        user=user
+    ).exists()  # such an account gets no other way in, also by no link
     owner = Owner(user, came_now=sessions.has_begun_now(request, user))
-    details = AccountForm(request.POST if action == "details" else None, initial=initial, owner=None if by_institution else owner)
-    password = PasswordForm(owner, request.POST if action == "password" and not by_institution else None)
+    details = AccountForm(
+        request.POST if action == "details" else None,
+        initial=initial,
+        owner=None if by_institution else owner,
+    )
+    password = PasswordForm(
+        owner, request.POST if action == "password" and not by_institution else None
+    )
     token_form = TokenForm(request.POST if action == "token" else None)
     new_token = ""
     if action == "details" and details.is_valid():
@@ -80,7 +88,9 @@ def _change_details(request: SignedInRequest, profile: Profile, form: AccountFor
         tasks.send(job)
     profile.time_zone = form.cleaned_data["time_zone"]
     profile.language = form.cleaned_data["language"]
-    profile.to_do_address = request.build_absolute_uri("/") if form.cleaned_data["to_do_mail"] else ""
+    profile.to_do_address = (
+        request.build_absolute_uri("/") if form.cleaned_data["to_do_mail"] else ""
+    )
     profile.save(update_fields=["time_zone", "language", "to_do_address"])
     request.session["time_zone"], request.session[SESSION] = profile.time_zone, profile.language
     translation.activate(of_request(request))
@@ -93,7 +103,12 @@ def _change_password(request: SignedInRequest, form: PasswordForm) -> None:
     update_session_auth_hash(request, request.user)
     sessions.note(request, request.user)
     n = sessions.end(_others(request))
-    messages.success(request, _("Your password is changed. All other browsers are signed out.") if n else _("Your password is changed."))
+    messages.success(
+        request,
+        _("Your password is changed. All other browsers are signed out.")
+        if n
+        else _("Your password is changed."),
+    )
 
 
 def _others(request: SignedInRequest) -> QuerySet[OpenSession]:
@@ -103,15 +118,27 @@ def _others(request: SignedInRequest) -> QuerySet[OpenSession]:
 
 def _end_sessions(request: SignedInRequest, action: str) -> None:
     rows = _others(request)
-    n = sessions.end(rows.filter(pk=row_number(request.POST.get("session"))) if action == "end-session" else rows)
-    messages.success(request, ngettext("It is signed out.", "%(n)s browsers are signed out.", n) % {"n": n} if n else _("There was nothing to sign out."))
+    n = sessions.end(
+        rows.filter(pk=row_number(request.POST.get("session"))) if action == "end-session" else rows
+    )
+    messages.success(
+        request,
+        ngettext("It is signed out.", "%(n)s browsers are signed out.", n) % {"n": n}
+        if n
+        else _("There was nothing to sign out."),
+    )
 
 
 def _make_token(request: SignedInRequest, form: TokenForm) -> str:
     """The new token; empty, with the reason in the form, where there are too many."""
     wanted = form.cleaned_data
     try:
-        return tokens.create_api_token(user=request.user, name=wanted["name"], scopes=wanted["scopes"], days=int(wanted["days"]))
+        return tokens.create_api_token(
+            user=request.user,
+            name=wanted["name"],
+            scopes=wanted["scopes"],
+            days=int(wanted["days"]),
+        )
     except people.PeopleError as error:
         form.add_error(None, str(error))
         return ""

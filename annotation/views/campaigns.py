@@ -1,4 +1,5 @@
-"""Making a campaign step by step, and its settings afterwards: the same pages. Every step can be left and resumed."""
+"""Making a campaign step by step, and its settings afterwards: the same pages. Every step can be
+left and resumed."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ from pooling.services.matching import count_documents
 
 @dataclass(frozen=True)
 class CampaignStep:
-    """One step of the way to an open campaign. `missing` says what is still to be done, empty when it is done."""
+    """One step of the way to an open campaign. `missing` says what is still to be done, empty when
+    it is done."""
 
     key: str
     title: str
@@ -63,25 +65,41 @@ STEPS = ["files", "pool", "rules", "scale", "guidelines", "people", "open"]
 def steps_of(campaign: Campaign) -> list[CampaignStep]:
     collection = campaign.collection
     pairs_there = collection.runs.exists() or collection.pools.exists()
-    files = [name for name, exists in ((_("topics"), collection.topics.exists()), (_("runs"), pairs_there)) if not exists]
+    files = [
+        name
+        for name, exists in ((_("topics"), collection.topics.exists()), (_("runs"), pairs_there))
+        if not exists
+    ]
     if not collection.document_files.exists() and not collection.documents.exists():
         files.append(_("documents"))
     annotators = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).exists()
     invited = annotators or campaign.invitations.filter(revoked_at=None).exists()
     version = campaign.guidelines.last()
     return [
-        CampaignStep("files", _("Files"), _("%(files)s to import") % {"files": _listed(files)} if files else ""),
+        CampaignStep(
+            "files",
+            _("Files"),
+            _("%(files)s to import") % {"files": _listed(files)} if files else "",
+        ),
         CampaignStep("pool", _("Pool"), "" if campaign.pool_id else _("no pool chosen")),
         CampaignStep("rules", _("Rules"), ""),
         CampaignStep("scale", _("Scale"), ""),
         CampaignStep("guidelines", _("Guidelines"), "" if version else _("nothing written")),
         CampaignStep("people", _("People"), "" if invited else _("nobody invited")),
-        CampaignStep("open", _("Open"), "" if campaign.state != Campaign.State.DRAFT else _("not open yet")),
+        CampaignStep(
+            "open", _("Open"), "" if campaign.state != Campaign.State.DRAFT else _("not open yet")
+        ),
     ]
 
 
 def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else _("%(first)s and %(last)s") % {"first": ", ".join(words[:-1]), "last": words[-1]} if words else ""
+    return (
+        words[0]
+        if len(words) == 1
+        else _("%(first)s and %(last)s") % {"first": ", ".join(words[:-1]), "last": words[-1]}
+        if words
+        else ""
+    )
 
 
 @login_required
@@ -90,7 +108,9 @@ def index(request: SignedInRequest) -> HttpResponse:
     """All campaigns that the person manages."""
     mine = Campaign.objects.select_related("collection", "pool")
     if not request.user.is_superuser:
-        mine = mine.filter(memberships__user=request.user, memberships__role=Membership.Role.MANAGER)
+        mine = mine.filter(
+            memberships__user=request.user, memberships__role=Membership.Role.MANAGER
+        )
     states = [(value, str(label)) for value, label in Campaign.State.choices]
     state = ListChoice("state", _("State"), states, lambda rows, value: rows.filter(state=value))
     shown = ListPage(
@@ -98,11 +118,20 @@ def index(request: SignedInRequest) -> HttpResponse:
         mine,
         search=("name", "collection__name"),
         sort={
-            "name": "name", "state": "state", "collection": "collection__name", "pairs": "n_pairs", "per_pair": "judgements_per_pair", "deadline": "deadline",
+            "name": "name",
+            "state": "state",
+            "collection": "collection__name",
+            "pairs": "n_pairs",
+            "per_pair": "judgements_per_pair",
+            "deadline": "deadline",
         },
         choices=[state],
-    )  # fmt: skip
-    return render(request, "annotation/campaigns.html", {"campaigns": shown, "may_create": may_create(request)})
+    )
+    return render(
+        request,
+        "annotation/campaigns.html",
+        {"campaigns": shown, "may_create": may_create(request)},
+    )
 
 
 @login_required
@@ -123,11 +152,26 @@ def step(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
     return PAGES[key](request, campaign)
 
 
-def _page(request: SignedInRequest, campaign: Campaign, key: str, context: Mapping[str, object], *, bad: bool = False) -> HttpResponse:
+def _page(
+    request: SignedInRequest,
+    campaign: Campaign,
+    key: str,
+    context: Mapping[str, object],
+    *,
+    bad: bool = False,
+) -> HttpResponse:
     steps = steps_of(campaign)
     after = STEPS[STEPS.index(key) + 1] if key != STEPS[-1] else ""
-    frame = {"campaign": campaign, "steps": steps, "key": key, "next_step": after, "tab": "settings"}
-    return render(request, f"annotation/campaign_{key}.html", {**frame, **context}, status=400 if bad else 200)
+    frame = {
+        "campaign": campaign,
+        "steps": steps,
+        "key": key,
+        "next_step": after,
+        "tab": "settings",
+    }
+    return render(
+        request, f"annotation/campaign_{key}.html", {**frame, **context}, status=400 if bad else 200
+    )
 
 
 def _onward(request: SignedInRequest, campaign: Campaign, key: str) -> HttpResponse:
@@ -144,7 +188,9 @@ def _files(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     counts = {
         "n_topics": collection.topics.count() - removed,
         "n_removed": removed,
-        "n_undecided": collection.topics.exclude(proposal="").filter(decided_at=None, removed_reason="").count(),
+        "n_undecided": collection.topics.exclude(proposal="")
+        .filter(decided_at=None, removed_reason="")
+        .count(),
         "n_runs": collection.runs.count(),
         "n_files": collection.document_files.count(),
         "n_pools": collection.pools.count(),
@@ -164,17 +210,29 @@ def _pool(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             form.add_error("pool", str(error))
         else:
             return _onward(request, campaign, "pool")
-    pools: list[Any] = list(campaign.collection.pools.filter(n_pairs__gt=0).prefetch_related("runs"))
+    pools: list[Any] = list(
+        campaign.collection.pools.filter(n_pairs__gt=0).prefetch_related("runs")
+    )
     for pool in pools:
         pool.n_judgements = pool.n_pairs * campaign.judgements_per_pair
-        pool.suggestion = settings_words(pool.suggested) if campaign.state == Campaign.State.DRAFT else ""
+        pool.suggestion = (
+            settings_words(pool.suggested) if campaign.state == Campaign.State.DRAFT else ""
+        )
         pool.hours = pool.n_judgements * campaign.expected_seconds / 3600
     offered = any(pool.suggestion for pool in pools)
-    return _page(request, campaign, "pool", {"form": form, "pools": pools, "offered": offered}, bad=bool(form.errors))
+    return _page(
+        request,
+        campaign,
+        "pool",
+        {"form": form, "pools": pools, "offered": offered},
+        bad=bool(form.errors),
+    )
 
 
 def _rules(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    form = RulesForm(request.POST or None, instance=Campaign.objects.get(pk=campaign.pk))  # a copy: the form writes into its instance
+    form = RulesForm(
+        request.POST or None, instance=Campaign.objects.get(pk=campaign.pk)
+    )  # a copy: the form writes into its instance
     if request.method == "POST" and form.is_valid():
         per_pair, missing = campaign.judgements_per_pair, missing_judgements(campaign)
         try:
@@ -185,7 +243,12 @@ def _rules(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             if campaign.judgements_per_pair != per_pair and campaign.n_pairs:
                 messages.info(request, _effect(campaign, per_pair, missing))
             return _onward(request, campaign, "rules")
-    context = {"form": form, "grades": campaign.scale, "bands": band_previews(campaign), "contradicting": contradicting_times(campaign)}
+    context = {
+        "form": form,
+        "grades": campaign.scale,
+        "bands": band_previews(campaign),
+        "contradicting": contradicting_times(campaign),
+    }
     return _page(request, campaign, "rules", context, bad=bool(form.errors))
 
 
@@ -199,29 +262,48 @@ def _effect(campaign: Campaign, per_pair: int, missing: int) -> str:
         "%(before)s → %(n)s judgements a pair: %(now)s are missing now, %(missing)s were before",
         n,
     ) % {"before": per_pair, "n": n, "now": f"{now:,}", "missing": f"{missing:,}"}
-    change = (_("about %(hours)s hours less at %(seconds)s s each") if now < missing else _("about %(hours)s hours more at %(seconds)s s each")) % {
+    change = (
+        _("about %(hours)s hours less at %(seconds)s s each")
+        if now < missing
+        else _("about %(hours)s hours more at %(seconds)s s each")
+    ) % {
         "hours": f"{hours:,.1f}",
         "seconds": f"{campaign.expected_seconds:g}",
     }
-    return _("%(said)s, %(change)s. What has been judged stays counted.") % {"said": said, "change": change}
+    return _("%(said)s, %(change)s. What has been judged stays counted.") % {
+        "said": said,
+        "change": change,
+    }
 
 
 def _scale(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    initial = [{**grade} for grade in campaign.scale] + [{} for _ in range(MOST_GRADES - len(campaign.scale))]
+    initial = [{**grade} for grade in campaign.scale] + [
+        {} for _ in range(MOST_GRADES - len(campaign.scale))
+    ]
     forms = cast(BaseScale, ScaleFormSet(request.POST or None, initial=initial))
     if request.method == "POST" and forms.is_valid():
         try:
             for sentence in service.save_scale(campaign, forms.scale(), actor=request.user):
                 messages.info(request, sentence)
         except service.CampaignError as error:
-            return _page(request, campaign, "scale", {"forms": forms, "error": str(error), "presets": NAMES}, bad=True)
+            return _page(
+                request,
+                campaign,
+                "scale",
+                {"forms": forms, "error": str(error), "presets": NAMES},
+                bad=True,
+            )
         return _onward(request, campaign, "scale")
     return _page(request, campaign, "scale", {"forms": forms, "presets": NAMES}, bad=forms.is_bound)
 
 
 def _guidelines(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     newest = campaign.guidelines.last()
-    text = newest.text if newest else guidelines_text(campaign.scale, spans=campaign.spans, spans_from=campaign.spans_from)
+    text = (
+        newest.text
+        if newest
+        else guidelines_text(campaign.scale, spans=campaign.spans, spans_from=campaign.spans_from)
+    )
     initial = {"text": text, "consent_text": campaign.consent_text}
     form = GuidelineForm(request.POST or None, initial=initial)
     preview = None
@@ -229,17 +311,31 @@ def _guidelines(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         if "preview" in request.POST:
             preview = markdown(form.cleaned_data["text"])
         else:
-            service.save_guideline(campaign, form.cleaned_data["text"], note=form.cleaned_data["note"], actor=request.user)
-            service.update_campaign(campaign, actor=request.user, consent_text=form.cleaned_data["consent_text"])
+            service.save_guideline(
+                campaign,
+                form.cleaned_data["text"],
+                note=form.cleaned_data["note"],
+                actor=request.user,
+            )
+            service.update_campaign(
+                campaign, actor=request.user, consent_text=form.cleaned_data["consent_text"]
+            )
             return _onward(request, campaign, "guidelines")
-    context = {"form": form, "newest": newest, "preview": preview, "versions": campaign.guidelines.order_by("-number")}
+    context = {
+        "form": form,
+        "newest": newest,
+        "preview": preview,
+        "versions": campaign.guidelines.order_by("-number"),
+    }
     return _page(request, campaign, "guidelines", context, bad=bool(form.errors))
 
 
 def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     action = request.POST.get("action", "")
     link_form = InvitationForm(request.POST if action == "link" else None)
-    names_form = NamesForm(request.POST if action == "names" else None, request.FILES if action == "names" else None)
+    names_form = NamesForm(
+        request.POST if action == "names" else None, request.FILES if action == "names" else None
+    )
     problems: list[str] = []
     if action == "link" and link_form.is_valid():
         people.invite(campaign=campaign, actor=request.user, **link_form.cleaned_data)
@@ -249,18 +345,25 @@ def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         try:
             text = upload.read().decode("utf-8") if upload else names_form.cleaned_data["names"]
             invited = people.invite_many(
-                campaign=campaign, actor=request.user, people=people.read_names(text, file=upload.name if upload else "names")
+                campaign=campaign,
+                actor=request.user,
+                people=people.read_names(text, file=upload.name if upload else "names"),
             )
         except UnicodeDecodeError:
             problems = [f"{upload.name}: not UTF-8; save it as “CSV UTF-8” and try again"]
         except FormatError as error:
             problems = error.lines()
         else:
-            messages.success(request, _("%(invited)s personal invitations made.") % {"invited": len(invited)})
+            messages.success(
+                request, _("%(invited)s personal invitations made.") % {"invited": len(invited)}
+            )
             return redirect("campaign-step", campaign.slug, "people")
     if action == "revoke":
         people.revoke(
-            invitation=get_object_or_404(Invitation, campaign=campaign, pk=row_number(request.POST.get("invitation"))), actor=request.user
+            invitation=get_object_or_404(
+                Invitation, campaign=campaign, pk=row_number(request.POST.get("invitation"))
+            ),
+            actor=request.user,
         )
         messages.success(request, _("The invitation is withdrawn."))
         return redirect(request.get_full_path())
@@ -289,10 +392,17 @@ def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         target=campaign.target_per_annotator,
     )
     context = {
-        "contradictions": contradictions(campaign) if campaign.state == Campaign.State.DRAFT else [],
-        "too_few_in_time": too_few_in_time(campaign, work.judgements) if campaign.state == Campaign.State.DRAFT else "",
+        "contradictions": contradictions(campaign)
+        if campaign.state == Campaign.State.DRAFT
+        else [],
+        "too_few_in_time": too_few_in_time(campaign, work.judgements)
+        if campaign.state == Campaign.State.DRAFT
+        else "",
         "n_special": n_special,
-        "n_open": kept_pairs(campaign).filter(open_slots__gt=0).exclude(kind=Pair.Kind.QUALIFICATION).count(),
+        "n_open": kept_pairs(campaign)
+        .filter(open_slots__gt=0)
+        .exclude(kind=Pair.Kind.QUALIFICATION)
+        .count(),
         "todo": [step for step in steps_of(campaign) if step.missing and step.key != "open"],
         "n_held_back": held_back(campaign),
         "n_judgements": work.judgements,
@@ -307,7 +417,15 @@ def _open(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     return _page(request, campaign, "open", context)
 
 
-PAGES = {"files": _files, "pool": _pool, "rules": _rules, "scale": _scale, "guidelines": _guidelines, "people": _people, "open": _open}
+PAGES = {
+    "files": _files,
+    "pool": _pool,
+    "rules": _rules,
+    "scale": _scale,
+    "guidelines": _guidelines,
+    "people": _people,
+    "open": _open,
+}
 
 
 @login_required
@@ -330,7 +448,15 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
     except service.CampaignError as error:
         messages.error(request, str(error))
         return redirect("campaign-step", slug, "open")
-    messages.success(request, {"open": _("The campaign is open."), "pause": _("Paused."), "resume": _("Open again."), "close": _("Closed.")}[action])
+    messages.success(
+        request,
+        {
+            "open": _("The campaign is open."),
+            "pause": _("Paused."),
+            "resume": _("Open again."),
+            "close": _("Closed."),
+        }[action],
+    )
     return redirect("campaign", slug)
 
 
@@ -339,14 +465,24 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
 def delete(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     if request.POST.get("confirm") != campaign.slug:
-        messages.error(request, _("Type %(slug)s to delete the campaign.") % {"slug": campaign.slug})
+        messages.error(
+            request, _("Type %(slug)s to delete the campaign.") % {"slug": campaign.slug}
+        )
         return redirect("campaign-step", slug, "open")
     try:
         n = removal.delete_campaign(campaign, actor=request.user)
     except service.CampaignError as error:
         messages.error(request, _("Not deleted: %(error)s") % {"error": error})
         return redirect("campaign-step", slug, "open")
-    deleted = ngettext("%(name)s is deleted, with %(n)s judgement.", "%(name)s is deleted, with %(n)s judgements.", n) if n else _("%(name)s is deleted.")
+    deleted = (
+        ngettext(
+            "%(name)s is deleted, with %(n)s judgement.",
+            "%(name)s is deleted, with %(n)s judgements.",
+            n,
+        )
+        if n
+        else _("%(name)s is deleted.")
+    )
     messages.success(request, deleted % {"name": campaign.name, "n": f"{n:,}"})
     return redirect("campaigns")
 
@@ -358,7 +494,14 @@ def guideline(request: SignedInRequest, slug: str, number: int) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     version = get_object_or_404(campaign.guidelines, number=number)
     return render(
-        request, "annotation/guideline.html", {"campaign": campaign, "version": version, "html": markdown(version.text), "tab": "settings"}
+        request,
+        "annotation/guideline.html",
+        {
+            "campaign": campaign,
+            "version": version,
+            "html": markdown(version.text),
+            "tab": "settings",
+        },
     )
 
 
@@ -368,11 +511,20 @@ def invitation_links(request: SignedInRequest, slug: str) -> HttpResponse:
     """The open personal invitations as CSV: name, email, link, code."""
     campaign = managed_campaign(request, slug)
     response = HttpResponse(
-        content_type="text/csv; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{campaign.slug}-invitations.csv"'}
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{campaign.slug}-invitations.csv"'},
     )
     writer = csv.writer(response)
     writer.writerow(["name", "email", "link", "code", "used"])
     for invitation in campaign.invitations.filter(revoked_at=None).order_by("created_at"):
         link = request.build_absolute_uri(reverse("join", args=[invitation.token]))
-        writer.writerow([harmless(invitation.name), harmless(invitation.email), link, invitation.code, invitation.n_uses])
+        writer.writerow(
+            [
+                harmless(invitation.name),
+                harmless(invitation.email),
+                link,
+                invitation.code,
+                invitation.n_uses,
+            ]
+        )
     return response

@@ -1,4 +1,5 @@
-"""Signing in by the institution: a header that a trusted proxy writes, or OpenID Connect. Both are 404 where they are not configured."""
+"""Signing in by the institution: a header that a trusted proxy writes, or OpenID Connect. Both are
+404 where they are not configured."""
 
 from __future__ import annotations
 
@@ -29,17 +30,28 @@ log = logging.getLogger(__name__)
 @never_cache
 @require_safe
 def by_header(request: HttpRequest) -> HttpResponse:
-    """The proxy has signed the person in and says who it is; from anywhere else the header is worth nothing."""
+    """The proxy has signed the person in and says who it is; from anywhere else the header is worth
+    nothing."""
     if not settings.USER_HEADER:
         raise Http404
     if not is_from_trusted_proxy(request):
-        log.warning("somebody asked for the sign-in by %s past the trusted proxy", settings.USER_HEADER)
-        return _refused(request, _("This way in is open only through the institution's own proxy."), status=403)
+        log.warning(
+            "somebody asked for the sign-in by %s past the trusted proxy", settings.USER_HEADER
+        )
+        return _refused(
+            request, _("This way in is open only through the institution's own proxy."), status=403
+        )
     name = request.headers.get(settings.USER_HEADER, "").strip()
     if not name:
-        return _refused(request, _("%(institution)s did not say who you are.") % {"institution": settings.INSTITUTION}, status=403)
+        return _refused(
+            request,
+            _("%(institution)s did not say who you are.") % {"institution": settings.INSTITUTION},
+            status=403,
+        )
     groups = request.headers.get(settings.GROUPS_HEADER, "") if settings.GROUPS_HEADER else ""
-    identity = Identity(f"header {name}", name, "", frozenset(word for word in re.split(r"[,;\s]+", groups) if word))
+    identity = Identity(
+        f"header {name}", name, "", frozenset(word for word in re.split(r"[,;\s]+", groups) if word)
+    )
     return _enter(request, identity, next_page(request))
 
 
@@ -53,7 +65,13 @@ def oidc_ask(request: HttpRequest) -> HttpResponse:
         package = importlib.import_module("mozilla_django_oidc.views")
     except ImportError:
         log.error(institution.NO_PACKAGE)
-        return _refused(request, _("The package for this way in is not installed. Tell an administrator of this installation."), status=503)
+        return _refused(
+            request,
+            _(
+                "The package for this way in is not installed. Tell an administrator of this installation."
+            ),
+            status=503,
+        )
     answer: HttpResponse = package.OIDCAuthenticationRequestView.as_view()(request)
     return answer
 
@@ -61,23 +79,41 @@ def oidc_ask(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def oidc_back(request: HttpRequest) -> HttpResponse:
-    """From the provider, with a code for the state that this browser was sent away with: good once."""
+    """From the provider, with a code for the state that this browser was sent away with: good
+    once."""
     if not settings.OIDC_ISSUER:
         raise Http404
     states: dict[str, Any] = request.session.get("oidc_states", {})
     sent = states.pop(request.GET.get("state", ""), None)
     request.session["oidc_states"] = states
     if sent is None:
-        return _refused(request, _("This browser did not ask to sign in, or has come back already. Sign in once more."), status=400)
+        return _refused(
+            request,
+            _("This browser did not ask to sign in, or has come back already. Sign in once more."),
+            status=400,
+        )
     if "code" not in request.GET:
-        return _refused(request, _("%(institution)s did not sign you in.") % {"institution": settings.INSTITUTION}, status=403)
+        return _refused(
+            request,
+            _("%(institution)s did not sign you in.") % {"institution": settings.INSTITUTION},
+            status=403,
+        )
     request.session.save()
     oidc = importlib.import_module("annotation.oidc")
     try:
-        identity: Identity = oidc.Provider().identify(request, nonce=sent["nonce"], code_verifier=sent["code_verifier"])
+        identity: Identity = oidc.Provider().identify(
+            request, nonce=sent["nonce"], code_verifier=sent["code_verifier"]
+        )
     except oidc.WRONG as error:
-        log.warning("sign-in by %s failed: %s: %s", settings.OIDC_ISSUER, type(error).__name__, error if isinstance(error, SuspiciousOperation) else "")
-        sentence = _("%(institution)s could not sign you in. Try once more; if it fails again, tell an administrator.")
+        log.warning(
+            "sign-in by %s failed: %s: %s",
+            settings.OIDC_ISSUER,
+            type(error).__name__,
+            error if isinstance(error, SuspiciousOperation) else "",
+        )
+        sentence = _(
+            "%(institution)s could not sign you in. Try once more; if it fails again, tell an administrator."
+        )
         return _refused(request, sentence % {"institution": settings.INSTITUTION}, status=502)
     wanted = request.session.get("oidc_login_next") or ""
     good = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())

@@ -1,4 +1,5 @@
-"""The judging page and an annotator's own history. Both are shells: what they show comes from the judging API."""
+"""The judging page and an annotator's own history. Both are shells: what they show comes from the
+judging API."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ IMPORTED = re.compile(r"""^(?:import|export)\b.*?from "(\.\.?/[\w.]+)";""", re.M
 
 
 class Modules(NamedTuple):
-    """Static names of the judging page's modules, those of one time for the browser to fetch all at once."""
+    """Static names of the judging page's modules, those of one time for the browser to fetch all at
+    once."""
 
     first: tuple[str, ...]
     """Of the first requests, and of the first document."""
@@ -50,9 +52,17 @@ def modules() -> Modules:
 
 
 def _with_imports(name: str) -> set[str]:
-    """It, what it imports, and what that imports. What lazy.js fetches later is asked for by import(...), so it is none of them."""
+    """It, what it imports, and what that imports. What lazy.js fetches later is asked for by
+    import(...), so it is none of them."""
     names = {name}
-    while missing := {posixpath.normpath(f"{posixpath.dirname(known)}/{name}") for known in names for name in _imported(known)} - names:
+    while (
+        missing := {
+            posixpath.normpath(f"{posixpath.dirname(known)}/{name}")
+            for known in names
+            for name in _imported(known)
+        }
+        - names
+    ):
         names |= missing
     return names
 
@@ -63,7 +73,8 @@ def _imported(name: str) -> list[str]:
 
 @functools.cache
 def build() -> str:
-    """Digest of the page's scripts: a page that was loaded with another one reloads itself when nothing waits to be sent."""
+    """Digest of the page's scripts: a page that was loaded with another one reloads itself when
+    nothing waits to be sent."""
     digest = hashlib.sha256()
     for path in sorted([*SCRIPTS.glob("*.js"), *SCRIPTS.glob("judge/*.js")]):
         digest.update(path.read_bytes())
@@ -91,7 +102,12 @@ def trial(request: HttpRequest, slug: str) -> HttpResponse:
     """The judging page as annotators see it, for managers: it counts nowhere."""
     campaign = permissions.managed_campaign(request, slug)
     if not trial_pairs(campaign):
-        messages.info(request, _("There is nothing to try yet: choose a pool first, of which the documents are there."))
+        messages.info(
+            request,
+            _(
+                "There is nothing to try yet: choose a pool first, of which the documents are there."
+            ),
+        )
         return redirect("campaign-step", slug, "pool")
     nobody = Membership(campaign=campaign, user=cast(User, request.user))
     return HttpResponse(shell_of(request, nobody, build=build(), modules=modules(), is_trial=True))

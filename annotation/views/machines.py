@@ -1,4 +1,5 @@
-"""Pages of a campaign's machine judges, for its managers: made, asked, watched, frozen, their labels as a file."""
+"""Pages of a campaign's machine judges, for its managers: made, asked, watched, frozen, their
+labels as a file."""
 
 from __future__ import annotations
 
@@ -36,7 +37,11 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     action = request.POST.get("action", "")
     endpoint_form = EndpointForm(request.POST if action == "endpoint" else None, prefix="ask")
-    file_form = FileForm(request.POST if action == "file" else None, request.FILES if action == "file" else None, prefix="file")
+    file_form = FileForm(
+        request.POST if action == "file" else None,
+        request.FILES if action == "file" else None,
+        prefix="file",
+    )
     form: EndpointForm | FileForm = endpoint_form if action == "endpoint" else file_form
     if form.is_bound and form.is_valid():
         try:
@@ -52,7 +57,12 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         request,
         campaign.machine_judges.select_related("campaign__pool", "campaign__collection"),
         search=("name", "model"),
-        sort={"name": "name", "model": "model", "by": ("source", "file_name", "prompt_name"), "frozen": "frozen_at"},
+        sort={
+            "name": "name",
+            "model": "model",
+            "by": ("source", "file_name", "prompt_name"),
+            "frozen": "frozen_at",
+        },
         per_page=20,
     )
     counts = selectors.counts_of_each(campaign, list(judges))
@@ -67,18 +77,28 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/machines.html", context, status=400 if form.errors else 200)
 
 
-def _made(request: SignedInRequest, campaign: Campaign, form: EndpointForm | FileForm) -> MachineJudge:
+def _made(
+    request: SignedInRequest, campaign: Campaign, form: EndpointForm | FileForm
+) -> MachineJudge:
     if isinstance(form, EndpointForm):
         return machines.add_judge(campaign, form.wanted(), actor=request.user)
     given = form.cleaned_data
     labels = labels_of_file(given["file"].file, name=given["file"].name)
     return machines.add_from_file(
-        campaign, name=given["name"], model=given["model"], labels=labels, file_name=given["file"].name, related=given["related"], actor=request.user
+        campaign,
+        name=given["name"],
+        model=given["model"],
+        labels=labels,
+        file_name=given["file"].name,
+        related=given["related"],
+        actor=request.user,
     )
 
 
 def _judge(campaign: Campaign, pk: int) -> MachineJudge:
-    return get_object_or_404(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk)
+    return get_object_or_404(
+        campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk
+    )
 
 
 @login_required
@@ -88,14 +108,18 @@ def page(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     judge = _judge(campaign, pk)
     job = selectors.job_of(judge)
     counts = selectors.counts_of(judge)
-    rows: list[tuple[str, Any]] = [(name, n) for name, n in [*counts.outcomes.items(), *counts.troubles.items()] if n]
+    rows: list[tuple[str, Any]] = [
+        (name, n) for name, n in [*counts.outcomes.items(), *counts.troubles.items()] if n
+    ]
     context = {
         "campaign": campaign,
         "tab": "machines",
         "judge": judge,
         "counts": counts,
         "rows": rows,
-        "estimate": selectors.estimate(judge) if judge.source == MachineJudge.Source.ENDPOINT and judge.frozen_at is None else None,
+        "estimate": selectors.estimate(judge)
+        if judge.source == MachineJudge.Source.ENDPOINT and judge.frozen_at is None
+        else None,
         "priced": bool(judge.limits.get("price_in") or judge.limits.get("price_out")),
         "job": job,
         "work": shown(job) if job else None,
@@ -115,7 +139,10 @@ def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse
             tasks.send(machines.ask_to_run(judge, user=request.user))
         elif action == "freeze":
             machines.freeze(judge, actor=request.user)
-            messages.success(request, _("%(name)s is frozen: its labels cannot change any more.") % {"name": judge.name})
+            messages.success(
+                request,
+                _("%(name)s is frozen: its labels cannot change any more.") % {"name": judge.name},
+            )
         elif action == "delete":
             machines.delete(judge, actor=request.user)
             messages.success(request, _("%(name)s is deleted.") % {"name": judge.name})
@@ -139,5 +166,7 @@ def labels_file(judge: MachineJudge) -> StreamingHttpResponse:
     lines = [selectors.first_line(judge), *selectors.label_lines(selectors.labels_of(judge))]
     name = f"{judge.campaign.slug}-machine-{slugify(judge.name) or judge.pk}.txt"
     return StreamingHttpResponse(
-        lines, content_type="text/plain; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        lines,
+        content_type="text/plain; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

@@ -27,14 +27,19 @@ from pooling.permissions import SignedInRequest
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: SignedInRequest) -> HttpResponse:
-    """A campaign from a preset and a pool, ready to be tried and opened; or, without `way`, an empty one, made step by step."""
+    """A campaign from a preset and a pool, ready to be tried and opened; or, without `way`, an
+    empty one, made step by step."""
     if not may_create(request):
         raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
     first = NewCampaignForm.beginning(request.user, request.GET)
     form = NewCampaignForm(request.user, request.POST or None, request.FILES or None, initial=first)
     if request.method == "POST" and form.is_valid():
         if not form.at_once:
-            campaign = service.create_campaign(name=form.cleaned_data["name"], collection=form.cleaned_data["collection"], actor=request.user)
+            campaign = service.create_campaign(
+                name=form.cleaned_data["name"],
+                collection=form.cleaned_data["collection"],
+                actor=request.user,
+            )
             return redirect("campaign-step", campaign.slug, "files")
         try:
             campaign, taken = starting.start_campaign(actor=request.user, **form.wanted())
@@ -47,8 +52,16 @@ def new(request: SignedInRequest) -> HttpResponse:
                 messages.info(request, taken.sentence())
                 warn_of_single_key(request, campaign)
             return redirect("campaign-step", campaign.slug, "open")
-    context = {"form": form, "presets": [(preset, form.guidelines_of(preset)) for preset in PRESETS.values()]}
-    return render(request, "annotation/campaign_new.html", context, status=400 if form.errors or form.doubt else 200)
+    context = {
+        "form": form,
+        "presets": [(preset, form.guidelines_of(preset)) for preset in PRESETS.values()],
+    }
+    return render(
+        request,
+        "annotation/campaign_new.html",
+        context,
+        status=400 if form.errors or form.doubt else 200,
+    )
 
 
 def warn_of_single_key(request: SignedInRequest, campaign: Campaign) -> None:
@@ -59,17 +72,24 @@ def warn_of_single_key(request: SignedInRequest, campaign: Campaign) -> None:
 @login_required
 @require_POST
 def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A new draft with what this campaign has, but for its judgements; `people`: its annotators, too."""
+    """A new draft with what this campaign has, but for its judgements; `people`: its annotators,
+    too."""
     campaign = managed_campaign(request, slug)
     if not may_create(request):
         raise PermissionDenied(_("Ask an administrator for the right to make campaigns."))
     name = request.POST.get("name", "").strip()[:200] or f"{campaign.name[:190]} (copy)"
     try:
-        copy = starting.duplicate_campaign(campaign, name=name, actor=request.user, with_people="people" in request.POST)
+        copy = starting.duplicate_campaign(
+            campaign, name=name, actor=request.user, with_people="people" in request.POST
+        )
     except CampaignError as error:
         messages.error(request, _("Not duplicated: %(error)s") % {"error": error})
         return redirect("campaign-step", slug, "open")
-    messages.success(request, _("%(name)s is a draft with the settings of %(campaign_name)s.") % {"name": copy.name, "campaign_name": campaign.name})
+    messages.success(
+        request,
+        _("%(name)s is a draft with the settings of %(campaign_name)s.")
+        % {"name": copy.name, "campaign_name": campaign.name},
+    )
     return redirect("campaign-step", copy.slug, "open" if copy.pool_id else "pool")
 
 
@@ -81,14 +101,28 @@ def known(request: SignedInRequest, slug: str) -> HttpResponse:
     form = KnownPairsForm(campaign.collection, request.POST, request.FILES)
     try:
         if not form.is_valid():
-            raise CampaignError(" ".join(str(error) for errors in form.errors.values() for error in errors))
-        counts: dict[str, Any] = {name: form.cleaned_data[name] or 0 for name in ("n_gold", "n_qualification")}
+            raise CampaignError(
+                " ".join(str(error) for errors in form.errors.values() for error in errors)
+            )
+        counts: dict[str, Any] = {
+            name: form.cleaned_data[name] or 0 for name in ("n_gold", "n_qualification")
+        }
         taken = known_pairs.take_known_pairs(
-            campaign, form.rows(), counts_as=form.counts_as(), replace=form.cleaned_data["replace"], actor=request.user, **counts
+            campaign,
+            form.rows(),
+            counts_as=form.counts_as(),
+            replace=form.cleaned_data["replace"],
+            actor=request.user,
+            **counts,
         )
     except known_pairs.GradesInDoubt as doubt:
         form.ask_for_grades(doubt)
-        return render(request, "annotation/campaign_known_pairs.html", {"campaign": campaign, "form": form}, status=400)
+        return render(
+            request,
+            "annotation/campaign_known_pairs.html",
+            {"campaign": campaign, "form": form},
+            status=400,
+        )
     except (CampaignError, FormatError) as error:
         messages.error(request, _("Not taken: %(error)s") % {"error": error})
     else:

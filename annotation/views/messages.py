@@ -20,7 +20,8 @@ from pooling.tasks import send
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def remind(request: SignedInRequest, slug: str) -> HttpResponse:
-    """annotator: pseudonyms. A POST shows the mails, with action=send it asks for them to be sent, with action=choose it only takes the choice."""
+    """annotator: pseudonyms. A POST shows the mails, with action=send it asks for them to be sent,
+    with action=choose it only takes the choice."""
     campaign = managed_campaign(request, slug)
     given = request.POST if request.method == "POST" else request.GET
     chosen, text = set(given.getlist("annotator")), given.get("text", "")
@@ -35,14 +36,23 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
                 raise CampaignError(_("Choose somebody."))
             mails = service.preview(campaign, members, text, address=address)
             if request.POST.get("action") == "send":
-                job = service.ask_to_remind(campaign, members, text, address=address, actor=request.user)
+                job = service.ask_to_remind(
+                    campaign, members, text, address=address, actor=request.user
+                )
                 send(job)
                 if service.are_printed():
                     messages.warning(
-                        request, _("The reminders are printed on the worker's console, for no mail server is set: nobody gets one.")
+                        request,
+                        _(
+                            "The reminders are printed on the worker's console, for no mail "
+                            "server is set: nobody gets one."
+                        ),
                     )
                 else:
-                    messages.success(request, _("The reminders are on their way; this page says to whom they went."))
+                    messages.success(
+                        request,
+                        _("The reminders are on their way; this page says to whom they went."),
+                    )
                 return redirect("job", job.pk)
         except CampaignError as error:
             problem = str(error)

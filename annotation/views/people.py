@@ -37,24 +37,37 @@ LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 def next_page(request: HttpRequest) -> str:
     target = request.POST.get("next") or request.GET.get("next") or ""
-    return target if url_has_allowed_host_and_scheme(target, {request.get_host()}, request.is_secure()) else reverse("home")
+    return (
+        target
+        if url_has_allowed_host_and_scheme(target, {request.get_host()}, request.is_secure())
+        else reverse("home")
+    )
 
 
 def start_session(request: HttpRequest, user: User) -> None:
-    """A session under a new key, whoever was signed in before: Django keeps the key of who signs in once more."""
+    """A session under a new key, whoever was signed in before: Django keeps the key of who signs in
+    once more."""
     if request.user.is_authenticated:
         request.session.cycle_key()
     login(request, user, backend=LINK_BACKEND)
     profile = people.profile_of(user)
     request.session["time_zone"] = profile.time_zone
-    request.session[languages.SESSION] = profile.language or languages.known(request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME))
+    request.session[languages.SESSION] = profile.language or languages.known(
+        request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME)
+    )
 
 
 def _remembered(user: User, response: HttpResponse) -> HttpResponse:
     """The browser is known to this account from now on: strangers' failures do not lock it out."""
     secure = settings.SESSION_COOKIE_SECURE
     response.set_cookie(
-        attempts.COOKIE, attempts.cookie_for(user), max_age=attempts.COOKIE_SECONDS, secure=secure, httponly=True, samesite="Lax", path="/sign-in"
+        attempts.COOKIE,
+        attempts.cookie_for(user),
+        max_age=attempts.COOKIE_SECONDS,
+        secure=secure,
+        httponly=True,
+        samesite="Lax",
+        path="/sign-in",
     )
     return response
 
@@ -63,7 +76,8 @@ def _remembered(user: User, response: HttpResponse) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """The sign-in page; asked for JSON it answers 204, 400 or 503, for the dialog of the judging page."""
+    """The sign-in page; asked for JSON it answers 204, 400 or 503, for the dialog of the judging
+    page."""
     wants_json = "application/json" in request.headers.get("Accept", "")
     form, status, headers = SignInForm(request.POST or None), 200, dict[str, str]()
     if request.method == "POST":
@@ -74,19 +88,42 @@ def sign_in(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(busy))
             user, status, headers = None, 503, {"Retry-After": str(retry_after())}
         if user is not None:
-            return _remembered(user, HttpResponse(status=204) if wants_json else HttpResponseRedirect(next_page(request)))
+            return _remembered(
+                user,
+                HttpResponse(status=204)
+                if wants_json
+                else HttpResponseRedirect(next_page(request)),
+            )
     if wants_json:
-        code, message = "busy" if status == 503 else "not_signed_in", " ".join(map(str, form.non_field_errors()))
-        problem = problems.body(max(400, status), code, message or _("Type user name and password."))
-        return JsonResponse(problem, status=problem["status"], content_type=problems.CONTENT_TYPE, headers=headers)
+        code, message = (
+            "busy" if status == 503 else "not_signed_in",
+            " ".join(map(str, form.non_field_errors())),
+        )
+        problem = problems.body(
+            max(400, status), code, message or _("Type user name and password.")
+        )
+        return JsonResponse(
+            problem, status=problem["status"], content_type=problems.CONTENT_TYPE, headers=headers
+        )
     if request.user.is_authenticated and request.method != "POST":
         return HttpResponseRedirect(next_page(request))
-    if request.headers.get("HX-Request"):  # a part of a page that renews itself was sent here: the page stays, and says so above
+    if request.headers.get(
+        "HX-Request"
+    ):  # a part of a page that renews itself was sent here: the page stays, and says so above
         answer = render(request, "annotation/_signed_out.html")
-        for name, value in (("Retarget", "#signed-out"), ("Reselect", "unset"), ("Reswap", "innerHTML")):
+        for name, value in (
+            ("Retarget", "#signed-out"),
+            ("Reselect", "unset"),
+            ("Reswap", "innerHTML"),
+        ):
             answer.headers[f"HX-{name}"] = value
         return answer
-    page = render(request, "annotation/sign_in.html", {"form": form, "next": next_page(request), **institution.offered()}, status=status)
+    page = render(
+        request,
+        "annotation/sign_in.html",
+        {"form": form, "next": next_page(request), **institution.offered()},
+        status=status,
+    )
     return _with_headers(page, headers)
 
 
@@ -97,14 +134,19 @@ def _with_headers(response: HttpResponse, headers: dict[str, str]) -> HttpRespon
 
 
 def _signed_in_by(request: HttpRequest, form: SignInForm) -> User | None:
-    """Sign in the account of the valid form; None, with the reason in the form, if it is refused. Busy if too many are signing in."""
+    """Sign in the account of the valid form; None, with the reason in the form, if it is refused.
+    Busy if too many are signing in."""
     username = form.cleaned_data["username"]
     with password_turn():
-        attempt = attempts.SignIn(username, address=address_of(request), cookie=request.COOKIES.get(attempts.COOKIE, ""))
+        attempt = attempts.SignIn(
+            username, address=address_of(request), cookie=request.COOKIES.get(attempts.COOKIE, "")
+        )
         if attempt.refused():
             form.add_error(None, _("Too many failed attempts. Wait five minutes and try again."))
             return None
-        user: User | None = authenticate(request, username=username, password=form.cleaned_data["password"])
+        user: User | None = authenticate(
+            request, username=username, password=form.cleaned_data["password"]
+        )
         if user is None:
             attempt.failed()
             form.add_error(None, _("User name and password do not match. Both are case-sensitive."))
@@ -118,14 +160,22 @@ def _signed_in_by(request: HttpRequest, form: SignInForm) -> User | None:
 def choose_language(request: HttpRequest) -> HttpResponse:
     """For this browser, and where somebody is signed in for the account."""
     code = languages.known(request.POST.get("language"))
-    home = next_page(request) if request.user.is_authenticated or request.POST.get("next") else reverse("sign-in")
+    home = (
+        next_page(request)
+        if request.user.is_authenticated or request.POST.get("next")
+        else reverse("sign-in")
+    )
     response = HttpResponseRedirect(home)
     if code:
         if request.user.is_authenticated:
             people.set_language(request.user, code)
         request.session[languages.SESSION] = code
         response.set_cookie(
-            settings.LANGUAGE_COOKIE_NAME, code, max_age=settings.LANGUAGE_COOKIE_AGE, secure=settings.LANGUAGE_COOKIE_SECURE, samesite="Lax"
+            settings.LANGUAGE_COOKIE_NAME,
+            code,
+            max_age=settings.LANGUAGE_COOKIE_AGE,
+            secure=settings.LANGUAGE_COOKIE_SECURE,
+            samesite="Lax",
         )
     return response
 
@@ -144,16 +194,28 @@ def ask_for_link(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if attempts.may_mail(form.cleaned_data["email"], address=address_of(request)):
             try:
-                job = account_mails.ask_for_sign_in_link(email=form.cleaned_data["email"], address=request.build_absolute_uri("/sign-in/link/"))
+                job = account_mails.ask_for_sign_in_link(
+                    email=form.cleaned_data["email"],
+                    address=request.build_absolute_uri("/sign-in/link/"),
+                )
                 if job is not None:
                     tasks.send(job)
             except CampaignError as error:
                 form.add_error("email", str(error))
-                return render(request, "annotation/link_ask.html", {**told, "form": form}, status=503)
+                return render(
+                    request, "annotation/link_ask.html", {**told, "form": form}, status=503
+                )
         return render(
-            request, "annotation/link_sent.html", {**told, "email": form.cleaned_data["email"], "minutes": people.sign_in_links.minutes}
+            request,
+            "annotation/link_sent.html",
+            {**told, "email": form.cleaned_data["email"], "minutes": people.sign_in_links.minutes},
         )
-    return render(request, "annotation/link_ask.html", {**told, "form": form}, status=400 if form.errors else 200)
+    return render(
+        request,
+        "annotation/link_ask.html",
+        {**told, "form": form},
+        status=400 if form.errors else 200,
+    )
 
 
 @never_cache
@@ -174,15 +236,23 @@ def use_link(request: HttpRequest, identifier: str, token: str) -> HttpResponse:
 def join_by_code(request: HttpRequest) -> HttpResponse:
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        code = attempts.Code(request.user if request.user.is_authenticated else None, address=address_of(request))
+        code = attempts.Code(
+            request.user if request.user.is_authenticated else None, address=address_of(request)
+        )
         try:
             if code.refused():
-                raise people.PeopleError(_("Too many wrong codes. Wait five minutes, or open the link of your invitation."))
+                raise people.PeopleError(
+                    _(
+                        "Too many wrong codes. Wait five minutes, or open the link of your invitation."
+                    )
+                )
             return redirect("join", people.find_invitation(code=form.cleaned_data["code"]).token)
         except people.PeopleError as error:
             code.failed()
             form.add_error("code", str(error))
-    return render(request, "annotation/join_code.html", {"form": form}, status=400 if form.errors else 200)
+    return render(
+        request, "annotation/join_code.html", {"form": form}, status=400 if form.errors else 200
+    )
 
 
 @sensitive_post_parameters("password")
@@ -224,13 +294,26 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
                 return answer
             start_session(request, membership.user)
             return _remembered(membership.user, answer)
-    part = part_of(Membership(campaign=campaign)) if invitation.role == Membership.Role.ANNOTATOR else None
-    context = {"invitation": invitation, "campaign": campaign, "form": form, "part": part, "guideline": campaign.guidelines.last()}
+    part = (
+        part_of(Membership(campaign=campaign))
+        if invitation.role == Membership.Role.ANNOTATOR
+        else None
+    )
+    context = {
+        "invitation": invitation,
+        "campaign": campaign,
+        "form": form,
+        "part": part,
+        "guideline": campaign.guidelines.last(),
+    }
     return _with_headers(render(request, "annotation/join.html", context, status=status), headers)
 
 
 def _start_of(membership: Membership) -> str:
-    start = {Membership.Role.MANAGER.value: "campaign", Membership.Role.VIEWER.value: "campaign-results"}
+    start = {
+        Membership.Role.MANAGER.value: "campaign",
+        Membership.Role.VIEWER.value: "campaign-results",
+    }
     return reverse(start.get(membership.role, "judge"), args=[membership.campaign.slug])
 
 
@@ -243,17 +326,35 @@ def accounts(request: SignedInRequest) -> HttpResponse:
         user = get_object_or_404(get_user_model(), pk=row_number(request.POST.get("user")))
         give = request.POST.get("action") == "give"
         people.set_maker(user, may_create=give, actor=request.user)
-        sentence = _("%(name)s may make collections and campaigns.") if give else _("%(name)s may no longer make collections and campaigns.")
+        sentence = (
+            _("%(name)s may make collections and campaigns.")
+            if give
+            else _("%(name)s may no longer make collections and campaigns.")
+        )
         messages.success(request, sentence % {"name": user.get_username()})
         return redirect(request.get_full_path())
-    rights = {"makers": Q(profile__may_create=True) | Q(is_superuser=True), "administrators": Q(is_superuser=True), "inactive": Q(is_active=False)}
-    words = [("makers", _("makes campaigns")), ("administrators", _("administrator")), ("inactive", _("not active"))]
+    rights = {
+        "makers": Q(profile__may_create=True) | Q(is_superuser=True),
+        "administrators": Q(is_superuser=True),
+        "inactive": Q(is_active=False),
+    }
+    words = [
+        ("makers", _("makes campaigns")),
+        ("administrators", _("administrator")),
+        ("inactive", _("not active")),
+    ]
     shown = ListPage(
         request,
         get_user_model().objects.select_related("profile"),
         search=("username",),
-        sort={"name": "username", "last": "last_login", "makes": ("is_superuser", "profile__may_create", "username")},
-        choices=[ListChoice("who", _("Who"), words, lambda rows, value: rows.filter(rights[value]))],
+        sort={
+            "name": "username",
+            "last": "last_login",
+            "makes": ("is_superuser", "profile__may_create", "username"),
+        },
+        choices=[
+            ListChoice("who", _("Who"), words, lambda rows, value: rows.filter(rights[value]))
+        ],
         default="name",
     )
     return render(request, "annotation/accounts.html", {"people": shown})

@@ -28,7 +28,14 @@ def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "ends": ends,
             "made": "created_at",
         },
-        choices=[ListChoice("role", _("Role"), Membership.Role.choices, lambda rows, value: rows.filter(role=value))],
+        choices=[
+            ListChoice(
+                "role",
+                _("Role"),
+                Membership.Role.choices,
+                lambda rows, value: rows.filter(role=value),
+            )
+        ],
         default="-made",
         prefix="invited-",
         part="invitations",
@@ -42,13 +49,27 @@ def members_page(request: HttpRequest, campaign: Campaign) -> ListPage:
         campaign.memberships.select_related("user"),
         search=("pseudonym", "user__username"),
         sort={
-            "pseudonym": "pseudonym", "account": "user__username", "role": ("role", "pseudonym"), "standing": ("standing", "pseudonym"), "joined": "joined_at",
+            "pseudonym": "pseudonym",
+            "account": "user__username",
+            "role": ("role", "pseudonym"),
+            "standing": ("standing", "pseudonym"),
+            "joined": "joined_at",
         },
         choices=[
-            ListChoice("role", _("Role"), Membership.Role.choices, lambda rows, value: rows.filter(role=value)),
-            ListChoice("standing", _("Standing"), Membership.Standing.choices, lambda rows, value: rows.filter(standing=value)),
+            ListChoice(
+                "role",
+                _("Role"),
+                Membership.Role.choices,
+                lambda rows, value: rows.filter(role=value),
+            ),
+            ListChoice(
+                "standing",
+                _("Standing"),
+                Membership.Standing.choices,
+                lambda rows, value: rows.filter(standing=value),
+            ),
         ],
         default="role",
         prefix="member-",
         part="members",
-    )  # fmt: skip
+    )

@@ -1,4 +1,5 @@
-"""The page of annotators' questions, for managers: answered there, and published as examples of the guidelines."""
+"""The page of annotators' questions, for managers: answered there, and published as examples of the
+guidelines."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ WHICH = [("open", gettext_lazy("open")), ("answered", gettext_lazy("answered"))]
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def index(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All of the campaign, the open ones first. A POST answers one (action: answer, with `publish` also as an example) or publishes an
-    answer that was given (action: publish)."""
+    """All of the campaign, the open ones first. A POST answers one (action: answer, with `publish`
+    also as an example) or publishes an answer that was given (action: publish)."""
     campaign = managed_campaign(request, slug)
     rows = selectors.questions_of(campaign)
     failed: dict[str, object] = {}
@@ -37,11 +38,19 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
                 questions.reply(question, request.POST.get("answer", ""), actor=request.user)
             if "publish" in request.POST or request.POST.get("action") == "publish":
                 version = questions.publish(question, actor=request.user)
-                messages.success(request, _("Saved, and added to the guidelines: version %(number)s. Annotators are told in one line.")
-                    % {"number": version.number})
+                messages.success(
+                    request,
+                    _(
+                        "Saved, and added to the guidelines: version %(number)s. Annotators are told in one line."
+                    )
+                    % {"number": version.number},
+                )
             else:
-                messages.success(request, _("%(pseudonym)s is told of the answer on the judging page.")
-                    % {"pseudonym": question.membership.pseudonym})
+                messages.success(
+                    request,
+                    _("%(pseudonym)s is told of the answer on the judging page.")
+                    % {"pseudonym": question.membership.pseudonym},
+                )
         except CampaignError as error:
             failed = {"question": question.pk, "error": str(error)}
         else:
@@ -49,9 +58,30 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
     shown = ListPage(
         request,
         rows,
-        search=("text", "answer", "membership__pseudonym", "pair__entry__topic__text", "pair__entry__docno"),
-        choices=[ListChoice("show", _("Which"), WHICH, lambda asked, value: asked.filter(answered_at__isnull=value == "open"))],
+        search=(
+            "text",
+            "answer",
+            "membership__pseudonym",
+            "pair__entry__topic__text",
+            "pair__entry__docno",
+        ),
+        choices=[
+            ListChoice(
+                "show",
+                _("Which"),
+                WHICH,
+                lambda asked, value: asked.filter(answered_at__isnull=value == "open"),
+            )
+        ],
         per_page=PER_PAGE,
     )
-    context = {"campaign": campaign, "tab": "questions", "questions": shown, "failed": failed, "n_open": selectors.n_unanswered(campaign)}
-    return render(request, "annotation/campaign_questions.html", context, status=400 if failed else 200)
+    context = {
+        "campaign": campaign,
+        "tab": "questions",
+        "questions": shown,
+        "failed": failed,
+        "n_open": selectors.n_unanswered(campaign),
+    }
+    return render(
+        request, "annotation/campaign_questions.html", context, status=400 if failed else 200
+    )

@@ -1,4 +1,5 @@
-"""Who reads the results of a campaign without changing anything: its viewers, and links that need no account."""
+"""Who reads the results of a campaign without changing anything: its viewers, and links that need
+no account."""
 
 from __future__ import annotations
 
@@ -33,19 +34,31 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     made = ""
     if action == "link" and form.is_valid():
         try:
-            token = results_links.make_results_link(campaign, name=form.cleaned_data["name"], days=int(form.cleaned_data["days"]), actor=request.user)
+            token = results_links.make_results_link(
+                campaign,
+                name=form.cleaned_data["name"],
+                days=int(form.cleaned_data["days"]),
+                actor=request.user,
+            )
         except CampaignError as error:
             form.add_error(None, str(error))
         else:
             made = request.build_absolute_uri(reverse("results-link", args=[token]))
             form = ResultsLinkForm()
     elif action == "revoke":
-        link = get_object_or_404(campaign.results_links.filter(revoked_at=None), pk=row_number(request.POST.get("link")))
+        link = get_object_or_404(
+            campaign.results_links.filter(revoked_at=None), pk=row_number(request.POST.get("link"))
+        )
         results_links.revoke_results_link(link, actor=request.user)
-        messages.success(request, _("The link is withdrawn: nobody reads the results by it any more."))
+        messages.success(
+            request, _("The link is withdrawn: nobody reads the results by it any more.")
+        )
         return redirect("campaign-readers", slug)
     elif action == "remove":
-        people.remove_member(get_object_or_404(viewers, pk=row_number(request.POST.get("viewer"))), actor=request.user)
+        people.remove_member(
+            get_object_or_404(viewers, pk=row_number(request.POST.get("viewer"))),
+            actor=request.user,
+        )
         messages.success(request, _("The person is no viewer of this campaign any more."))
         return redirect("campaign-readers", slug)
     context = {
@@ -53,7 +66,9 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "tab": "settings",
         "form": form,
         "made": made,
-        "links": campaign.results_links.select_related("created_by").order_by("-created_at")[:MOST_SHOWN],
+        "links": campaign.results_links.select_related("created_by").order_by("-created_at")[
+            :MOST_SHOWN
+        ],
         "viewers": viewers.select_related("user").order_by("pseudonym")[:MOST_SHOWN],
     }
     return render(request, "annotation/readers.html", context, status=400 if form.errors else 200)

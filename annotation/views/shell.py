@@ -1,8 +1,8 @@
-"""The judging page as it is sent: the same for everybody in a campaign who reads one language, but for the name, the look and the token.
+"""The judging page as it is sent: the same for everybody in a campaign who reads one language, but
+for the name, the look and the token.
 
-So it is rendered once for each campaign as it stands, language and time zone, with marks where the person's own things stand, and these are put
-in with each request.
-"""
+So it is rendered once for each campaign as it stands, language and time zone, with marks where the
+person's own things stand, and these are put in with each request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ _MARKS = re.compile(f"{_MARK}([a-z]+)")
 
 
 class Shell(NamedTuple):
-    """All that the page shows of the campaign, under the campaign's names for it, and what else decides how it looks."""
+    """All that the page shows of the campaign, under the campaign's names for it, and what else
+    decides how it looks."""
 
     slug: str
     name: str
@@ -44,17 +45,36 @@ class Shell(NamedTuple):
     build: str
 
 
-def shell_of(request: HttpRequest, annotator: Membership, *, build: str, modules: Hashable, is_trial: bool = False) -> str:
+def shell_of(
+    request: HttpRequest,
+    annotator: Membership,
+    *,
+    build: str,
+    modules: Hashable,
+    is_trial: bool = False,
+) -> str:
     """The page for this person, in the language and the time zone of this request."""
     campaign = annotator.campaign
     shell = Shell(
-        *(campaign.slug, campaign.name, campaign.simulated, campaign.spans, campaign.deadline, translation.get_language()),
+        *(
+            campaign.slug,
+            campaign.name,
+            campaign.simulated,
+            campaign.spans,
+            campaign.deadline,
+            translation.get_language(),
+        ),
         zone=timezone.get_current_timezone_name() if campaign.deadline else "",
         guidelines_open=bool(choices_of(annotator).get("guidelines", True)),
         is_trial=is_trial,
         build=build,
     )
-    own = {"pk": request.user.pk, "name": request.user.get_username(), "theme": request.COOKIES.get("theme") or "auto", "csrf": get_token(request)}
+    own = {
+        "pk": request.user.pk,
+        "name": request.user.get_username(),
+        "theme": request.COOKIES.get("theme") or "auto",
+        "csrf": get_token(request),
+    }
     parts = (_rendered.__wrapped__ if settings.DEBUG else _rendered)(shell, modules)
     return "".join(escape(own[part]) if i % 2 else part for i, part in enumerate(parts))
 

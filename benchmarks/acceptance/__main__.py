@@ -1,8 +1,9 @@
-"""`make acceptance`: measure the figures of SAMPLING 8 on real runs and judgements, and write docs/sampling.md. Nothing here is tuned.
+"""`make acceptance`: measure the figures of SAMPLING 8 on real runs and judgements, and write
+docs/sampling.md. Nothing here is tuned.
 
-ARGS="--simulations 40" for a short one, ARGS="corrections late" for some parts: each part's figures are kept in docs/sampling/, and the page is
-written from them all. The data are those of ASSAY_TEST_DATA.
-"""
+ARGS="--simulations 40" for a short one, ARGS="corrections late" for some parts: each part's figures
+are kept in docs/sampling/, and the page is written from them all. The data are those of
+ASSAY_TEST_DATA."""
 
 from __future__ import annotations
 
@@ -27,13 +28,21 @@ def late_runs(data: Path, simulations: int, seed: int) -> list[dict]:
         paths = sorted((data / folder).iterdir())
         groups = [group_of(name, path.name) for path in paths]
         runs = [read_run(str(path), lenient=True) for path in paths]
-        rows.append({"set": name, "groups": len(set(groups))} | left_out(runs, groups, read_qrels(str(data / qrels)), level=level))
+        rows.append(
+            {"set": name, "groups": len(set(groups))}
+            | left_out(runs, groups, read_qrels(str(data / qrels)), level=level)
+        )
     return rows
 
 
 def group_of(collection: str, file: str) -> str:
-    """robust03 has one run a team; elsewhere a team is what its tags begin with, four letters at most."""
-    return file if collection == "robust03" else file.removeprefix("bl_").split("_")[0].split("-")[0][:4]
+    """robust03 has one run a team; elsewhere a team is what its tags begin with, four letters at
+    most."""
+    return (
+        file
+        if collection == "robust03"
+        else file.removeprefix("bl_").split("_")[0].split("-")[0][:4]
+    )
 
 
 def corrections(data: Path, simulations: int, seed: int) -> list[dict]:
@@ -58,9 +67,14 @@ def by_command(name: str) -> Callable[[Path, int, int], list[dict]]:
 
 
 PARTS: dict[str, Callable[[Path, int, int], list[dict]]] = {
-    "late_runs": late_runs, "judges": judges, "relevant_first": by_command("relevant_first"), "ordered_stop": by_command("ordered_stop"),
-    "sampled_stop": by_command("sampled_stop"), "corrections": corrections, "coverage": by_command("coverage"),
-}  # fmt: skip
+    "late_runs": late_runs,
+    "judges": judges,
+    "relevant_first": by_command("relevant_first"),
+    "ordered_stop": by_command("ordered_stop"),
+    "sampled_stop": by_command("sampled_stop"),
+    "corrections": corrections,
+    "coverage": by_command("coverage"),
+}
 
 
 def main() -> None:
@@ -80,7 +94,9 @@ def main() -> None:
         print(f"== {name}", flush=True)
         rows = PARTS[name](Path(os.environ["ASSAY_TEST_DATA"]), options.simulations, options.seed)
         kept = {"simulations": options.simulations, "seed": options.seed, "rows": rows}
-        (KEPT / f"{name}.json").write_text(json.dumps(kept, indent=1, default=float) + "\n", encoding="utf-8")
+        (KEPT / f"{name}.json").write_text(
+            json.dumps(kept, indent=1, default=float) + "\n", encoding="utf-8"
+        )
     from benchmarks.acceptance.page import write
 
     write(KEPT)

@@ -1,7 +1,8 @@
-"""D1, D2: people's grades corrected by GPT-4's on the pairs of TREC DL 2023, with strata by votes and by the machine's own grade.
+"""D1, D2: people's grades corrected by GPT-4's on the pairs of TREC DL 2023, with strata by votes
+and by the machine's own grade.
 
-The systems are made: rerankings of the judged pairs, ten noisy by people's grades and ten by the machine's, since the track's runs cannot be had.
-"""
+The systems are made: rerankings of the judged pairs, ten noisy by people's grades and ten by the
+machine's, since the track's runs cannot be had."""
 
 from __future__ import annotations
 
@@ -18,7 +19,15 @@ from numpy.typing import NDArray
 from analysis.core.correction import Targets, corrected, tuned_lambda
 from analysis.core.estimates import Sample
 from pooling.core.depth import PooledPairs
-from pooling.core.strata import Strata, allocation, drawn, machine_strata, shuffled, spreads_of, vote_strata
+from pooling.core.strata import (
+    Strata,
+    allocation,
+    drawn,
+    machine_strata,
+    shuffled,
+    spreads_of,
+    vote_strata,
+)
 from pooling.formats.qrels import read_qrels
 
 LEVEL, CUTOFF, HIGHEST = 2, 10, 3
@@ -29,7 +38,8 @@ NOISE = np.linspace(0.6, 2.4, 10)
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """pool: its runs are the made systems. people, machine: int64 (n_pairs). weights: float64 (n_pairs, 60), differences of P@10."""
+    """pool: its runs are the made systems. people, machine: int64 (n_pairs). weights: float64
+    (n_pairs, 60), differences of P@10."""
 
     pool: PooledPairs
     people: NDArray[np.int64]
@@ -38,21 +48,47 @@ class Setting:
 
 
 def setting_of(folder: Path, seed: int) -> Setting:
-    judged, labelled = (read_qrels(str(folder / f"dl23.qrels.{name}.txt.gz")) for name in ("nist", "gpt4"))
+    judged, labelled = (
+        read_qrels(str(folder / f"dl23.qrels.{name}.txt.gz")) for name in ("nist", "gpt4")
+    )
     grade_of = {}
     for index, topic in enumerate(labelled.topics):
         own = labelled.rows(index)
-        grade_of.update(zip(((topic, d) for d in labelled.documents[own].tolist()), labelled.grades[own].tolist(), strict=True))
+        grade_of.update(
+            zip(
+                ((topic, d) for d in labelled.documents[own].tolist()),
+                labelled.grades[own].tolist(),
+                strict=True,
+            )
+        )
     topic = np.repeat(np.arange(len(judged.topics)), np.diff(judged.offsets))
     people = judged.grades.astype(np.int64)
-    machine = np.array([grade_of[judged.topics[t], d] for t, d in zip(topic.tolist(), judged.documents.tolist(), strict=True)], np.int64)
+    machine = np.array(
+        [
+            grade_of[judged.topics[t], d]
+            for t, d in zip(topic.tolist(), judged.documents.tolist(), strict=True)
+        ],
+        np.int64,
+    )
     rng = np.random.default_rng(seed)
-    ranks = np.column_stack([ranks_by(topic, truth + rng.normal(0, noise, len(topic))) for truth in (people, machine) for noise in NOISE])
+    ranks = np.column_stack(
+        [
+            ranks_by(topic, truth + rng.normal(0, noise, len(topic)))
+            for truth in (people, machine)
+            for noise in NOISE
+        ]
+    )
     pool = PooledPairs(
-        depth=100, tags=[f"system{k}" for k in range(ranks.shape[1])], topics=judged.topics, topic=topic.astype(np.int32),
-        documents=judged.documents, best_rank=ranks.min(axis=1).astype(np.int32), priority=np.zeros(len(topic), np.int32),
-        ranks=ranks.astype(np.int16), everyone=np.zeros(len(topic), bool),
-    )  # fmt: skip
+        depth=100,
+        tags=[f"system{k}" for k in range(ranks.shape[1])],
+        topics=judged.topics,
+        topic=topic.astype(np.int32),
+        documents=judged.documents,
+        best_rank=ranks.min(axis=1).astype(np.int32),
+        priority=np.zeros(len(topic), np.int32),
+        ranks=ranks.astype(np.int16),
+        everyone=np.zeros(len(topic), bool),
+    )
     alone = (ranks <= CUTOFF) / (CUTOFF * len(judged.topics))
     first, second = np.triu_indices(ranks.shape[1], 1)
     chosen = rng.permutation(len(first))[:N_DIFFERENCES]
@@ -66,67 +102,121 @@ def ranks_by(topic: NDArray[np.int64], merit: NDArray[np.float64]) -> NDArray[np
     return ranks
 
 
-def sample_of_strata(setting: Setting, strata: Strata, spreads: NDArray[np.float64], share: float, rng: np.random.Generator) -> Sample:
+def sample_of_strata(
+    setting: Setting,
+    strata: Strata,
+    spreads: NDArray[np.float64],
+    share: float,
+    rng: np.random.Generator,
+) -> Sample:
     counts = allocation(strata.sizes, spreads, round(share * len(setting.people)))
     place = shuffled(strata, rng, setting.pool.documents, setting.pool.topic)
     relevant = (setting.people >= LEVEL).astype(np.int32)
     grades = np.where(drawn(strata, place, counts), relevant, -1).astype(np.int32)
     return Sample(
-        setting.pool.topics, setting.pool.topic.astype(np.int64), grades, strata.stratum.astype(np.int64), strata.sizes, counts,
-        np.ones(len(strata.sizes), bool), strata.names,
-    )  # fmt: skip
+        setting.pool.topics,
+        setting.pool.topic.astype(np.int64),
+        grades,
+        strata.stratum.astype(np.int64),
+        strata.sizes,
+        counts,
+        np.ones(len(strata.sizes), bool),
+        strata.names,
+    )
 
 
-def estimates(setting: Setting, sample: Sample, machine: NDArray[np.int64], *, alone: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def estimates(
+    setting: Setting, sample: Sample, machine: NDArray[np.int64], *, alone: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values, half-widths and lambdas of the sixty differences."""
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
     targets = Targets(sample, setting.weights, labels, (machine >= LEVEL).astype(np.float64))
     corrected_means = corrected(targets, 0.0 if alone else tuned_lambda(targets))
-    return corrected_means.values, (corrected_means.high - corrected_means.low) / 2, corrected_means.lambdas
+    return (
+        corrected_means.values,
+        (corrected_means.high - corrected_means.low) / 2,
+        corrected_means.lambdas,
+    )
 
 
 def corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, object]]:
-    """For each share judged: coverage, variance gain over people sampled by votes, and the same with the machine's labels shuffled."""
+    """For each share judged: coverage, variance gain over people sampled by votes, and the same
+    with the machine's labels shuffled."""
     setting = setting_of(folder, seed)
     truth = setting.weights.T @ (setting.people >= LEVEL)
     by_votes = vote_strata(setting.pool)
     by_machine, spreads = machine_strata(setting.pool, setting.machine)
     rows: list[dict[str, object]] = []
     for share in (0.05, 0.10, 0.20):
-        by_estimate: dict[str, list] = {"people": [], "corrected": [], "shuffled": [], "shuffled alone": []}
+        by_estimate: dict[str, list] = {
+            "people": [],
+            "corrected": [],
+            "shuffled": [],
+            "shuffled alone": [],
+        }
         lambdas: list[float] = []
         for number in range(simulations):
             rng = np.random.default_rng([seed, round(share * 100), number])
             sample = sample_of_strata(setting, by_votes, spreads_of(by_votes.rates), share, rng)
-            by_estimate["people"].append(estimates(setting, sample, setting.machine, alone=True)[:2])
+            by_estimate["people"].append(
+                estimates(setting, sample, setting.machine, alone=True)[:2]
+            )
             noise = rng.permutation(setting.machine)
             by_estimate["shuffled"].append(estimates(setting, sample, noise, alone=False)[:2])
             sample = sample_of_strata(setting, by_machine, spreads, share, rng)
             values, halves, own = estimates(setting, sample, setting.machine, alone=False)
             by_estimate["corrected"].append((values, halves))
             lambdas.append(float(own.mean()))
-        errors = {name: np.array([values - truth for values, _ in one]) for name, one in by_estimate.items() if one}
-        halves = {name: np.array([half for _, half in one]) for name, one in by_estimate.items() if one}
+        errors = {
+            name: np.array([values - truth for values, _ in one])
+            for name, one in by_estimate.items()
+            if one
+        }
+        halves = {
+            name: np.array([half for _, half in one]) for name, one in by_estimate.items() if one
+        }
         shown = {name: ~np.isnan(half) for name, half in halves.items()}
-        coverage = {name: float((np.abs(errors[name]) <= halves[name])[shown[name]].mean()) for name in errors}
+        coverage = {
+            name: float((np.abs(errors[name]) <= halves[name])[shown[name]].mean())
+            for name in errors
+        }
         variance = {name: float((one**2).mean()) for name, one in errors.items()}
-        rows.append({
-            "share": share, "coverage": coverage, "gain": variance["people"] / variance["corrected"], "lambda": math.fsum(lambdas) / len(lambdas),
-            "width_shuffled": float(np.nanmean(halves["shuffled"]) / np.nanmean(halves["people"])),
-            "half_width": {name: float(np.nanmean(one)) for name, one in halves.items()}, "shown": {name: float(one.mean()) for name, one in shown.items()},
-        })  # fmt: skip
+        rows.append(
+            {
+                "share": share,
+                "coverage": coverage,
+                "gain": variance["people"] / variance["corrected"],
+                "lambda": math.fsum(lambdas) / len(lambdas),
+                "width_shuffled": float(
+                    np.nanmean(halves["shuffled"]) / np.nanmean(halves["people"])
+                ),
+                "half_width": {name: float(np.nanmean(one)) for name, one in halves.items()},
+                "shown": {name: float(one.mean()) for name, one in shown.items()},
+            }
+        )
     return rows
 
 
 def judges(folder: Path, seed: int) -> list[dict[str, object]]:
-    """The machine judges of LLMJudge, the most useful first, by `rank_machines`; labels outside the scale are left out."""
+    """The machine judges of LLMJudge, the most useful first, by `rank_machines`; labels outside the
+    scale are left out."""
     out = io.StringIO()
     given = ["--level", str(LEVEL), "--scale", str(HIGHEST), "--seed", str(seed)]
-    call_command("rank_machines", "--table", str(folder / "labels_wide.tsv.gz"), *given, "--json", stdout=out, stderr=io.StringIO())
+    call_command(
+        "rank_machines",
+        "--table",
+        str(folder / "labels_wide.tsv.gz"),
+        *given,
+        "--json",
+        stdout=out,
+        stderr=io.StringIO(),
+    )
     result = json.loads(out.getvalue())
     line = f"rank_machines --table {folder.name}/labels_wide.tsv.gz {' '.join(given)}"
     rows = []
     for name in result["order"]:
         low, high = result["machines"][name].pop("interval")
-        rows.append({"judge": name, "line": line} | result["machines"][name] | {"low": low, "high": high})
+        rows.append(
+            {"judge": name, "line": line} | result["machines"][name] | {"low": low, "high": high}
+        )
     return rows

@@ -79,11 +79,19 @@ fill is shown to people only up to three holes a topic.
 
 
 def share(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.3f}".removeprefix("0") if 0 <= value < 1 else f"{value:.3f}"
+    return (
+        "–"
+        if value is None or math.isnan(value)
+        else f"{value:.3f}".removeprefix("0")
+        if 0 <= value < 1
+        else f"{value:.3f}"
+    )
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows])
+    return "\n".join(
+        "| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows]
+    )
 
 
 def commands(rows: list[dict]) -> str:
@@ -92,10 +100,20 @@ def commands(rows: list[dict]) -> str:
 
 def relevant_first(rows: list[dict]) -> str:
     cells = [
-        [row["set"], str(row["pairs"]), row["audit"], *(share(row["recall"][b]) for b in ("0.2", "0.3")), *(share(row["level"][b]) for b in ("0.2", "0.3"))]
+        [
+            row["set"],
+            str(row["pairs"]),
+            row["audit"],
+            *(share(row["recall"][b]) for b in ("0.2", "0.3")),
+            *(share(row["level"][b]) for b in ("0.2", "0.3")),
+        ]
         for row in rows
     ]
-    return table(["set", "pairs", "audit", "20 %", "30 %", "level by level, 20 %", "30 %"], cells) + "\n\n" + commands(rows)
+    return (
+        table(["set", "pairs", "audit", "20 %", "30 %", "level by level, 20 %", "30 %"], cells)
+        + "\n\n"
+        + commands(rows)
+    )
 
 
 def coverage(rows: list[dict]) -> str:
@@ -103,9 +121,21 @@ def coverage(rows: list[dict]) -> str:
     for row in rows:
         for budget, at_budget in row["budgets"].items():
             for name, one in at_budget["measures"].items():
-                figures = [f"{one['bias']:+.3f}", *(share(one[key]) for key in ("coverage", "half_width", "tau"))]
-                cells.append([row["set"], str(row["simulations"]), f"{float(budget):.0%}", name, *figures])
-    return table(["set", "simulations", "judged", "measure", "bias", "coverage", "half-width", "tau"], cells) + "\n\n" + commands(rows)
+                figures = [
+                    f"{one['bias']:+.3f}",
+                    *(share(one[key]) for key in ("coverage", "half_width", "tau")),
+                ]
+                cells.append(
+                    [row["set"], str(row["simulations"]), f"{float(budget):.0%}", name, *figures]
+                )
+    return (
+        table(
+            ["set", "simulations", "judged", "measure", "bias", "coverage", "half-width", "tau"],
+            cells,
+        )
+        + "\n\n"
+        + commands(rows)
+    )
 
 
 def sampled_stop(rows: list[dict]) -> str:
@@ -113,10 +143,34 @@ def sampled_stop(rows: list[dict]) -> str:
     for row in rows:
         stop = row["stopping"]
         wrong = f"{stop['wrong_sign']} of {stop['comparisons']}"
-        figures = [share(stop[key]) for key in ("share_judged", "coverage", "coverage_full", "best_right")]
-        seen, narrowed = f"{stop['seen']} of {stop['significant_full']}", f"{stop['narrowed_by_more']} of {stop['let_go_for_narrowing']}"
-        cells.append([row["set"], str(row["simulations"]), *figures, f"{stop['mean_loss']:.4f}, {stop['greatest_loss']:.4f}", wrong, seen, narrowed])
-    header = ["set", "simulations", "judged at stop", "coverage", "coverage, all judged", "best right", "loss: mean, greatest", "wrong sign"]
+        figures = [
+            share(stop[key]) for key in ("share_judged", "coverage", "coverage_full", "best_right")
+        ]
+        seen, narrowed = (
+            f"{stop['seen']} of {stop['significant_full']}",
+            f"{stop['narrowed_by_more']} of {stop['let_go_for_narrowing']}",
+        )
+        cells.append(
+            [
+                row["set"],
+                str(row["simulations"]),
+                *figures,
+                f"{stop['mean_loss']:.4f}, {stop['greatest_loss']:.4f}",
+                wrong,
+                seen,
+                narrowed,
+            ]
+        )
+    header = [
+        "set",
+        "simulations",
+        "judged at stop",
+        "coverage",
+        "coverage, all judged",
+        "best right",
+        "loss: mean, greatest",
+        "wrong sign",
+    ]
     header += ["significant differences seen", "narrowed by more"]
     return table(header, cells) + "\n\n" + commands(rows)
 
@@ -125,37 +179,123 @@ def ordered_stop(rows: list[dict]) -> str:
     cells = []
     for row in rows:
         stop = row["stopping"]
-        figures = [share(stop["share_judged"]), share(stop["best_right"]), f"{stop['mean_loss']:.4f}"]
-        cells.append([row["set"], row["order"], str(row["simulations"]), *figures, f"{stop['wrong_by_more_than_.01']} of {stop['pairs']}"])
-    return table(["set", "order", "simulations", "judged at stop", "best right", "mean loss", "pairs wrong"], cells) + "\n\n" + commands(rows)
+        figures = [
+            share(stop["share_judged"]),
+            share(stop["best_right"]),
+            f"{stop['mean_loss']:.4f}",
+        ]
+        cells.append(
+            [
+                row["set"],
+                row["order"],
+                str(row["simulations"]),
+                *figures,
+                f"{stop['wrong_by_more_than_.01']} of {stop['pairs']}",
+            ]
+        )
+    return (
+        table(
+            [
+                "set",
+                "order",
+                "simulations",
+                "judged at stop",
+                "best right",
+                "mean loss",
+                "pairs wrong",
+            ],
+            cells,
+        )
+        + "\n\n"
+        + commands(rows)
+    )
 
 
 def corrections(rows: list[dict]) -> str:
-    names = {"people": "people, strata by votes", "corrected": "corrected", "shuffled": "corrected by shuffled labels"}
+    names = {
+        "people": "people, strata by votes",
+        "corrected": "corrected",
+        "shuffled": "corrected by shuffled labels",
+    }
     cells = []
     for row in rows:
         for name, text in names.items():
             gain = f"{row['gain']:.2f}" if name == "corrected" else ""
-            cells.append([f"{row['share']:.0%}", text, share(row["coverage"][name]), share(row["half_width"][name]), gain, share(row["shown"][name])])
-    return table(["judged", "estimate", "coverage", "half-width", "variance gain", "intervals shown"], cells)
+            cells.append(
+                [
+                    f"{row['share']:.0%}",
+                    text,
+                    share(row["coverage"][name]),
+                    share(row["half_width"][name]),
+                    gain,
+                    share(row["shown"][name]),
+                ]
+            )
+    return table(
+        ["judged", "estimate", "coverage", "half-width", "variance gain", "intervals shown"], cells
+    )
 
 
 def judges(rows: list[dict]) -> str:
     cells = []
     for place, row in enumerate(rows, start=1):
-        figures = [*(share(row[key]) for key in ("sensitivity", "specificity", "share", "topic_bias"))]
+        figures = [
+            *(share(row[key]) for key in ("sensitivity", "specificity", "share", "topic_bias"))
+        ]
         interval = "–" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}"
-        cells.append([str(place), row["judge"], f"{row['gain']:.2f}", interval, f"{row['gain_graded']:.2f}", *figures])
-    header = ["", "judge", "worth", "interval", "worth, grades", "sensitivity", "specificity", "calls relevant", "bias by topic"]
+        cells.append(
+            [
+                str(place),
+                row["judge"],
+                f"{row['gain']:.2f}",
+                interval,
+                f"{row['gain_graded']:.2f}",
+                *figures,
+            ]
+        )
+    header = [
+        "",
+        "judge",
+        "worth",
+        "interval",
+        "worth, grades",
+        "sensitivity",
+        "specificity",
+        "calls relevant",
+        "bias by topic",
+    ]
     return table(header, cells) + "\n\n" + commands(rows)
 
 
 def late_runs(rows: list[dict]) -> str:
     cells = []
     for row in rows:
-        figures = [*(share(row[key]) for key in ("zero", "filled", "ratio")), f"{share(row['ratio_few'])} ({row['runs_few']})"]
-        cells.append([row["set"], str(row["groups"]), str(row["runs"]), *figures, f"{row['outside']} of {row['topics']}"])
-    return table(["set", "groups", "runs", "error, holes 0", "error, filled", "ratio", "ratio up to 3 holes (runs)", "topics outside the bounds"], cells)
+        figures = [
+            *(share(row[key]) for key in ("zero", "filled", "ratio")),
+            f"{share(row['ratio_few'])} ({row['runs_few']})",
+        ]
+        cells.append(
+            [
+                row["set"],
+                str(row["groups"]),
+                str(row["runs"]),
+                *figures,
+                f"{row['outside']} of {row['topics']}",
+            ]
+        )
+    return table(
+        [
+            "set",
+            "groups",
+            "runs",
+            "error, holes 0",
+            "error, filled",
+            "ratio",
+            "ratio up to 3 holes (runs)",
+            "topics outside the bounds",
+        ],
+        cells,
+    )
 
 
 def verdicts(kept: dict[str, list[dict]]) -> list[list[str]]:
@@ -164,13 +304,40 @@ def verdicts(kept: dict[str, list[dict]]) -> list[list[str]]:
     rows = [*of_coverage(kept, by["coverage"])]
     for name in ("dl21", "clef15"):
         stop = by["sampled_stop"][name]["stopping"]
-        wrong, off = stop["wrong_sign"] / stop["comparisons"], stop["coverage"] - stop["coverage_full"]
-        good = stop["share_judged"] <= 0.55 and off >= -0.03 and wrong <= 0.01 and stop["mean_loss"] <= 0.004
-        words = f"{share(stop['share_judged'])}; {off:+.3f}; {share(wrong)}; {stop['mean_loss']:.4f}"
-        rows.append([f"C1 {name}", "judged ≤ .55; coverage within .03; wrong sign ≤ .01; mean loss ≤ .004", words, yes(good)])
-    wrong, pairs = (sum(row["stopping"][key] for row in kept["ordered_stop"]) for key in ("wrong_by_more_than_.01", "pairs"))
+        wrong, off = (
+            stop["wrong_sign"] / stop["comparisons"],
+            stop["coverage"] - stop["coverage_full"],
+        )
+        good = (
+            stop["share_judged"] <= 0.55
+            and off >= -0.03
+            and wrong <= 0.01
+            and stop["mean_loss"] <= 0.004
+        )
+        words = (
+            f"{share(stop['share_judged'])}; {off:+.3f}; {share(wrong)}; {stop['mean_loss']:.4f}"
+        )
+        rows.append(
+            [
+                f"C1 {name}",
+                "judged ≤ .55; coverage within .03; wrong sign ≤ .01; mean loss ≤ .004",
+                words,
+                yes(good),
+            ]
+        )
+    wrong, pairs = (
+        sum(row["stopping"][key] for row in kept["ordered_stop"])
+        for key in ("wrong_by_more_than_.01", "pairs")
+    )
     asked = "pairs of the best five wrong by more than .01: ≤ 1 % on X and Y; judged ≤ .45 on X"
-    rows.append(["C2", asked, f"{wrong} of {pairs} on our sets", f"{yes(wrong <= 0.01 * pairs)}; X, Y not here"])
+    rows.append(
+        [
+            "C2",
+            asked,
+            f"{wrong} of {pairs} on our sets",
+            f"{yes(wrong <= 0.01 * pairs)}; X, Y not here",
+        ]
+    )
     rows += of_corrections(kept["corrections"])
     for name, most in (("dl21", 0.5), ("robust03", 0.7)):
         row = by["late_runs"][name]
@@ -181,15 +348,29 @@ def verdicts(kept: dict[str, list[dict]]) -> list[list[str]]:
 
 
 def of_coverage(kept: dict[str, list[dict]], by_set: dict[str, dict]) -> list[list[str]]:
-    recall = ", ".join(f"{row['set']} {share(row['recall']['0.3'])}" for row in kept["relevant_first"] if row["audit"] == "0")
-    covered = {b: one["measures"]["HT-nDCG@10"]["coverage"] for b, one in by_set["dl21"]["budgets"].items()}
+    recall = ", ".join(
+        f"{row['set']} {share(row['recall']['0.3'])}"
+        for row in kept["relevant_first"]
+        if row["audit"] == "0"
+    )
+    covered = {
+        b: one["measures"]["HT-nDCG@10"]["coverage"] for b, one in by_set["dl21"]["budgets"].items()
+    }
     deep = by_set["robust03"]["budgets"]["0.2"]["measures"]["xinfAP"]
-    words = ", ".join(f"{float(b):.0%} {share(v)}" for b, v in covered.items()) + f" in {by_set['dl21']['simulations']} simulations"
+    words = (
+        ", ".join(f"{float(b):.0%} {share(v)}" for b, v in covered.items())
+        + f" in {by_set['dl21']['simulations']} simulations"
+    )
     good = deep["coverage"] >= 0.93 and abs(deep["bias"]) < 0.01
     xinfap = f"{share(deep['coverage'])}, {deep['bias']:+.3f} in {by_set['robust03']['simulations']} simulations"
     return [
         ["A1", "recall at 30 %: .44 X, .48 Y, .58 Z", recall, "X, Y, Z not here"],
-        ["B2", "HT-nDCG@10 on dl21: coverage ≥ .93 in 1,000 simulations", words, f"{yes(min(covered.values()) >= 0.93)}; X, Y not here"],
+        [
+            "B2",
+            "HT-nDCG@10 on dl21: coverage ≥ .93 in 1,000 simulations",
+            words,
+            f"{yes(min(covered.values()) >= 0.93)}; X, Y not here",
+        ],
         ["B3", "xinfAP on robust03 at 20 %: coverage ≥ .93, bias under .01", xinfap, yes(good)],
     ]
 
@@ -197,10 +378,23 @@ def of_coverage(kept: dict[str, list[dict]], by_set: dict[str, dict]) -> list[li
 def of_corrections(rows: list[dict]) -> list[list[str]]:
     least, gains = min(row["coverage"]["corrected"] for row in rows), [row["gain"] for row in rows]
     words = f"least {share(least)}; {', '.join(f'{gain:.2f}' for gain in gains)}"
-    first = ["D1", "coverage ≥ .93 at 5, 10, 20 %; variance gain ≥ 1.5", words, yes(least >= 0.93 and min(gains) >= 1.5)]
-    least, widest = min(row["coverage"]["shuffled"] for row in rows), max(row["width_shuffled"] for row in rows)
+    first = [
+        "D1",
+        "coverage ≥ .93 at 5, 10, 20 %; variance gain ≥ 1.5",
+        words,
+        yes(least >= 0.93 and min(gains) >= 1.5),
+    ]
+    least, widest = (
+        min(row["coverage"]["shuffled"] for row in rows),
+        max(row["width_shuffled"] for row in rows),
+    )
     words = f"least {share(least)}; widest {widest:.3f}"
-    second = ["D2", "shuffled labels: coverage ≥ .93, width ≤ 1.05 of people alone", words, yes(least >= 0.93 and widest <= 1.05)]
+    second = [
+        "D2",
+        "shuffled labels: coverage ≥ .93, width ≤ 1.05 of people alone",
+        words,
+        yes(least >= 0.93 and widest <= 1.05),
+    ]
     return [first, second]
 
 
@@ -215,7 +409,9 @@ construction: a pilot must tell it elsewhere. {n} simulations (1,000 were asked 
 
 
 def write(folder: Path) -> None:
-    parts = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
+    parts = {
+        path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")
+    }
     kept = {name: part["rows"] for name, part in parts.items()}
     makers = (relevant_first, coverage, sampled_stop, ordered_stop, corrections, judges, late_runs)
     if missing := [make.__name__ for make in makers if make.__name__ not in kept]:
@@ -223,5 +419,7 @@ def write(folder: Path) -> None:
         return
     made = {make.__name__: make(kept[make.__name__]) for make in makers}
     rows = "\n".join("| " + " | ".join(row) + " |" for row in verdicts(kept))
-    text = TEXT.format(rows=rows, corrections_text=SETTING.format(n=parts["corrections"]["simulations"]), **made)
+    text = TEXT.format(
+        rows=rows, corrections_text=SETTING.format(n=parts["corrections"]["simulations"]), **made
+    )
     (folder.parent / "sampling.md").write_text(text, encoding="utf-8")

@@ -1,7 +1,8 @@
-"""`make calibration`: simulate each kind of interval, test and sign over a grid, and write docs/calibration.md. ARGS="--trials N" for fewer.
+"""`make calibration`: simulate each kind of interval, test and sign over a grid, and write
+docs/calibration.md. ARGS="--trials N" for fewer.
 
-Each row is simulated with a generator of its own, so that the page is the same for any number of processes.
-"""
+Each row is simulated with a generator of its own, so that the page is the same for any number of
+processes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
 
 
 def row_of(shared: tuple[int, int], place: tuple[int, int]) -> list[str]:
-    """One row of a table. shared: trials, seed. place: number of the table, of the row within it."""
+    """One row of a table. shared: trials, seed. place: number of the table, of the row within
+    it."""
     trials, seed = shared
     number, row = place
     table = tables.TABLES[number]
@@ -30,20 +32,46 @@ def row_of(shared: tuple[int, int], place: tuple[int, int]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make calibration ARGS=...", description=__doc__)
-    parser.add_argument("--trials", type=int, default=1000, metavar="N", help="simulations a row (default 1000)")
+    parser.add_argument(
+        "--trials", type=int, default=1000, metavar="N", help="simulations a row (default 1000)"
+    )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=1, metavar="N", help="at the same time (default 1); the page does not depend on it")
-    parser.add_argument("--output", type=Path, default=PAGE, metavar="FILE", help="in place of docs/calibration.md")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=1,
+        metavar="N",
+        help="at the same time (default 1); the page does not depend on it",
+    )
+    parser.add_argument(
+        "--output", type=Path, default=PAGE, metavar="FILE", help="in place of docs/calibration.md"
+    )
     options = parser.parse_args()
-    places = [(number, row) for number, table in enumerate(tables.TABLES) for row in range(len(table.rows))]
+    places = [
+        (number, row)
+        for number, table in enumerate(tables.TABLES)
+        for row in range(len(table.rows))
+    ]
     rows: dict[int, list[list[str]]] = {number: [] for number in range(len(tables.TABLES))}
-    made = in_processes(row_of, places, processes=options.processes, shared=(options.trials, options.seed))
+    made = in_processes(
+        row_of, places, processes=options.processes, shared=(options.trials, options.seed)
+    )
     for done, ((number, _), row) in enumerate(zip(places, made, strict=True), 1):
         rows[number].append(row)
-        print(f"{done}/{len(places)} {tables.TABLES[number].name}: {' | '.join(row)}", file=sys.stderr, flush=True)
-    parts = {table.name: markdown(table.header, rows[number]) for number, table in enumerate(tables.TABLES)}
+        print(
+            f"{done}/{len(places)} {tables.TABLES[number].name}: {' | '.join(row)}",
+            file=sys.stderr,
+            flush=True,
+        )
+    parts = {
+        table.name: markdown(table.header, rows[number])
+        for number, table in enumerate(tables.TABLES)
+    }
     error = math.sqrt(0.95 * 0.05 / options.trials)
-    options.output.write_text(TEXT.format(trials=options.trials, seed=options.seed, error=error, **parts), encoding="utf-8")
+    options.output.write_text(
+        TEXT.format(trials=options.trials, seed=options.seed, error=error, **parts),
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":

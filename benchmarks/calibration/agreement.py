@@ -23,14 +23,16 @@ BORDERS = {
     (4, "balanced"): stats.norm.ppf([0.25, 0.5, 0.75]),
     (4, "5 % relevant"): stats.norm.ppf([0.95, 0.975, 0.99]),
 }
-"""(grades, how they are spread) -> borders of the grades on a standard normal scale of relevance."""
+"""(grades, how they are spread) -> borders of the grades on a standard normal scale of
+relevance."""
 N_SAMPLES = 400
 AT_ONCE = 50
 """Trials that are resampled together, by the same draws."""
 
 
 class Found(NamedTuple):
-    """Coverage of what is shown, of the percentile bootstrap over pairs that was shown before, and of BCa over the same units as now."""
+    """Coverage of what is shown, of the percentile bootstrap over pairs that was shown before, and
+    of BCa over the same units as now."""
 
     now: Covered
     before: Covered
@@ -38,8 +40,9 @@ class Found(NamedTuple):
 
 
 class Campaign(NamedTuple):
-    """grades, spread: a key of BORDERS. noise: share of the variance of relevance that is each judgement's own; topic: share of the rest that is
-    the topic's. shift: standard deviation of what an annotator adds to all pairs of a topic, drawn for each topic. severity: of each annotator,
+    """grades, spread: a key of BORDERS. noise: share of the variance of relevance that is each
+    judgement's own; topic: share of the rest that is the topic's. shift: standard deviation of what
+    an annotator adds to all pairs of a topic, drawn for each topic. severity: of each annotator,
     added to what they see; three of them judge each pair; empty: all are alike."""
 
     grades: int
@@ -49,8 +52,11 @@ class Campaign(NamedTuple):
     severity: tuple[float, ...] = ()
     shift: float = 0.0
 
-    def given(self, place: NDArray[np.int64], n_people: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """(pairs, people): grades of as many people, who judge every pair. place: (pairs), the topic of each, from 0."""
+    def given(
+        self, place: NDArray[np.int64], n_people: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """(pairs, people): grades of as many people, who judge every pair. place: (pairs), the
+        topic of each, from 0."""
         n_topics, n = int(place[-1]) + 1, len(place)
         relevance = np.sqrt(self.topic * (1 - self.noise)) * rng.standard_normal(n_topics)[place]
         relevance += np.sqrt((1 - self.topic) * (1 - self.noise)) * rng.standard_normal(n)
@@ -58,7 +64,9 @@ class Campaign(NamedTuple):
         if self.shift:
             seen += self.shift * rng.standard_normal((n_topics, n_people))[place]
         if self.severity:
-            seen += np.array(self.severity)[rng.random((n, len(self.severity))).argpartition(2, axis=1)[:, :n_people]]
+            seen += np.array(self.severity)[
+                rng.random((n, len(self.severity))).argpartition(2, axis=1)[:, :n_people]
+            ]
         return np.searchsorted(BORDERS[self.grades, self.spread], seen)
 
 
@@ -67,7 +75,9 @@ def place_of(sizes: Sequence[int]) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def alpha_coverage(sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator) -> tuple[float, Found]:
+def alpha_coverage(
+    sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator
+) -> tuple[float, Found]:
     """Three judgements of each pair. -> (alpha of an endless campaign, coverage)"""
     level: Level = "nominal" if campaign.grades == 2 else "ordinal"
 
@@ -80,7 +90,9 @@ def alpha_coverage(sizes: Sequence[int], campaign: Campaign, *, trials: int, rng
 
     def units(counts: NDArray[np.int64]) -> Floats:
         """(pairs, grades, grades): coincidences of three judgements of each."""
-        return (counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(campaign.grades)) / 2
+        return (
+            counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(campaign.grades)
+        ) / 2
 
     def shown(counts: NDArray[np.int64], place: NDArray[np.int64]) -> Interval:
         return alpha_interval(counts, level=level, topic=place)
@@ -88,7 +100,9 @@ def alpha_coverage(sizes: Sequence[int], campaign: Campaign, *, trials: int, rng
     return _coverage(sizes, draw, units, statistic, shown, trials=trials, rng=rng)
 
 
-def kappa_coverage(sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator) -> tuple[float, Found]:
+def kappa_coverage(
+    sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator
+) -> tuple[float, Found]:
     """One annotator and the label of the others. -> (kappa of endless topics, coverage)"""
     grades = campaign.grades
 
@@ -102,7 +116,10 @@ def kappa_coverage(sizes: Sequence[int], campaign: Campaign, *, trials: int, rng
         return np.eye(grades**2)[given @ [grades, 1]].reshape(-1, grades, grades)
 
     def shown(given: NDArray[np.int64], place: NDArray[np.int64]) -> Interval:
-        joint = np.bincount((place * grades + given[:, 0]) * grades + given[:, 1], minlength=(int(place[-1]) + 1) * grades**2)
+        joint = np.bincount(
+            (place * grades + given[:, 0]) * grades + given[:, 1],
+            minlength=(int(place[-1]) + 1) * grades**2,
+        )
         return kappa_interval(joint.reshape(-1, grades, grades), weighted=grades > 2)
 
     return _coverage(sizes, draw, units, statistic, shown, trials=trials, rng=rng)
@@ -118,12 +135,16 @@ def _coverage(
     trials: int,
     rng: np.random.Generator,
 ) -> tuple[float, Found]:
-    """draw: judgements of pairs of these topics; units: their joint counts, pair by pair; statistic: of joint counts (..., grades, grades)."""
+    """draw: judgements of pairs of these topics; units: their joint counts, pair by pair;
+    statistic: of joint counts (..., grades, grades)."""
     many = np.arange(1_000_000) if len(sizes) == 1 else place_of([5] * 40_000)
     true = float(statistic(units(draw(many)).sum(axis=0)))
     place = place_of(sizes)
     n_units = len(sizes) if len(sizes) > 1 else len(place)
-    by_pair, by_unit = (rng.multinomial(n, np.full(n, 1 / n), size=N_SAMPLES).astype(np.float64) for n in (len(place), n_units))
+    by_pair, by_unit = (
+        rng.multinomial(n, np.full(n, 1 / n), size=N_SAMPLES).astype(np.float64)
+        for n in (len(place), n_units)
+    )
     now: list[Bounds] = []
     before, accelerated = [], []
     for start in range(0, trials, AT_ONCE):
@@ -131,20 +152,36 @@ def _coverage(
         now += [(interval.low, interval.high) for interval in (shown(one, place) for one in drawn)]
         of_pairs = np.stack([units(one) for one in drawn], axis=1)
         before += percentiles(statistic(np.tensordot(by_pair, of_pairs, axes=1)))
-        of_units = of_pairs if len(sizes) == 1 else np.add.reduceat(of_pairs, np.cumsum([0, *sizes[:-1]]), axis=0)
+        of_units = (
+            of_pairs
+            if len(sizes) == 1
+            else np.add.reduceat(of_pairs, np.cumsum([0, *sizes[:-1]]), axis=0)
+        )
         total = of_units.sum(axis=0)
         samples = statistic(np.tensordot(by_unit, of_units, axes=1))
-        accelerated += by_bca(statistic(total), samples, statistic(total - of_units), np.ones((n_units, 1)))
+        accelerated += by_bca(
+            statistic(total), samples, statistic(total - of_units), np.ones((n_units, 1))
+        )
     return true, Found(covered(true, now), covered(true, before), covered(true, accelerated))
 
 
 def by_bca(value: Floats, samples: Floats, left_out: Floats, times: Floats) -> list[Bounds]:
-    """Of each trial (k). samples: (n_samples, k); left_out: (n, k), without each unit, which is there `times` (n, k) often.
+    """Of each trial (k). samples: (n_samples, k); left_out: (n, k), without each unit, which is
+    there `times` (n, k) often.
 
     Undefined resamples, up to 5 % of them, are taken to be as large as the value itself.
     """
     undefined = np.isnan(samples)
-    usable = (undefined.mean(axis=0) <= 0.05) & ~(np.isnan(left_out) & (times > 0)).any(axis=0) & ~np.isnan(value)
-    intervals = bca(value, np.where(undefined, value, samples), np.where(np.isnan(left_out), 0.0, left_out), times=times)
+    usable = (
+        (undefined.mean(axis=0) <= 0.05)
+        & ~(np.isnan(left_out) & (times > 0)).any(axis=0)
+        & ~np.isnan(value)
+    )
+    intervals = bca(
+        value,
+        np.where(undefined, value, samples),
+        np.where(np.isnan(left_out), 0.0, left_out),
+        times=times,
+    )
     intervals[~usable] = np.nan
     return [(low, high) for low, high in intervals.tolist()]

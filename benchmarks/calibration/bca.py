@@ -1,4 +1,5 @@
-"""Bias-corrected and accelerated bootstrap intervals (Efron 1987), many at once, of any statistic from its resamples and its jackknife.
+"""Bias-corrected and accelerated bootstrap intervals (Efron 1987), many at once, of any statistic
+from its resamples and its jackknife.
 
 No answer shows them: docs/calibration.md compares them with what is shown.
 """
@@ -12,33 +13,60 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def bca(value: Floats, samples: Floats, left_out: Floats, *, times: NDArray[np.number] | None = None, confidence: float = 0.95) -> Floats:
-    """(k, 2): the bounds of k statistics; NaN where the statistic or a resample of it is undefined, or no resample differs from another.
+def bca(
+    value: Floats,
+    samples: Floats,
+    left_out: Floats,
+    *,
+    times: NDArray[np.number] | None = None,
+    confidence: float = 0.95,
+) -> Floats:
+    """(k, 2): the bounds of k statistics; NaN where the statistic or a resample of it is undefined,
+    or no resample differs from another.
 
-    value: (k). samples: (n_samples, k), the statistics of the resamples. left_out: (n, k), without one unit each; times: (n) or (n, k), how
-    many units each row stands for. Quantiles are interpolated linearly; a resample as large as the value counts half (as scipy has it).
-    """
+    value: (k). samples: (n_samples, k), the statistics of the resamples. left_out: (n, k), without
+    one unit each; times: (n) or (n, k), how many units each row stands for. Quantiles are
+    interpolated linearly; a resample as large as the value counts half (as scipy has it)."""
     times = np.ones(1) if times is None else times
     times = np.broadcast_to(times.reshape(len(times), -1), left_out.shape)
     mean = (times * left_out).sum(axis=0) / times.sum(axis=0)
     distance = mean - left_out
     with np.errstate(divide="ignore", invalid="ignore"):
-        acceleration = (times * distance**3).sum(axis=0) / (6 * (times * distance**2).sum(axis=0) ** 1.5)
+        acceleration = (times * distance**3).sum(axis=0) / (
+            6 * (times * distance**2).sum(axis=0) ** 1.5
+        )
     below = ((samples < value).sum(axis=0) + (samples <= value).sum(axis=0)) / (2 * len(samples))
-    return bounds(np.sort(samples, axis=0), below, acceleration, np.isnan(value) | np.isnan(samples).any(axis=0), confidence)
+    return bounds(
+        np.sort(samples, axis=0),
+        below,
+        acceleration,
+        np.isnan(value) | np.isnan(samples).any(axis=0),
+        confidence,
+    )
 
 
-def bounds(ordered: Floats, below: Floats, acceleration: Floats, undefined: NDArray[np.bool_], confidence: float) -> Floats:
-    """(k, 2), from resamples (n_samples, k) in ascending order, the share of them below the value, and the acceleration, each (k)."""
+def bounds(
+    ordered: Floats,
+    below: Floats,
+    acceleration: Floats,
+    undefined: NDArray[np.bool_],
+    confidence: float,
+) -> Floats:
+    """(k, 2), from resamples (n_samples, k) in ascending order, the share of them below the value,
+    and the acceleration, each (k)."""
     z = scipy.special.ndtri((1 - confidence) / 2) * np.array([1.0, -1.0])
     with np.errstate(divide="ignore", invalid="ignore"):
         bias = scipy.special.ndtri(below)[:, None]
         shifted = bias + z
-        share = scipy.special.ndtr(bias + shifted / (1 - np.nan_to_num(acceleration)[:, None] * shifted))
+        share = scipy.special.ndtr(
+            bias + shifted / (1 - np.nan_to_num(acceleration)[:, None] * shifted)
+        )
     place = np.clip(np.nan_to_num(share), 0, 1) * (len(ordered) - 1)
     first = np.floor(place).astype(np.int64)
     second = np.minimum(first + 1, len(ordered) - 1)
     column = np.arange(ordered.shape[1])[:, None]
-    interpolated = ordered[first, column] + (place - first) * (ordered[second, column] - ordered[first, column])
+    interpolated = ordered[first, column] + (place - first) * (
+        ordered[second, column] - ordered[first, column]
+    )
     interpolated[undefined | np.isnan(share).any(axis=1) | (ordered[0] == ordered[-1])] = np.nan
     return np.asarray(interpolated, np.float64)

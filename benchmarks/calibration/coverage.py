@@ -15,7 +15,8 @@ ROUNDING = 1e-9
 
 
 class Covered(NamedTuple):
-    """Shares. shown: of the trials that have an interval; covered: of these, that hold the true value (NaN: none is shown)."""
+    """Shares. shown: of the trials that have an interval; covered: of these, that hold the true
+    value (NaN: none is shown)."""
 
     shown: float
     covered: float
@@ -30,12 +31,17 @@ def covered(true: float | Sequence[float] | Floats, bounds: Sequence[Bounds] | F
 
 
 def percentiles(samples: Floats) -> list[Bounds]:
-    """The bootstrap interval that was shown before, of each trial: 2.5 and 97.5 % of the defined samples (n_samples, k)."""
+    """The bootstrap interval that was shown before, of each trial: 2.5 and 97.5 % of the defined
+    samples (n_samples, k)."""
     if not np.isnan(samples).any():
         low, high = np.quantile(samples, [0.025, 0.975], axis=0)
         return list(zip(low.tolist(), high.tolist(), strict=True))
     intervals = []
     for column in samples.T:
         defined = column[~np.isnan(column)]
-        intervals.append((float(np.quantile(defined, 0.025)), float(np.quantile(defined, 0.975))) if len(defined) else (math.nan, math.nan))
+        intervals.append(
+            (float(np.quantile(defined, 0.025)), float(np.quantile(defined, 0.975)))
+            if len(defined)
+            else (math.nan, math.nan)
+        )
     return intervals

@@ -1,4 +1,5 @@
-"""Tests, intervals and effects of paired differences: type I error for equal systems, coverage of the true difference."""
+"""Tests, intervals and effects of paired differences: type I error for equal systems, coverage of
+the true difference."""
 
 from __future__ import annotations
 
@@ -12,20 +13,29 @@ from scipy import stats
 from analysis.core import significance
 from analysis.core.estimates import interval_over_topics
 from analysis.core.mean_intervals import mean_intervals
-from analysis.core.system_comparison import all_pairs, effect_intervals, greatest_difference, randomisation
+from analysis.core.system_comparison import (
+    all_pairs,
+    effect_intervals,
+    greatest_difference,
+    randomisation,
+)
 from benchmarks.calibration import bca
 from benchmarks.calibration.coverage import Covered, covered
 
 Floats = NDArray[np.float64]
 SHAPES = ("normal", "nDCG@10", "RR", "P@10")
-"""How the scores of a topic are spread: normal with an effect of the topic; skewed between 0 and 1; 1/rank or 0; tenths."""
+"""How the scores of a topic are spread: normal with an effect of the topic; skewed between 0 and 1;
+1/rank or 0; tenths."""
 
 RANKS_ALIKE = sum(1 / rank for rank in range(1, 11)) / 10
 """The mean reciprocal rank of ranks 1 to 10 that are alike likely."""
 
 
-def equal_scores(shape: str, trials: int, topics: int, systems: int, rng: np.random.Generator) -> Floats:
-    """(trials, systems, topics): scores of systems that are equal: the same chance of each score on a topic, topics hard and easy."""
+def equal_scores(
+    shape: str, trials: int, topics: int, systems: int, rng: np.random.Generator
+) -> Floats:
+    """(trials, systems, topics): scores of systems that are equal: the same chance of each score on
+    a topic, topics hard and easy."""
     hard = rng.standard_normal((trials, 1, topics))
     own = rng.standard_normal((trials, systems, topics))
     relevance = np.sqrt(0.5) * hard + np.sqrt(0.5) * own
@@ -41,7 +51,8 @@ def equal_scores(shape: str, trials: int, topics: int, systems: int, rng: np.ran
 
 
 def unlike_scores(trials: int, topics: int, rng: np.random.Generator) -> Floats:
-    """(trials, 2, topics): two systems with the mean .1, one with nearly this score on each topic, one with 1 on a tenth of the topics, else 0."""
+    """(trials, 2, topics): two systems with the mean .1, one with nearly this score on each topic,
+    one with 1 on a tenth of the topics, else 0."""
     steady = 0.1 + 0.02 * rng.standard_normal((trials, topics))
     return np.stack([steady, (rng.random((trials, topics)) < 0.1).astype(np.float64)], axis=1)
 
@@ -58,18 +69,35 @@ class TypeOne(NamedTuple):
     """By the rule shown before in `bootstrap`: beaten in 97.5 % of the samples of topics."""
 
 
-def type_one(shape: str, topics: int, *, trials: int, rng: np.random.Generator, n_random: int = 999) -> TypeOne:
-    scores = unlike_scores(trials, topics, rng) if shape == "unlike" else equal_scores(shape, trials, topics, 2, rng)
+def type_one(
+    shape: str, topics: int, *, trials: int, rng: np.random.Generator, n_random: int = 999
+) -> TypeOne:
+    scores = (
+        unlike_scores(trials, topics, rng)
+        if shape == "unlike"
+        else equal_scores(shape, trials, topics, 2, rng)
+    )
     a, b = scores[:, 0], scores[:, 1]
     d = significance.rounded_differences(a, b)
     pair = np.array([0]), np.array([1])
-    p = [randomisation(row[None], both.T, *pair, trials=n_random, rng=rng)[0][0] for row, both in zip(d, scores, strict=True)]
-    by = [significance.paired_t(d), significance.signed_rank(d), significance.sign(d), np.array(p), significance.rank_sum(a, b).p]
+    p = [
+        randomisation(row[None], both.T, *pair, trials=n_random, rng=rng)[0][0]
+        for row, both in zip(d, scores, strict=True)
+    ]
+    by = [
+        significance.paired_t(d),
+        significance.signed_rank(d),
+        significance.sign(d),
+        np.array(p),
+        significance.rank_sum(a, b).p,
+    ]
     return TypeOne(*[float((some < 0.05).mean()) for some in by], _won(scores, rng))
 
 
 def _won(scores: Floats, rng: np.random.Generator) -> float:
-    counts = rng.multinomial(scores.shape[2], np.full(scores.shape[2], 1 / scores.shape[2]), size=400)
+    counts = rng.multinomial(
+        scores.shape[2], np.full(scores.shape[2], 1 / scores.shape[2]), size=400
+    )
     means = (scores[:, 1] - scores[:, 0]) @ counts.T
     share = (means > 1e-12).mean(axis=1) + (np.abs(means) <= 1e-12).mean(axis=1) / 2
     return float(((share <= 0.025) | (share >= 0.975)).mean())
@@ -84,8 +112,17 @@ class Families(NamedTuple):
     greatest: float
 
 
-def families(shape: str, systems: int, topics: int, *, trials: int, rng: np.random.Generator, n_random: int = 400) -> Families:
-    """By the paired t-test, raw and corrected, and by the randomisation test of the greatest difference."""
+def families(
+    shape: str,
+    systems: int,
+    topics: int,
+    *,
+    trials: int,
+    rng: np.random.Generator,
+    n_random: int = 400,
+) -> Families:
+    """By the paired t-test, raw and corrected, and by the randomisation test of the greatest
+    difference."""
     pairs = all_pairs(systems)
     first, second = np.array(pairs).T
     p_values = []
@@ -93,29 +130,71 @@ def families(shape: str, systems: int, topics: int, *, trials: int, rng: np.rand
         d = significance.rounded_differences(scores[first], scores[second])
         p = significance.paired_t(d)
         held = [significance.adjusted(p, family).min() for family in ("none", "bonferroni", "holm")]
-        p_values.append([*held, greatest_difference(scores.T, pairs, trials=n_random, rng=rng).min()])
+        p_values.append(
+            [*held, greatest_difference(scores.T, pairs, trials=n_random, rng=rng).min()]
+        )
     return Families(*(np.array(p_values) < 0.05).mean(axis=0).tolist())
 
 
 SPARSE: dict[str, tuple[float, Callable[[np.random.Generator, tuple[int, int]], Floats]]] = {
-    "one in 20 gains up to 1": (0.025, lambda rng, shape: _some(rng, shape, 0.05, rng.random(shape))),
+    "one in 20 gains up to 1": (
+        0.025,
+        lambda rng, shape: _some(rng, shape, 0.05, rng.random(shape)),
+    ),
     "RR: 3 % newly answered": (0.03, lambda rng, shape: _some(rng, shape, 0.03, np.ones(shape))),
-    "5 % gain .5, 1 % lose .5": (0.02, lambda rng, shape: rng.choice([0.5, -0.5, 0.0], shape, p=[0.05, 0.01, 0.94])),
-    "5 % gain 1, the others lose .05": (0.0025, lambda rng, shape: _some(rng, shape, 0.05, np.ones(shape), -0.05)),
-    "one in 10 gains up to 1, the others ±.001": (0.05, lambda rng, shape: _some(rng, shape, 0.1, rng.random(shape), _noise(rng, shape, 0.001))),
-    "one in 10 gains up to 1, the others ±.1": (0.05, lambda rng, shape: _some(rng, shape, 0.1, rng.random(shape)) + _noise(rng, shape, 0.1)),
+    "5 % gain .5, 1 % lose .5": (
+        0.02,
+        lambda rng, shape: rng.choice([0.5, -0.5, 0.0], shape, p=[0.05, 0.01, 0.94]),
+    ),
+    "5 % gain 1, the others lose .05": (
+        0.0025,
+        lambda rng, shape: _some(rng, shape, 0.05, np.ones(shape), -0.05),
+    ),
+    "one in 10 gains up to 1, the others ±.001": (
+        0.05,
+        lambda rng, shape: _some(rng, shape, 0.1, rng.random(shape), _noise(rng, shape, 0.001)),
+    ),
+    "one in 10 gains up to 1, the others ±.1": (
+        0.05,
+        lambda rng, shape: _some(rng, shape, 0.1, rng.random(shape)) + _noise(rng, shape, 0.1),
+    ),
     "lognormal": (float(np.exp(1.5**2 / 2)), lambda rng, shape: rng.lognormal(0, 1.5, shape)),
-    "RR: 30 % answered": (0.3 * RANKS_ALIKE, lambda rng, shape: _some(rng, shape, 0.3, 1 / rng.integers(1, 11, shape))),
-    "RR: 10 % answered": (0.1 * RANKS_ALIKE, lambda rng, shape: _some(rng, shape, 0.1, 1 / rng.integers(1, 11, shape))),
-    "navigational: 8 % of 1, the others .1": (0.172, lambda rng, shape: _some(rng, shape, 0.08, np.ones(shape), 0.1)),
-    "navigational: 8 % of 1, the others .1 ± .05": (0.172, lambda rng, shape: _some(rng, shape, 0.08, np.ones(shape), 0.1 + _noise(rng, shape, 0.05))),
-    "4 % of 0, the others .6 ± .08": (0.576, lambda rng, shape: _some(rng, shape, 0.04, np.zeros(shape), 0.6 + _noise(rng, shape, 0.08))),
-    "4 % of 0, the others .6 ± .05": (0.576, lambda rng, shape: _some(rng, shape, 0.04, np.zeros(shape), 0.6 + _noise(rng, shape, 0.05))),
+    "RR: 30 % answered": (
+        0.3 * RANKS_ALIKE,
+        lambda rng, shape: _some(rng, shape, 0.3, 1 / rng.integers(1, 11, shape)),
+    ),
+    "RR: 10 % answered": (
+        0.1 * RANKS_ALIKE,
+        lambda rng, shape: _some(rng, shape, 0.1, 1 / rng.integers(1, 11, shape)),
+    ),
+    "navigational: 8 % of 1, the others .1": (
+        0.172,
+        lambda rng, shape: _some(rng, shape, 0.08, np.ones(shape), 0.1),
+    ),
+    "navigational: 8 % of 1, the others .1 ± .05": (
+        0.172,
+        lambda rng, shape: _some(rng, shape, 0.08, np.ones(shape), 0.1 + _noise(rng, shape, 0.05)),
+    ),
+    "4 % of 0, the others .6 ± .08": (
+        0.576,
+        lambda rng, shape: _some(rng, shape, 0.04, np.zeros(shape), 0.6 + _noise(rng, shape, 0.08)),
+    ),
+    "4 % of 0, the others .6 ± .05": (
+        0.576,
+        lambda rng, shape: _some(rng, shape, 0.04, np.zeros(shape), 0.6 + _noise(rng, shape, 0.05)),
+    ),
 }
-"""Few topics bring all of the mean: its true value, and what draws scores or differences (trials, topics)."""
+"""Few topics bring all of the mean: its true value, and what draws scores or differences (trials,
+topics)."""
 
 
-def _some(rng: np.random.Generator, shape: tuple[int, int], share: float, there: Floats, elsewhere: Floats | float = 0.0) -> Floats:
+def _some(
+    rng: np.random.Generator,
+    shape: tuple[int, int],
+    share: float,
+    there: Floats,
+    elsewhere: Floats | float = 0.0,
+) -> Floats:
     return np.where(rng.random(shape) < share, there, elsewhere)
 
 
@@ -124,7 +203,8 @@ def _noise(rng: np.random.Generator, shape: tuple[int, int], deviation: float) -
 
 
 class Difference(NamedTuple):
-    """Coverage of the intervals of a mean difference by t and by BCa (everywhere), of what is shown, and of the effect by the noncentral t."""
+    """Coverage of the intervals of a mean difference by t and by BCa (everywhere), of what is
+    shown, and of the effect by the noncentral t."""
 
     t: Covered
     bca: Covered
@@ -133,10 +213,13 @@ class Difference(NamedTuple):
 
 
 SPREADS = ("normal", "RR", "exponential", *list(SPARSE)[:7])
-"""Of the differences: of two systems with equal scores as in SHAPES, or skewed, with a true mean that is not 0."""
+"""Of the differences: of two systems with equal scores as in SHAPES, or skewed, with a true mean
+that is not 0."""
 
 
-def drawn_differences(spread: str, topics: int, trials: int, rng: np.random.Generator) -> tuple[float, float, Floats]:
+def drawn_differences(
+    spread: str, topics: int, trials: int, rng: np.random.Generator
+) -> tuple[float, float, Floats]:
     """-> (true mean, true mean / standard deviation, differences (trials, topics))"""
     if spread in SPARSE:
         true, draw = SPARSE[spread]
@@ -147,7 +230,9 @@ def drawn_differences(spread: str, topics: int, trials: int, rng: np.random.Gene
     return 0.0, 0.0, scores[:, 1] - scores[:, 0]
 
 
-def difference_coverage(spread: str, topics: int, *, trials: int, rng: np.random.Generator, n_samples: int = 500) -> Difference:
+def difference_coverage(
+    spread: str, topics: int, *, trials: int, rng: np.random.Generator, n_samples: int = 500
+) -> Difference:
     true, effect, d = drawn_differences(spread, topics, trials, rng)
     counts = rng.multinomial(topics, np.full(topics, 1 / topics), size=n_samples) / topics
     by_bca = bca.bca(d.mean(axis=1), counts @ d.T, (d.sum(axis=1) - d.T) / (topics - 1))
@@ -168,7 +253,8 @@ MEANS: dict[str, float] = {
     "answered in 5 %": 0.05,
     **{name: SPARSE[name][0] for name in list(SPARSE)[7:]},
 }
-"""The true mean of the scores of one system, u uniform between 0 and 1: as in SHAPES, or with few topics that bring all."""
+"""The true mean of the scores of one system, u uniform between 0 and 1: as in SHAPES, or with few
+topics that bring all."""
 
 
 class MeanCoverage(NamedTuple):
@@ -178,7 +264,9 @@ class MeanCoverage(NamedTuple):
     shown: Covered
 
 
-def mean_coverage(spread: str, topics: int, *, trials: int, rng: np.random.Generator) -> MeanCoverage:
+def mean_coverage(
+    spread: str, topics: int, *, trials: int, rng: np.random.Generator
+) -> MeanCoverage:
     if spread in SPARSE:
         scores = SPARSE[spread][1](rng, (trials, topics))
     elif spread == "few topics score":

@@ -12,16 +12,31 @@ from analysis.core.forecast import DAY, HOUR, Forecaster
 
 MONDAY = 19_723 * DAY
 """1 January 2024."""
-EVEN = {"steady": 1.0, "office hours": 1.0, "office hours, idle weekends": 0.0, "office hours, weekends at a third": 1 / 3}
-"""Kind of campaign with single, independent judgements -> pace of a Saturday or Sunday, as a part of that of a working day."""
-IN_SESSIONS = ("sessions", "kick-off", "weekends at a third", "holiday", "fade-out", "late burst", "few annotators")
+EVEN = {
+    "steady": 1.0,
+    "office hours": 1.0,
+    "office hours, idle weekends": 0.0,
+    "office hours, weekends at a third": 1 / 3,
+}
+"""Kind of campaign with single, independent judgements -> pace of a Saturday or Sunday, as a part
+of that of a working day."""
+IN_SESSIONS = (
+    "sessions",
+    "kick-off",
+    "weekends at a third",
+    "holiday",
+    "fade-out",
+    "late burst",
+    "few annotators",
+)
 """Kinds of campaign in which annotators work in sessions of 20 to 40 judgements."""
 SESSION = 30
 FADE = 0.95
 
 
 class Covered(NamedTuple):
-    """covered, later: shares of the campaigns with a forecast that end within its interval, and after it. width: median, in days."""
+    """covered, later: shares of the campaigns with a forecast that end within its interval, and
+    after it. width: median, in days."""
 
     covered: float
     later: float
@@ -30,11 +45,18 @@ class Covered(NamedTuple):
     campaigns: int
 
 
-def even_campaign(kind: str, *, per_day: float, days: int, begin: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Moments of judgements, Poisson by hour: round the clock, or from 9 to 17 o'clock. begin: a midnight."""
+def even_campaign(
+    kind: str, *, per_day: float, days: int, begin: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Moments of judgements, Poisson by hour: round the clock, or from 9 to 17 o'clock. begin: a
+    midnight."""
     start = begin + np.arange(days * 24) * HOUR
     hour, weekday = (start // HOUR) % 24, ((start // DAY) + 3) % 7
-    pace = np.full(len(start), per_day / 24) if kind == "steady" else np.where((hour >= 9) & (hour < 17), per_day / 8, 0.0)
+    pace = (
+        np.full(len(start), per_day / 24)
+        if kind == "steady"
+        else np.where((hour >= 9) & (hour < 17), per_day / 8, 0.0)
+    )
     pace = np.where(weekday >= 5, pace * EVEN.get(kind, 0.0), pace)
     if kind == "fade-out, even":
         pace = pace * FADE ** _working_days_before(start // DAY - begin // DAY, weekday)
@@ -42,8 +64,11 @@ def even_campaign(kind: str, *, per_day: float, days: int, begin: float, rng: np
     return np.sort(np.repeat(start, counts) + rng.random(counts.sum()) * HOUR)
 
 
-def campaign_in_sessions(kind: str, *, per_day: float, days: int, begin: float, seen: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Moments of judgements in sessions between 9 and 17 o'clock. seen: working days before the look."""
+def campaign_in_sessions(
+    kind: str, *, per_day: float, days: int, begin: float, seen: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Moments of judgements in sessions between 9 and 17 o'clock. seen: working days before the
+    look."""
     weekday = (begin // DAY + np.arange(days) + 3) % 7
     working = np.flatnonzero(weekday < 5)
     pace = np.where(weekday < 5, per_day, per_day / 3 if kind == "weekends at a third" else 0.0)
@@ -66,15 +91,21 @@ def campaign_in_sessions(kind: str, *, per_day: float, days: int, begin: float, 
     return np.sort(np.concatenate(made))
 
 
-def _working_days_before(day: NDArray[np.float64], weekday: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Working days from the first day to each day; both go up by one a day, weekday from 0 for Monday."""
+def _working_days_before(
+    day: NDArray[np.float64], weekday: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Working days from the first day to each day; both go up by one a day, weekday from 0 for
+    Monday."""
     first = weekday[0]
     whole, rest = np.divmod(day + first, 7)
     return 5 * whole + np.minimum(rest, 5) - min(first, 5)
 
 
-def coverage_of(kind: str, *, per_day: float, days: int, history: int, campaigns: int, rng: np.random.Generator) -> Covered:
-    """Campaigns that begin on any day of the week, seen in their working hours after `history` working days.
+def coverage_of(
+    kind: str, *, per_day: float, days: int, history: int, campaigns: int, rng: np.random.Generator
+) -> Covered:
+    """Campaigns that begin on any day of the week, seen in their working hours after `history`
+    working days.
 
     `days` times the pace of a working day at that time are missing.
     """
@@ -85,7 +116,9 @@ def coverage_of(kind: str, *, per_day: float, days: int, history: int, campaigns
         weekday = ((begin // DAY) + np.arange(n_days) + 3) % 7
         now = begin + np.flatnonzero(weekday < 5)[history] * DAY + (9 + 8 * rng.random()) * HOUR
         if kind in IN_SESSIONS:
-            moments = campaign_in_sessions(kind, per_day=per_day, days=n_days, begin=begin, seen=history, rng=rng)
+            moments = campaign_in_sessions(
+                kind, per_day=per_day, days=n_days, begin=begin, seen=history, rng=rng
+            )
         else:
             moments = even_campaign(kind, per_day=per_day, days=n_days, begin=begin, rng=rng)
         remaining = int(days * per_day * (FADE**history if "fade" in kind else 1))
@@ -100,4 +133,6 @@ def coverage_of(kind: str, *, per_day: float, days: int, history: int, campaigns
         width.append((late - ahead.early) / DAY)
     if not hits:
         return Covered(math.nan, math.nan, math.nan, 0, campaigns)
-    return Covered(float(np.mean(hits)), float(np.mean(later)), float(np.median(width)), len(hits), campaigns)
+    return Covered(
+        float(np.mean(hits)), float(np.mean(later)), float(np.median(width)), len(hits), campaigns
+    )

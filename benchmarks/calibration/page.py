@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 
 def markdown(header: list[str], rows: Iterable[list[str]]) -> str:
-    return "\n".join(["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows]])
+    return "\n".join(
+        ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows]]
+    )
 
 
 TEXT = """# Do intervals, tests and signs do what they say?

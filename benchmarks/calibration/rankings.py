@@ -1,4 +1,5 @@
-"""Do the intervals of tau-b between two rankings, and of a system's rank, cover the truth of the systems' true means?"""
+"""Do the intervals of tau-b between two rankings, and of a system's rank, cover the truth of the
+systems' true means?"""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ APART = (0.15, 0.4, 1.0, 3.0)
 
 
 class Tau(NamedTuple):
-    """Coverage of what is shown, of the percentile interval that was shown before, of BCa, and of the jackknife on Fisher's z."""
+    """Coverage of what is shown, of the percentile interval that was shown before, of BCa, and of
+    the jackknife on Fisher's z."""
 
     now: Covered
     before: Covered
@@ -31,10 +33,16 @@ class Tau(NamedTuple):
     jackknife: Covered
 
 
-def scores(systems: int, topics: int, alike: float, apart: float, rng: np.random.Generator) -> tuple[float, Floats, Floats]:
-    """True tau, and scores under two qrels (topics, systems, 1): topic effects, and noise that both share by half or nearly all of it."""
+def scores(
+    systems: int, topics: int, alike: float, apart: float, rng: np.random.Generator
+) -> tuple[float, Floats, Floats]:
+    """True tau, and scores under two qrels (topics, systems, 1): topic effects, and noise that both
+    share by half or nearly all of it."""
     effect = (rng.random((systems, 2)) - 0.5) * np.sqrt(12)
-    true = np.stack([effect[:, 0], alike * effect[:, 0] + np.sqrt(1 - alike**2) * effect[:, 1]]) * apart
+    true = (
+        np.stack([effect[:, 0], alike * effect[:, 0] + np.sqrt(1 - alike**2) * effect[:, 1]])
+        * apart
+    )
     shared = rng.choice([0.3, 0.8])
     noise = rng.standard_normal((2, topics, systems))
     noise[1] = shared * noise[0] + np.sqrt(1 - shared**2) * noise[1]
@@ -42,10 +50,21 @@ def scores(systems: int, topics: int, alike: float, apart: float, rng: np.random
     return tau_b(true[0], true[1]), values[0][:, :, None], values[1][:, :, None]
 
 
-def tau_coverage(systems: int, topics: int, alike: float, *, trials: int, rng: np.random.Generator, n_samples: int = 200) -> Tau:
+def tau_coverage(
+    systems: int,
+    topics: int,
+    alike: float,
+    *,
+    trials: int,
+    rng: np.random.Generator,
+    n_samples: int = 200,
+) -> Tau:
     """Over systems that are near each other and far apart."""
     truth, now, others = [], [], []
-    counts, without = resample_counts(topics, n_samples, rng), np.ones((topics, topics)) - np.eye(topics)
+    counts, without = (
+        resample_counts(topics, n_samples, rng),
+        np.ones((topics, topics)) - np.eye(topics),
+    )
     for trial in range(trials):
         true, a, b = scores(systems, topics, alike, APART[trial % len(APART)], rng)
         (interval,) = tau_intervals(a, b, rng=rng, n_samples=n_samples)
@@ -55,20 +74,28 @@ def tau_coverage(systems: int, topics: int, alike: float, *, trials: int, rng: n
         others.append(tau_b_batch(*(sample_means(drawn, values[:, :, 0]) for values in (a, b))))
     samples, left_out, value = np.split(np.array(others).T, [n_samples, n_samples + topics])
     accelerated = bca(value[0], samples, left_out)
-    return Tau(*(covered(truth, some) for some in (now, percentiles(samples), accelerated, _jackknife(value[0], left_out))))
+    return Tau(
+        *(
+            covered(truth, some)
+            for some in (now, percentiles(samples), accelerated, _jackknife(value[0], left_out))
+        )
+    )
 
 
 def _jackknife(value: Floats, left_out: Floats) -> Floats:
     """(k, 2): on Fisher's z, with Student's t. value: (k); left_out: (n, k)."""
     n = len(left_out)
     z = np.arctanh(np.clip(left_out, -LARGEST, LARGEST))
-    reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((z - z.mean(axis=0)) ** 2).sum(axis=0))
+    reach = stats.t.ppf(0.975, n - 1) * np.sqrt(
+        (n - 1) / n * ((z - z.mean(axis=0)) ** 2).sum(axis=0)
+    )
     middle = np.arctanh(np.clip(value, -LARGEST, LARGEST))
     return np.tanh(np.column_stack([middle - reach, middle + reach]))
 
 
 class Ranks(NamedTuple):
-    """Shares of systems whose true rank lies in the interval: all of them, and the truly best; width: mean ranks that it holds.
+    """Shares of systems whose true rank lies in the interval: all of them, and the truly best;
+    width: mean ranks that it holds.
 
     before: the 2.5 and 97.5 percentiles of the rank over samples of topics, widened to whole ranks.
     """
@@ -81,19 +108,34 @@ class Ranks(NamedTuple):
     before_width: float
 
 
-def ranked_scores(systems: int, topics: int, apart: float | None, rng: np.random.Generator) -> Floats:
-    """(systems, topics): scores of systems, the truly best first. Their true means are drawn evenly, with a standard deviation of `apart` standard
-    deviations of a score. None: means from .111 down in steps of .001, every second system with nearly the same score on each topic, the others
-    with 1 on few topics and 0 elsewhere."""
+def ranked_scores(
+    systems: int, topics: int, apart: float | None, rng: np.random.Generator
+) -> Floats:
+    """(systems, topics): scores of systems, the truly best first. Their true means are drawn
+    evenly, with a standard deviation of `apart` standard deviations of a score. None: means from
+    .111 down in steps of .001, every second system with nearly the same score on each topic, the
+    others with 1 on few topics and 0 elsewhere."""
     if apart is None:
         means = (0.111 - 0.001 * np.arange(systems))[:, None]
         steady = means + 0.02 * rng.standard_normal((systems, topics))
-        return np.where(np.arange(systems)[:, None] % 2 == 0, steady, rng.random((systems, topics)) < means)
+        return np.where(
+            np.arange(systems)[:, None] % 2 == 0, steady, rng.random((systems, topics)) < means
+        )
     means = np.sort((rng.random(systems) - 0.5) * np.sqrt(12) * apart)[::-1]
-    return np.asarray(means[:, None] + rng.standard_normal((systems, topics)) + rng.standard_normal(topics))
+    return np.asarray(
+        means[:, None] + rng.standard_normal((systems, topics)) + rng.standard_normal(topics)
+    )
 
 
-def rank_coverage(systems: int, topics: int, apart: float | None, *, trials: int, rng: np.random.Generator, n_samples: int = 300) -> Ranks:
+def rank_coverage(
+    systems: int,
+    topics: int,
+    apart: float | None,
+    *,
+    trials: int,
+    rng: np.random.Generator,
+    n_samples: int = 300,
+) -> Ranks:
     """Systems as of `ranked_scores`."""
     true = np.arange(1, systems + 1)
     counts = bootstrap.topic_counts(topics, n_samples, rng)
@@ -102,7 +144,9 @@ def rank_coverage(systems: int, topics: int, apart: float | None, *, trials: int
         values = ranked_scores(systems, topics, apart, rng)
         now = bootstrap.differences(values).rank_interval
         sampled = bootstrap.sample_means(values, counts)
-        low, high = np.percentile((-sampled).argsort(axis=0).argsort(axis=0) + 1, [2.5, 97.5], axis=1)
+        low, high = np.percentile(
+            (-sampled).argsort(axis=0).argsort(axis=0) + 1, [2.5, 97.5], axis=1
+        )
         before = np.column_stack([np.floor(low), np.ceil(high)])
         for bounds in (now, before):
             hit = (bounds[:, 0] <= true) & (true <= bounds[:, 1])

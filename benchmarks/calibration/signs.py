@@ -1,4 +1,5 @@
-"""How often are honest annotators, and one who answers at random, said to agree no better than chance?"""
+"""How often are honest annotators, and one who answers at random, said to agree no better than
+chance?"""
 
 from __future__ import annotations
 
@@ -13,11 +14,13 @@ from analysis.core.agreement.raters import TopicCounts
 from analysis.core.unlike_others import clearly_below
 
 NOISE = {0.2: 0.66, 0.5: 0.28, 0.8: 0.055}
-"""Kappa (linear, four grades) against the label of the others -> share of the variance of a judgement that is the annotator's own."""
+"""Kappa (linear, four grades) against the label of the others -> share of the variance of a
+judgement that is the annotator's own."""
 
 
 class Raised(NamedTuple):
-    """Shares: of honest annotators with the sign; the same by the rule before; of annotators at random with it. kappa: mean of the honest."""
+    """Shares: of honest annotators with the sign; the same by the rule before; of annotators at
+    random with it. kappa: mean of the honest."""
 
     honest: float
     before: float
@@ -26,11 +29,22 @@ class Raised(NamedTuple):
 
 
 TOPIC_EFFECT, OWN_SHIFT = 0.6, 0.5
-"""Where pairs come by topic: share of a pair's relevance that is the topic's; what an annotator adds to all pairs of a topic, standard deviation."""
+"""Where pairs come by topic: share of a pair's relevance that is the topic's; what an annotator
+adds to all pairs of a topic, standard deviation."""
 
 
-def raised(base: float, *, annotators: int, pairs: int, campaigns: int, rng: np.random.Generator, random_too: bool, topics: int = 0) -> Raised:
-    """Campaigns of so many annotators with so many pairs each, honest ones of different care, and if asked one who answers at random.
+def raised(
+    base: float,
+    *,
+    annotators: int,
+    pairs: int,
+    campaigns: int,
+    rng: np.random.Generator,
+    random_too: bool,
+    topics: int = 0,
+) -> Raised:
+    """Campaigns of so many annotators with so many pairs each, honest ones of different care, and
+    if asked one who answers at random.
 
     topics: that the pairs are of, in equal parts; 0: they do not come by topic.
     """
@@ -43,15 +57,22 @@ def raised(base: float, *, annotators: int, pairs: int, campaigns: int, rng: np.
             truth, shift = rng.standard_normal(pairs), np.zeros(pairs)
             if topics:
                 place = np.arange(pairs) % topics
-                truth = np.sqrt(1 - TOPIC_EFFECT) * truth + np.sqrt(TOPIC_EFFECT) * rng.standard_normal(topics)[place]
+                truth = (
+                    np.sqrt(1 - TOPIC_EFFECT) * truth
+                    + np.sqrt(TOPIC_EFFECT) * rng.standard_normal(topics)[place]
+                )
                 shift = OWN_SHIFT * rng.standard_normal(topics)[place]
             truth *= np.sqrt(1 - noise)
             own = truth + shift + np.sqrt(noise) * rng.standard_normal(pairs)
             if random_too and k == 0:
                 own = rng.standard_normal(pairs)
             label = truth + np.sqrt(noise) * rng.standard_normal(pairs)
-            joint[k] = np.bincount(np.searchsorted(borders, own) * 4 + np.searchsorted(borders, label), minlength=16).reshape(4, 4)
-        people = agreements([f"a{k}" for k in range(annotators)], TopicCounts(np.arange(annotators), joint))
+            joint[k] = np.bincount(
+                np.searchsorted(borders, own) * 4 + np.searchsorted(borders, label), minlength=16
+            ).reshape(4, 4)
+        people = agreements(
+            [f"a{k}" for k in range(annotators)], TopicCounts(np.arange(annotators), joint)
+        )
         below = clearly_below(people)
         for k, person in enumerate(people):
             sign = below[person.name] and person.interval.low <= 0

@@ -17,8 +17,9 @@ N_SAMPLES = 400
 
 
 class Machine(NamedTuple):
-    """share: of pairs that are relevant. latent: correlation of what people and the machine see, on a normal scale. topic: share of a pair's relevance,
-    and of the machine's error, that is the topic's."""
+    """share: of pairs that are relevant. latent: correlation of what people and the machine see, on
+    a normal scale. topic: share of a pair's relevance, and of the machine's error, that is the
+    topic's."""
 
     share: float
     latent: float
@@ -28,11 +29,15 @@ class Machine(NamedTuple):
         """(topics, 2, 2): pairs by people's label and the machine's."""
         border = stats.norm.ppf(1 - self.share)
         relevance, error = (
-            math.sqrt(self.topic) * rng.standard_normal((topics, 1)) + math.sqrt(1 - self.topic) * rng.standard_normal((topics, pairs)) for _ in range(2)
+            math.sqrt(self.topic) * rng.standard_normal((topics, 1))
+            + math.sqrt(1 - self.topic) * rng.standard_normal((topics, pairs))
+            for _ in range(2)
         )
         seen = self.latent * relevance + math.sqrt(1 - self.latent**2) * error
         both = 2 * (relevance > border) + (seen > border)
-        return (both[..., None] == np.arange(4)).sum(axis=1).reshape(topics, 2, 2).astype(np.float64)
+        return (
+            (both[..., None] == np.arange(4)).sum(axis=1).reshape(topics, 2, 2).astype(np.float64)
+        )
 
 
 class Found(NamedTuple):
@@ -40,8 +45,11 @@ class Found(NamedTuple):
     before: Covered
 
 
-def worth_coverage(topics: int, pairs: int, machine: Machine, *, trials: int, rng: np.random.Generator) -> tuple[float, Found]:
-    """-> (worth over endless topics, coverage of what is shown and of the percentiles over topics that were shown before)"""
+def worth_coverage(
+    topics: int, pairs: int, machine: Machine, *, trials: int, rng: np.random.Generator
+) -> tuple[float, Found]:
+    """-> (worth over endless topics, coverage of what is shown and of the percentiles over topics
+    that were shown before)"""
     true = float(_worth(machine.joint(40_000, 20, rng).sum(axis=0)))
     now, before = [], []
     for _ in range(trials):
@@ -58,5 +66,10 @@ def _worth(joint: Floats) -> Floats:
     people, called = joint.sum(axis=-1)[..., 1], joint.sum(axis=-2)[..., 1]
     n = joint.sum(axis=(-2, -1))
     spread = people * (n - people) * called * (n - called)
-    square = np.divide((n * joint[..., 1, 1] - people * called) ** 2, spread, out=np.zeros_like(n), where=spread > 0)
+    square = np.divide(
+        (n * joint[..., 1, 1] - people * called) ** 2,
+        spread,
+        out=np.zeros_like(n),
+        where=spread > 0,
+    )
     return np.asarray(1 / np.maximum(1 - square, 1e-12))

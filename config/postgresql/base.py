@@ -1,12 +1,14 @@
-"""Django's PostgreSQL backend, whose connections do not wait for ever for a database that has stopped answering.
+"""Django's PostgreSQL backend, whose connections do not wait for ever for a database that has
+stopped answering.
 
-The server's own limits (statement_timeout, lock_timeout) end what takes too long; they cannot end anything where the server itself
-stands still, a machine is frozen or a network swallows what is sent. The waiting is then ended here, and the connection with it.
+The server's own limits (statement_timeout, lock_timeout) end what takes too long; they cannot end
+anything where the server itself stands still, a machine is frozen or a network swallows what is
+sent. The waiting is then ended here, and the connection with it.
 
-Before each request Django asks a kept connection whether it still works: a trip to the database for every request. A server that ends a
-connection (a restart, `pg_terminate_backend`) says so, which can be seen without a trip: there is something to read. So the database
-is asked only where there is, after an error, and where it has not been asked for a while.
-"""
+Before each request Django asks a kept connection whether it still works: a trip to the database for
+every request. A server that ends a connection (a restart, `pg_terminate_backend`) says so, which
+can be seen without a trip: there is something to read. So the database is asked only where there
+is, after an error, and where it has not been asked for a while."""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Connection(psycopg.Connection[Any]):
             return super().wait(gen, interval, limit + SPARE_SECONDS)
         except errors._WaitTimeout:
             self.pgconn.finish()
-            raise psycopg.OperationalError(f"the database has not answered within {limit + SPARE_SECONDS:.0f} seconds") from None
+            raise psycopg.OperationalError(
+                f"the database has not answered within {limit + SPARE_SECONDS:.0f} seconds"
+            ) from None
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -1,13 +1,14 @@
-"""Django's SQLite backend, whose connections notice that their file was replaced or may be written again, and whose writers wait for each other
-in a line.
+"""Django's SQLite backend, whose connections notice that their file was replaced or may be written
+again, and whose writers wait for each other in a line.
 
-Opening SQLite's file for every request costs more than the request: pragmas, functions of Django's, an empty cache, and at the end a
-checkpoint by whoever closes last. So the web server's threads keep theirs. A kept connection would go on writing into a file that
-has been deleted (the data folder wiped, a backup put back); before each request it is asked whether the name still means its file.
+Opening SQLite's file for every request costs more than the request: pragmas, functions of Django's,
+an empty cache, and at the end a checkpoint by whoever closes last. So the web server's threads keep
+theirs. A kept connection would go on writing into a file that has been deleted (the data folder
+wiped, a backup put back); before each request it is asked whether the name still means its file.
 
-The line is that of `turns`; the first in it asks SQLite again every few tenths of a millisecond. SQLite's own way, sleeps of up to a tenth of a
-second, lets a busy process keep others out for seconds.
-"""
+The line is that of `turns`; the first in it asks SQLite again every few tenths of a millisecond.
+SQLite's own way, sleeps of up to a tenth of a second, lets a busy process keep others out for
+seconds."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY)
 
 class Cursor(base.SQLiteCursorWrapper):
     patience_s = 0.0
-    """How long is waited for other processes, and for who reads a log anew that was left by one that died."""
+    """How long is waited for other processes, and for who reads a log anew that was left by one
+    that died."""
 
     def execute(self, query: str, params: Any = None) -> Any:
         return self._patiently(partial(super().execute, query, params))
@@ -61,7 +63,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     has_turn = False
 
     def _file(self) -> tuple[int, int] | None:
-        """(device, inode) of the file of this name; None where there is none, as for a database in memory."""
+        """(device, inode) of the file of this name; None where there is none, as for a database in
+        memory."""
         try:
             status = os.stat(self.settings_dict["NAME"])
         except OSError:
@@ -91,7 +94,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return self._file() == self.opened and not (self.only_reads and self._may_be_written())
 
     def _start_transaction_under_autocommit(self) -> None:
-        if self.transaction_mode == "DEFERRED":  # only reads (pooling.snapshot): no writer waits for it
+        if (
+            self.transaction_mode == "DEFERRED"
+        ):  # only reads (pooling.snapshot): no writer waits for it
             super()._start_transaction_under_autocommit()  # type: ignore[misc]  # which the stubs do not know
             return
         turns = turns_of(str(self.settings_dict["NAME"]))

@@ -1,5 +1,6 @@
-"""Whose turn it is to write. SQLite has one writer at a time and no line in front of him: whoever finds the database locked sleeps, each time for
-longer, and whoever comes by at the right moment goes first. So the threads of a process stand in a line of their own, and only the first of them
+"""Whose turn it is to write. SQLite has one writer at a time and no line in front of him: whoever
+finds the database locked sleeps, each time for longer, and whoever comes by at the right moment
+goes first. So the threads of a process stand in a line of their own, and only the first of them
 asks SQLite."""
 
 from __future__ import annotations
@@ -15,15 +16,22 @@ ASK_AGAIN_S = 0.0003
 
 
 class Turns:
-    """A lock that is handed on in the order of asking, and a gate that a file stands for. gate: its path; empty for one process alone."""
+    """A lock that is handed on in the order of asking, and a gate that a file stands for. gate: its
+    path; empty for one process alone."""
 
     def __init__(self, gate: str = "") -> None:
         self.gate_file: int | None = None
-        with contextlib.suppress(OSError):  # a folder that nobody may write: then SQLite will not write either
-            self.gate_file = os.open(gate, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) if gate else None
+        with contextlib.suppress(
+            OSError
+        ):  # a folder that nobody may write: then SQLite will not write either
+            self.gate_file = (
+                os.open(gate, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) if gate else None
+            )
         self.guard = threading.Lock()
         self.is_taken = False
-        self.waiting: deque[threading.Lock] = deque()  # one for each who waits, released when it is his turn
+        self.waiting: deque[threading.Lock] = (
+            deque()
+        )  # one for each who waits, released when it is his turn
 
     def take(self, seconds: float) -> bool:
         """Wait for one's turn for so long, and stand in the gate then. -> whether it has come"""

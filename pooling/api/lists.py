@@ -1,8 +1,8 @@
 """How lists answer: in pages, in an order and a choice that can be asked for.
 
-A view says what its list can be asked for: `orders`, the names that `ordering` takes, and `filters`, the further parameters. Whatever
-else stands in the address is refused: a list that leaves out a wish without a word would be taken for the answer to it.
-"""
+A view says what its list can be asked for: `orders`, the names that `ordering` takes, and
+`filters`, the further parameters. Whatever else stands in the address is refused: a list that
+leaves out a wish without a word would be taken for the answer to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ PAGED = ("limit", "offset")
 
 @dataclass(frozen=True)
 class Filter:
-    """One parameter of a list. values: the words it takes, each with what it chooses; none: any text, which `lookup` must equal."""
+    """One parameter of a list. values: the words it takes, each with what it chooses; none: any
+    text, which `lookup` must equal."""
 
     name: str
     lookup: str = ""
@@ -34,10 +35,15 @@ class Filter:
         for word, choice in self.values:
             if word == text:
                 return choice
-        raise ValidationError({self.name: [f"one of {', '.join(word for word, _ in self.values)} is needed"]})
+        raise ValidationError(
+            {self.name: [f"one of {', '.join(word for word, _ in self.values)} is needed"]}
+        )
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "string", **({"enum": [word for word, _ in self.values]} if self.values else {})}
+        return {
+            "type": "string",
+            **({"enum": [word for word, _ in self.values]} if self.values else {}),
+        }
 
 
 def one_of(name: str, values: Iterable[str]) -> Filter:
@@ -51,13 +57,19 @@ def yes_or_no(name: str, choice: Q) -> Filter:
 
 
 def chosen(rows: Any, request: Request, view: Any) -> Any:
-    """The rows as the address asks for them. ValidationError where it asks for what there is not."""
+    """The rows as the address asks for them. ValidationError where it asks for what there is
+    not."""
     orders: tuple[str, ...] = getattr(view, "orders", ())
     filters: dict[str, Filter] = {one.name: one for one in getattr(view, "filters", ())}
     known = [*PAGED, *(["ordering"] if orders else []), *filters]
     asked = request.query_params
     if unknown := sorted(set(asked) - set(known)):
-        raise ValidationError({name: [f"this list has no such parameter; it has {', '.join(known)}"] for name in unknown})
+        raise ValidationError(
+            {
+                name: [f"this list has no such parameter; it has {', '.join(known)}"]
+                for name in unknown
+            }
+        )
     for name in sorted(set(asked) & set(filters)):
         rows = rows.filter(filters[name].chosen(asked[name]))
     if orders and "ordering" in asked:
@@ -66,21 +78,33 @@ def chosen(rows: Any, request: Request, view: Any) -> Any:
 
 
 def ordering(text: str, orders: tuple[str, ...]) -> list[OrderBy]:
-    """For order_by, from `a,-b`. What has no value stands last in either direction, whatever the database."""
+    """For order_by, from `a,-b`. What has no value stands last in either direction, whatever the
+    database."""
     names = [name.strip() for name in text.split(",")]
     if wrong := [name for name in names if name.removeprefix("-") not in orders]:
-        raise ValidationError({"ordering": [f"{wrong[0]!r} is none of {', '.join(orders)}, each also with - before it"]})
+        raise ValidationError(
+            {
+                "ordering": [
+                    f"{wrong[0]!r} is none of {', '.join(orders)}, each also with - before it"
+                ]
+            }
+        )
     fields = [F(name.removeprefix("-")) for name in names]
     return [
-        field.desc(nulls_last=True) if name.startswith("-") else field.asc(nulls_last=True) for name, field in zip(names, fields, strict=True)
+        field.desc(nulls_last=True) if name.startswith("-") else field.asc(nulls_last=True)
+        for name, field in zip(names, fields, strict=True)
     ]
 
 
 @overload
 def whole_number(request: Request, name: str, *, least: int, most: int, default: int) -> int: ...
 @overload
-def whole_number(request: Request, name: str, *, least: int, most: int, default: None) -> int | None: ...
-def whole_number(request: Request, name: str, *, least: int, most: int, default: int | None) -> int | None:
+def whole_number(
+    request: Request, name: str, *, least: int, most: int, default: None
+) -> int | None: ...
+def whole_number(
+    request: Request, name: str, *, least: int, most: int, default: int | None
+) -> int | None:
     """A number of the address; ValidationError where it is none, or not within the bounds."""
     text = request.query_params.get(name)
     if text is None:
@@ -91,17 +115,25 @@ def whole_number(request: Request, name: str, *, least: int, most: int, default:
 
 
 class Pages(LimitOffsetPagination):
-    """{count, next, previous, results}. A limit or offset that cannot be kept is refused, for an answer with another one would mislead."""
+    """{count, next, previous, results}. A limit or offset that cannot be kept is refused, for an
+    answer with another one would mislead."""
 
     default_limit = 100
 
-    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
-        page: list[Any] | None = super().paginate_queryset(chosen(queryset, request, view), request, view)
+    def paginate_queryset(
+        self, queryset: Any, request: Request, view: Any = None
+    ) -> list[Any] | None:
+        page: list[Any] | None = super().paginate_queryset(
+            chosen(queryset, request, view), request, view
+        )
         return page
+
     max_limit = 1000
 
     def get_limit(self, request: Request) -> int:
-        return whole_number(request, "limit", least=1, most=self.max_limit, default=self.default_limit)
+        return whole_number(
+            request, "limit", least=1, most=self.max_limit, default=self.default_limit
+        )
 
     def get_offset(self, request: Request) -> int:
         return whole_number(request, "offset", least=0, most=LARGEST, default=0)
@@ -120,7 +152,12 @@ class Pages(LimitOffsetPagination):
         }
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        limit = {"type": "integer", "minimum": 1, "maximum": self.max_limit, "default": self.default_limit}
+        limit = {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": self.max_limit,
+            "default": self.default_limit,
+        }
         offset = {"type": "integer", "minimum": 0, "maximum": LARGEST, "default": 0}
         parameters: list[tuple[str, str, dict[str, Any]]] = [
             ("limit", "how many to a page", limit),
@@ -130,6 +167,18 @@ class Pages(LimitOffsetPagination):
         if orders:
             either = "|".join(orders)
             pattern = {"type": "string", "pattern": f"^-?({either})(,-?({either}))*$"}
-            parameters.append(("ordering", f"{', '.join(orders)}; several are parted by commas, - before a name turns it round", pattern))
-        parameters += [(one.name, "only those with this value", one.schema()) for one in getattr(view, "filters", ())]
-        return [{"name": name, "in": "query", "required": False, "description": about, "schema": schema} for name, about, schema in parameters]
+            parameters.append(
+                (
+                    "ordering",
+                    f"{', '.join(orders)}; several are parted by commas, - before a name turns it round",
+                    pattern,
+                )
+            )
+        parameters += [
+            (one.name, "only those with this value", one.schema())
+            for one in getattr(view, "filters", ())
+        ]
+        return [
+            {"name": name, "in": "query", "required": False, "description": about, "schema": schema}
+            for name, about, schema in parameters
+        ]

@@ -1,10 +1,11 @@
 """The one shape of an error in the API: the members of RFC 9457, and three of Assay's own.
 
-    {"type": "/api/problems#refused", "title": "Conflict", "status": 409, "detail": sentence, "code": "refused",
+    {"type": "/api/problems#refused", "title": "Conflict", "status": 409, "detail": sentence,
+    "code": "refused",
      "request": id of the log's line, "server_time": …}
 
-`type` leads to what the code means (config.problem_codes). `errors`, with 400, says for each field of a request what is wrong with it.
-"""
+`type` leads to what the code means (config.problem_codes). `errors`, with 400, says for each field
+of a request what is wrong with it."""
 
 from __future__ import annotations
 
@@ -53,8 +54,15 @@ def as_text(status: int, code: str, detail: str) -> str:
     return json.dumps(body(status, code, detail), cls=DjangoJSONEncoder)
 
 
-def problem(status: int, code: str, detail: str, *, headers: dict[str, str] | None = None, **more: Any) -> Response:
-    return Response(body(status, code, detail, **more), status=status, headers=headers, content_type=CONTENT_TYPE)
+def problem(
+    status: int, code: str, detail: str, *, headers: dict[str, str] | None = None, **more: Any
+) -> Response:
+    return Response(
+        body(status, code, detail, **more),
+        status=status,
+        headers=headers,
+        content_type=CONTENT_TYPE,
+    )
 
 
 def malformed(sentence: str) -> exceptions.ValidationError:
@@ -68,22 +76,29 @@ def unavailable(error: Exception) -> Response | None:
     if not said:
         return None
     log.error("%s %s", said, error)
-    return problem(503, "unavailable", f"{said} {TRY_AGAIN}", headers={"Retry-After": str(retry_after())})
+    return problem(
+        503, "unavailable", f"{said} {TRY_AGAIN}", headers={"Retry-After": str(retry_after())}
+    )
 
 
 def handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """REST framework's EXCEPTION_HANDLER. None for what is our own mistake: the log has it, and the answer is 500."""
+    """REST framework's EXCEPTION_HANDLER. None for what is our own mistake: the log has it, and the
+    answer is 500."""
     set_rollback()
     if isinstance(error, Http404):
         return problem(404, "not_found", str(error) or _("There is nothing at this address."))
     if isinstance(error, PermissionDenied):
-        return problem(403, getattr(error, "code", "forbidden"), str(error) or _("You may not do this."))
+        return problem(
+            403, getattr(error, "code", "forbidden"), str(error) or _("You may not do this.")
+        )
     if isinstance(error, exceptions.ValidationError):
         return problem(400, "malformed", "; ".join(sentences(error.detail)), errors=error.detail)
     if isinstance(error, exceptions.APIException):
         challenge = getattr(error, "auth_header", None)
         headers = {"WWW-Authenticate": str(challenge)} if challenge else {}
-        return problem(error.status_code, str(error.get_codes()), str(error.detail), headers=headers)
+        return problem(
+            error.status_code, str(error.get_codes()), str(error.detail), headers=headers
+        )
     return unavailable(error)
 
 
@@ -93,4 +108,6 @@ def sentences(detail: Any, name: str = "") -> list[str]:
         return [text for key, value in detail.items() for text in sentences(value, str(key))]
     if isinstance(detail, list):
         return [text for value in detail for text in sentences(value, name)]
-    return [f"{name}: {detail}" if name and name != api_settings.NON_FIELD_ERRORS_KEY else str(detail)]
+    return [
+        f"{name}: {detail}" if name and name != api_settings.NON_FIELD_ERRORS_KEY else str(detail)
+    ]

@@ -1,8 +1,8 @@
 """Requests that may be repeated: the header Idempotency-Key, as other APIs have it.
 
-The first request with a key is carried out, and its answer is kept with it in one transaction. The same request again gets that answer and
-does nothing. Another request of the same person with the same key is refused. A request that fails keeps nothing and may be sent again.
-"""
+The first request with a key is carried out, and its answer is kept with it in one transaction. The
+same request again gets that answer and does nothing. Another request of the same person with the
+same key is refused. A request that fails keeps nothing and may be sent again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ KEY = re.compile(r"[!-~]{1,255}")
 
 class KeyOfAnother(APIException):
     status_code, default_code = 422, "key_reused"
-    default_detail = "Another request was sent with this Idempotency-Key. Use a new key for a new request."
+    default_detail = (
+        "Another request was sent with this Idempotency-Key. Use a new key for a new request."
+    )
 
 
 def repeatable(post: Callable[..., Response]) -> Callable[..., Response]:
@@ -46,17 +48,26 @@ def repeatable(post: Callable[..., Response]) -> Callable[..., Response]:
             return post(view, request, *args, **kwargs)
         if not KEY.fullmatch(key):
             raise malformed(f"{HEADER} has 1 to 255 characters of ASCII without spaces.")
-        request_digest = digest(request)  # reads the body, which may take long: before the transaction
+        request_digest = digest(
+            request
+        )  # reads the body, which may take long: before the transaction
         KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
         with transaction.atomic():
             # A request of the same moment waits here for the transaction of the first.
-            kept, is_first = KeptAnswer.objects.get_or_create(user=request.user, key=key, defaults={"digest": request_digest})
+            kept, is_first = KeptAnswer.objects.get_or_create(
+                user=request.user, key=key, defaults={"digest": request_digest}
+            )
             if not is_first:
                 if kept.digest != request_digest:
                     raise KeyOfAnother
-                return Response(kept.body, status=kept.status, headers={**kept.headers, REPEATED: "true"})
+                return Response(
+                    kept.body, status=kept.status, headers={**kept.headers, REPEATED: "true"}
+                )
             answer = post(view, request, *args, **kwargs)
-            kept.status, kept.headers = answer.status_code, {name: answer[name] for name in ("Location",) if answer.has_header(name)}
+            kept.status, kept.headers = (
+                answer.status_code,
+                {name: answer[name] for name in ("Location",) if answer.has_header(name)},
+            )
             kept.body = json.loads(json.dumps(answer.data, cls=DjangoJSONEncoder))
             kept.save()
             return answer

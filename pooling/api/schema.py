@@ -1,4 +1,5 @@
-"""What the document at /api/schema says of every operation: REST framework's own facts, and the errors that each can answer."""
+"""What the document at /api/schema says of every operation: REST framework's own facts, and the
+errors that each can answer."""
 
 from __future__ import annotations
 
@@ -16,15 +17,24 @@ from pooling.api.repeats import HEADER, KEY
 WORDS = {
     400: "The request is not understood; `errors` says of each field what is wrong with it.",
     401: "Nobody is signed in, or the token is not valid.",
-    403: "You may not do this, the token's scopes do not reach so far, or a session's request came without its CSRF token.",
+    403: (
+        "You may not do this, the token's scopes do not reach so far, or a session's request came "
+        "without its CSRF token."
+    ),
     404: "There is no such thing, or you may not know of it.",
     409: "What was asked for cannot be done as things stand; `detail` says why.",
-    413: "The body is longer than the server reads: five megabytes of anything but a file, and of a file as much as there is room for.",
+    413: (
+        "The body is longer than the server reads: five megabytes of anything but a file, and of "
+        "a file as much as there is room for."
+    ),
     415: "The body is of a kind that this operation does not read.",
     422: "Another request was sent with this Idempotency-Key.",
     503: "Database or disk are away for a moment; the header Retry-After says when to try again.",
 }
-ONCE = "A text of your own, new for each thing to create: the same request again within 24 hours gets the first answer, and creates nothing."
+ONCE = (
+    "A text of your own, new for each thing to create: the same request again within 24 hours "
+    "gets the first answer, and creates nothing."
+)
 NOT_BLANK = r"^[^\x00]*[^\s\x00][^\x00]*$"
 SAFE = ("GET", "HEAD", "OPTIONS")
 
@@ -35,39 +45,75 @@ class ProblemSerializer(serializers.Serializer):
     type = serializers.CharField(help_text="address of the page that explains `code`")
     title = serializers.CharField(help_text="the status in words")
     status = serializers.IntegerField()
-    detail = serializers.CharField(help_text="what is wrong and what to do, as one sentence for a person")
+    detail = serializers.CharField(
+        help_text="what is wrong and what to do, as one sentence for a person"
+    )
     code = serializers.CharField(help_text="what is wrong, as one word for a program")
-    request = serializers.CharField(allow_blank=True, help_text="under which the server's log speaks of it")
+    request = serializers.CharField(
+        allow_blank=True, help_text="under which the server's log speaks of it"
+    )
     server_time = serializers.DateTimeField()
-    errors = serializers.JSONField(required=False, help_text="with 400: what is wrong with each field")  # type: ignore[assignment]
+    errors = serializers.JSONField(
+        required=False, help_text="with 400: what is wrong with each field"
+    )  # type: ignore[assignment]
 
 
 def problems(*statuses: int) -> dict[Any, OpenApiResponse]:
     """These errors, as `responses` of an operation."""
-    return {(status, CONTENT_TYPE): OpenApiResponse(ProblemSerializer, description=WORDS[status]) for status in statuses}
+    return {
+        (status, CONTENT_TYPE): OpenApiResponse(ProblemSerializer, description=WORDS[status])
+        for status in statuses
+    }
 
 
 class Schema(AutoSchema):
-    """REST_FRAMEWORK's DEFAULT_SCHEMA_CLASS. An operation declares what it answers when all is well; its errors follow from what it is."""
+    """REST_FRAMEWORK's DEFAULT_SCHEMA_CLASS. An operation declares what it answers when all is
+    well; its errors follow from what it is."""
 
     def errors(self) -> list[int]:
         """What this operation can answer otherwise."""
-        reads, changes, repeats = bool(self._get_request_body()), self.method not in SAFE, self._is_repeatable()
+        reads, changes, repeats = (
+            bool(self._get_request_body()),
+            self.method not in SAFE,
+            self._is_repeatable(),
+        )
         asks = any(one["in"] == "query" for one in self._get_parameters())
         named = bool(uritemplate.variables(self.path))
-        possible = {400: reads or asks or repeats, 401: True, 403: True, 404: named, 409: changes, 413: changes, 415: reads, 422: repeats, 503: True}
+        possible = {
+            400: reads or asks or repeats,
+            401: True,
+            403: True,
+            404: named,
+            409: changes,
+            413: changes,
+            415: reads,
+            422: repeats,
+            503: True,
+        }
         return [status for status, can in possible.items() if can]
 
     def map_parsers(self) -> list[str]:
-        """JSON alone where it is read: a form that says the same is for pages, and a client made from three forms would send all of them."""
+        """JSON alone where it is read: a form that says the same is for pages, and a client made
+        from three forms would send all of them."""
         kinds: list[str] = super().map_parsers()
         return ["application/json"] if "application/json" in kinds else kinds
 
-    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+    def _map_serializer_field(
+        self, field: Any, direction: Any, bypass_extensions: bool = False
+    ) -> Any:
         schema = super()._map_serializer_field(field, direction, bypass_extensions)
-        if direction == "request" and getattr(field, "allow_empty", True) is False and schema.get("type") == "array":
+        if (
+            direction == "request"
+            and getattr(field, "allow_empty", True) is False
+            and schema.get("type") == "array"
+        ):
             return {**schema, "minItems": 1}
-        if direction == "request" and isinstance(field, TextField) and not isinstance(field, SlugTextField) and not field.allow_blank:
+        if (
+            direction == "request"
+            and isinstance(field, TextField)
+            and not isinstance(field, SlugTextField)
+            and not field.allow_blank
+        ):
             return {**schema, "pattern": NOT_BLANK}
         return schema
 
@@ -79,21 +125,33 @@ class Schema(AutoSchema):
         return schema
 
     def get_override_parameters(self) -> list[Any]:
-        header = OpenApiParameter(HEADER, {"type": "string", "pattern": f"^{KEY.pattern}$"}, OpenApiParameter.HEADER, description=ONCE)
+        header = OpenApiParameter(
+            HEADER,
+            {"type": "string", "pattern": f"^{KEY.pattern}$"},
+            OpenApiParameter.HEADER,
+            description=ONCE,
+        )
         return [*super().get_override_parameters(), *([header] if self._is_repeatable() else [])]
 
     def _is_repeatable(self) -> bool:
         return bool(getattr(getattr(self.view, self.method.lower(), None), "is_repeatable", False))
 
     def get_operation_id(self) -> str:
-        """What is done with a thing stands after it without a slash, and is not the making of one: jobs_cancel, not jobs_cancel_create."""
+        """What is done with a thing stands after it without a slash, and is not the making of one:
+        jobs_cancel, not jobs_cancel_create."""
         name: str = super().get_operation_id()
         return name if self.path.endswith("/") else name.removesuffix("_create")
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         declared: dict[str, Any] = super()._get_response_bodies(direction)
         for (status, media_type), problem in problems(*self.errors()).items():
-            declared.setdefault(str(status), self._get_response_for_code(problem, str(status), [media_type], direction))
+            declared.setdefault(
+                str(status),
+                self._get_response_for_code(problem, str(status), [media_type], direction),
+            )
         for status in {"201", "202"} & set(declared):
-            declared[status].setdefault("headers", {})["Location"] = {"description": "where what was created, or its job, is", "schema": {"type": "string"}}
+            declared[status].setdefault("headers", {})["Location"] = {
+                "description": "where what was created, or its job, is",
+                "schema": {"type": "string"},
+            }
         return declared

@@ -27,18 +27,44 @@ class CollectionSerializer(ModelBody):
 
 
 class JobSerializer(serializers.ModelSerializer):
-    """state: queued, running, done, failed, cancelled. report: counts, warnings, notes, the first 50 problems, what was made."""
+    """state: queued, running, done, failed, cancelled. report: counts, warnings, notes, the first
+    50 problems, what was made."""
 
-    collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
+    collection: Any = serializers.SlugRelatedField(
+        slug_field="slug", read_only=True, allow_null=True
+    )
     rows_per_second = serializers.SerializerMethodField(allow_null=True)
     bytes_per_second = serializers.SerializerMethodField(allow_null=True)
-    share = serializers.SerializerMethodField(allow_null=True, help_text="0 to 1; null where it is not known")
+    share = serializers.SerializerMethodField(
+        allow_null=True, help_text="0 to 1; null where it is not known"
+    )
 
     class Meta:
         model = Job
         fields = [
-            *["id", "kind", "label", "state", "collection", "progress", "total", "unit", "n_bytes", "share", "rows_per_second"],
-            *["bytes_per_second", "message", "report", "cancel_requested", "attempt", "created_at", "started_at", "finished_at"],
+            *[
+                "id",
+                "kind",
+                "label",
+                "state",
+                "collection",
+                "progress",
+                "total",
+                "unit",
+                "n_bytes",
+                "share",
+                "rows_per_second",
+            ],
+            *[
+                "bytes_per_second",
+                "message",
+                "report",
+                "cancel_requested",
+                "attempt",
+                "created_at",
+                "started_at",
+                "finished_at",
+            ],
         ]
         read_only_fields = fields
 
@@ -60,21 +86,41 @@ class UploadSerializer(serializers.ModelSerializer):
 
 
 class NewUploadSerializer(Body):
-    """One file. mode: inspect (a report only), careful (imports unless a person should decide first), import."""
+    """One file. mode: inspect (a report only), careful (imports unless a person should decide
+    first), import."""
 
     file = serializers.FileField()
     kind = serializers.ChoiceField(choices=Upload.Kind.choices)
     mode = serializers.ChoiceField(choices=MODES, default="careful")
-    tag = TextField(required=False, max_length=200, help_text="run: in place of the tag in the file")
-    order = serializers.ChoiceField(choices=["score", "rank"], required=False, help_text="run: order by score (default) or by the rank column")
-    lenient = serializers.BooleanField(required=False, help_text="run, qrels: extra columns are ignored; runs of three or four columns are taken")
+    tag = TextField(
+        required=False, max_length=200, help_text="run: in place of the tag in the file"
+    )
+    order = serializers.ChoiceField(
+        choices=["score", "rank"],
+        required=False,
+        help_text="run: order by score (default) or by the rank column",
+    )
+    lenient = serializers.BooleanField(
+        required=False,
+        help_text="run, qrels: extra columns are ignored; runs of three or four columns are taken",
+    )
     group = TextField(required=False, max_length=200, help_text="run: who submitted it")
     description = TextField(required=False, max_length=5000, help_text="run")
     submitted_on = serializers.DateField(required=False, help_text="run: its date on leaderboards")
     baseline = serializers.BooleanField(required=False, help_text="run: made by the organisers")
-    name = TextField(required=False, max_length=200, help_text="qrels: in place of the file's name; set: of the pool of its pairs")
-    qrels_kind = serializers.ChoiceField(choices=Qrels.Kind.choices, required=False, help_text="qrels: judged or clicks")
-    click_model = serializers.ChoiceField(choices=["dctr", "raw"], required=False, help_text="qrels of a click log: how clicks become labels")
+    name = TextField(
+        required=False,
+        max_length=200,
+        help_text="qrels: in place of the file's name; set: of the pool of its pairs",
+    )
+    qrels_kind = serializers.ChoiceField(
+        choices=Qrels.Kind.choices, required=False, help_text="qrels: judged or clicks"
+    )
+    click_model = serializers.ChoiceField(
+        choices=["dctr", "raw"],
+        required=False,
+        help_text="qrels of a click log: how clicks become labels",
+    )
     thresholds = serializers.ListField(
         child=serializers.FloatField(min_value=0, max_value=1),
         required=False,
@@ -82,7 +128,15 @@ class NewUploadSerializer(Body):
     )
 
     OPTIONS = {
-        Upload.Kind.RUN: ("tag", "order", "lenient", "group", "description", "submitted_on", "baseline"),
+        Upload.Kind.RUN: (
+            "tag",
+            "order",
+            "lenient",
+            "group",
+            "description",
+            "submitted_on",
+            "baseline",
+        ),
         Upload.Kind.QRELS: ("name", "qrels_kind", "lenient", "click_model", "thresholds"),
         Upload.Kind.SET: ("name",),
     }
@@ -99,16 +153,32 @@ class NewUploadSerializer(Body):
 
 
 class DecisionSerializer(Body):
-    """What a person has decided about a file that waits; without either it is imported as it was brought."""
+    """What a person has decided about a file that waits; without either it is imported as it was
+    brought."""
 
-    kind = serializers.ChoiceField(choices=Upload.Kind.choices, required=False, help_text="import it as this kind of file")
-    tag = TextField(required=False, max_length=200, help_text="run: in place of the tag in the file")
+    kind = serializers.ChoiceField(
+        choices=Upload.Kind.choices, required=False, help_text="import it as this kind of file"
+    )
+    tag = TextField(
+        required=False, max_length=200, help_text="run: in place of the tag in the file"
+    )
 
 
 class TopicSerializer(serializers.ModelSerializer):
     class Meta:
         model = Topic
-        fields = ["topic_id", "text", "description", "narrative", "fields", "position", "proposal", "same_as", "removed_reason", "decided_at"]
+        fields = [
+            "topic_id",
+            "text",
+            "description",
+            "narrative",
+            "fields",
+            "position",
+            "proposal",
+            "same_as",
+            "removed_reason",
+            "decided_at",
+        ]
         read_only_fields = fields
 
 
@@ -123,7 +193,10 @@ class DecisionsSerializer(Body):
     keep = serializers.ListField(child=TextField(), default=list)
     open = serializers.ListField(child=TextField(), default=list)
     reason = TextField(
-        max_length=200, default="", allow_blank=True, help_text="why the topics of `remove` are removed; without: as proposed, or by hand"
+        max_length=200,
+        default="",
+        allow_blank=True,
+        help_text="why the topics of `remove` are removed; without: as proposed, or by hand",
     )
 
 
@@ -132,34 +205,78 @@ class DecidedSerializer(serializers.Serializer):
 
 
 class RunSerializer(ModelBody):
-    """tag: of no other run of the collection. Pools that were built from the run have a new one, too; finished reports and releases keep the old."""
+    """tag: of no other run of the collection. Pools that were built from the run have a new one,
+    too; finished reports and releases keep the old."""
 
     class Meta:
         model = Run
         fields = [
-            *["id", "tag", "group", "description", "submitted_on", "baseline", "source_name", "digest", "n_rows", "n_topics"],
+            *[
+                "id",
+                "tag",
+                "group",
+                "description",
+                "submitted_on",
+                "baseline",
+                "source_name",
+                "digest",
+                "n_rows",
+                "n_topics",
+            ],
             *["max_depth", "warnings", "created_at"],
         ]
-        read_only_fields = ["id", "source_name", "digest", "n_rows", "n_topics", "max_depth", "warnings", "created_at"]
+        read_only_fields = [
+            "id",
+            "source_name",
+            "digest",
+            "n_rows",
+            "n_topics",
+            "max_depth",
+            "warnings",
+            "created_at",
+        ]
 
 
 class QrelsSerializer(serializers.ModelSerializer):
     class Meta:
         model = Qrels
-        fields = ["id", "name", "kind", "source_name", "digest", "n_rows", "n_topics", "grades", "warnings", "created_at"]
+        fields = [
+            "id",
+            "name",
+            "kind",
+            "source_name",
+            "digest",
+            "n_rows",
+            "n_topics",
+            "grades",
+            "warnings",
+            "created_at",
+        ]
         read_only_fields = fields
 
 
 class DocumentFileSerializer(serializers.ModelSerializer):
     class Meta:
         model = DocumentFile
-        fields = ["id", "name", "digest", "n_bytes", "n_documents", "n_empty", "n_long", "n_words", "warnings", "created_at"]
+        fields = [
+            "id",
+            "name",
+            "digest",
+            "n_bytes",
+            "n_documents",
+            "n_empty",
+            "n_long",
+            "n_words",
+            "warnings",
+            "created_at",
+        ]
         read_only_fields = fields
 
 
 class PoolSerializer(serializers.ModelSerializer):
-    """kind: how its pairs were made, which words says; depth is null where a file gave them without ranks.
-    built_at is null while it is being built. source, suggested: the file that named its pairs, and settings that came with it."""
+    """kind: how its pairs were made, which words says; depth is null where a file gave them without
+    ranks. built_at is null while it is being built. source, suggested: the file that named its
+    pairs, and settings that came with it."""
 
     runs: Any = serializers.SlugRelatedField(slug_field="tag", many=True, read_only=True)
     words = serializers.CharField(read_only=True)
@@ -167,25 +284,46 @@ class PoolSerializer(serializers.ModelSerializer):
     class Meta:
         model = Pool
         fields = [
-            *["id", "name", "kind", "words", "depth", "parameters", "seed", "runs", "n_pairs", "by_depth", "coverage", "digest", "missing_documents"],
+            *[
+                "id",
+                "name",
+                "kind",
+                "words",
+                "depth",
+                "parameters",
+                "seed",
+                "runs",
+                "n_pairs",
+                "by_depth",
+                "coverage",
+                "digest",
+                "missing_documents",
+            ],
             *["source", "suggested", "created_at", "built_at", "extended_at"],
         ]
         read_only_fields = fields
 
 
 class NewPoolSerializer(Body):
-    """runs: tags; empty or left out: all runs of the collection. strata, stages (shares of the pool by the end of each): of a sampled pool.
-    machine: for strata by a machine's grades, the frozen judge as campaign/judge.
-    Of an ordered pool: goal, what its batches hold, the pairs that are most likely relevant or of each topic the same share; batch, pairs of each;
-    audit, the share of them that is drawn at random."""
+    """runs: tags; empty or left out: all runs of the collection. strata, stages (shares of the pool
+    by the end of each): of a sampled pool. machine: for strata by a machine's grades, the frozen
+    judge as campaign/judge. Of an ordered pool: goal, what its batches hold, the pairs that are
+    most likely relevant or of each topic the same share; batch, pairs of each; audit, the share of
+    them that is drawn at random."""
 
     kind = serializers.ChoiceField(choices=["depth", "ordered", "sampled"], default="depth")
-    goal = serializers.ChoiceField(choices=[goal.value for goal in Goal], default=Goal.RELEVANT.value)
+    goal = serializers.ChoiceField(
+        choices=[goal.value for goal in Goal], default=Goal.RELEVANT.value
+    )
     batch = serializers.IntegerField(min_value=1, max_value=MOST_IN_BATCH, default=SIZE)
     audit = serializers.FloatField(min_value=0, max_value=MOST_AUDIT, default=AUDIT)
     strata = serializers.ChoiceField(choices=sorted(KINDS_OF_STRATA), default="rank")
     machine = TextField(default="", allow_blank=True, max_length=200)
-    stages = serializers.ListField(child=serializers.FloatField(min_value=0, max_value=1), default=list(USUAL_STAGES), max_length=MOST_STAGES)
+    stages = serializers.ListField(
+        child=serializers.FloatField(min_value=0, max_value=1),
+        default=list(USUAL_STAGES),
+        max_length=MOST_STAGES,
+    )
 
     depth = serializers.IntegerField(min_value=1, max_value=1000, default=10)
     runs = serializers.ListField(child=TextField(), default=list)
@@ -217,7 +355,18 @@ class EntrySerializer(serializers.ModelSerializer):
 
     class Meta:
         model = PoolEntry
-        fields = ["topic", "docno", "best_rank", "priority", "everyone", "position", "contributions", "has_text", "stage", "entered"]
+        fields = [
+            "topic",
+            "docno",
+            "best_rank",
+            "priority",
+            "everyone",
+            "position",
+            "contributions",
+            "has_text",
+            "stage",
+            "entered",
+        ]
         read_only_fields = fields
 
     def get_has_text(self, entry: PoolEntry) -> bool:

@@ -49,7 +49,8 @@ def refusal(error: Refused) -> APIException:
     return malformed(str(error)) if isinstance(error, Malformed) else Conflict(str(error))
 
 
-# No docstrings on the views that need none: they would be the descriptions in the API's documentation.
+# No docstrings on the views that need none: they would be the descriptions in the API's
+# documentation.
 class Door(GenericAPIView):
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(refusal(exc) if isinstance(exc, Refused) else exc)
@@ -74,7 +75,11 @@ class Door(GenericAPIView):
 def accepted(job: Job) -> Response:
     """202 with a job, which the worker is told of."""
     tasks.send(job)
-    return Response(shapes.JobSerializer(job).data, status=status.HTTP_202_ACCEPTED, headers={"Location": reverse("api-job", args=[job.pk])})
+    return Response(
+        shapes.JobSerializer(job).data,
+        status=status.HTTP_202_ACCEPTED,
+        headers={"Location": reverse("api-job", args=[job.pk])},
+    )
 
 
 class Collections(Door):
@@ -92,7 +97,9 @@ class Collections(Door):
         user = permissions.creating(request)
         made = collections.create_collection(user=user, **self.read(request).validated_data)
         location = {"Location": reverse("api-collection", args=[made.slug])}
-        return Response(shapes.CollectionSerializer(made).data, status=status.HTTP_201_CREATED, headers=location)
+        return Response(
+            shapes.CollectionSerializer(made).data, status=status.HTTP_201_CREATED, headers=location
+        )
 
 
 class OneCollection(Door):
@@ -105,9 +112,16 @@ class OneCollection(Door):
         collection = self.collection(slug)
         serializer = shapes.CollectionSerializer(collection, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        given: dict[str, Any] = {name: getattr(collection, name) for name in ("name", "description", "n_documents", "text_format")}
-        given.update({name: value for name, value in serializer.validated_data.items() if name in given})
-        return Response(shapes.CollectionSerializer(collections.describe_collection(collection, **given)).data)
+        given: dict[str, Any] = {
+            name: getattr(collection, name)
+            for name in ("name", "description", "n_documents", "text_format")
+        }
+        given.update(
+            {name: value for name, value in serializer.validated_data.items() if name in given}
+        )
+        return Response(
+            shapes.CollectionSerializer(collections.describe_collection(collection, **given)).data
+        )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
@@ -133,27 +147,46 @@ class Uploads(Door):
     def get(self, request: Request, slug: str) -> Response:
         return self.pages(uploads.waiting_uploads(self.collection(slug)), shapes.UploadSerializer)
 
-    @extend_schema(request={"multipart/form-data": shapes.NewUploadSerializer}, responses={202: shapes.JobSerializer})
+    @extend_schema(
+        request={"multipart/form-data": shapes.NewUploadSerializer},
+        responses={202: shapes.JobSerializer},
+    )
     @repeatable
     def post(self, request: Request, slug: str) -> Response:
         collection = self.collection(slug)
         body = self.read(request)
         file = body.validated_data["file"]
-        kept = uploads.receive(collection, kind=body.validated_data["kind"], file=file, name=file.name, user=request.user)
-        return self.accepted(uploads.ask_for_import(kept, mode=body.validated_data["mode"], options=body.options(), user=request.user))
+        kept = uploads.receive(
+            collection,
+            kind=body.validated_data["kind"],
+            file=file,
+            name=file.name,
+            user=request.user,
+        )
+        return self.accepted(
+            uploads.ask_for_import(
+                kept, mode=body.validated_data["mode"], options=body.options(), user=request.user
+            )
+        )
 
 
 class OneUpload(Door):
     serializer_class = shapes.UploadSerializer
 
-    @extend_schema(operation_id="collections_uploads_import", request=shapes.DecisionSerializer, responses={202: shapes.JobSerializer})
+    @extend_schema(
+        operation_id="collections_uploads_import",
+        request=shapes.DecisionSerializer,
+        responses={202: shapes.JobSerializer},
+    )
     @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Import a file that waits: as it is, as another kind, or (a run) under another tag."""
         upload = permissions.found_or_404(self.collection(slug).uploads, pk=pk)
         body = shapes.DecisionSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return self.accepted(uploads.import_as_decided(upload, user=request.user, **body.validated_data))
+        return self.accepted(
+            uploads.import_as_decided(upload, user=request.user, **body.validated_data)
+        )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
@@ -184,7 +217,11 @@ class TopicCheck(Door):
     @repeatable
     def post(self, request: Request, slug: str) -> Response:
         collection = self.collection(slug)
-        return self.accepted(topics.ask_for_check(collection, level=self.read(request).validated_data["level"], user=request.user))
+        return self.accepted(
+            topics.ask_for_check(
+                collection, level=self.read(request).validated_data["level"], user=request.user
+            )
+        )
 
 
 class TopicDecisions(Door):
@@ -194,13 +231,26 @@ class TopicDecisions(Door):
     def post(self, request: Request, slug: str) -> Response:
         collection = self.collection(slug)
         given = self.read(request).validated_data
-        wanted = {topic_id: decision for decision in ("remove", "keep", "open") for topic_id in given[decision]}
-        rows = dict(collection.topics.filter(topic_id__in=list(wanted)).values_list("topic_id", "pk"))
+        wanted = {
+            topic_id: decision
+            for decision in ("remove", "keep", "open")
+            for topic_id in given[decision]
+        }
+        rows = dict(
+            collection.topics.filter(topic_id__in=list(wanted)).values_list("topic_id", "pk")
+        )
         unknown = sorted(set(wanted) - set(rows))
         if unknown:
-            raise Refused(f"{counted(len(unknown), 'topic', 'is', 'are')} not in the collection: {', '.join(unknown[:5])}")
+            raise Refused(
+                f"{counted(len(unknown), 'topic', 'is', 'are')} not in the collection: {', '.join(unknown[:5])}"
+            )
         decisions = {rows[topic_id]: decision for topic_id, decision in wanted.items()}
-        changed = topics.decide(collection, decisions, user=request.user, reasons=dict.fromkeys(decisions, given["reason"]))
+        changed = topics.decide(
+            collection,
+            decisions,
+            user=request.user,
+            reasons=dict.fromkeys(decisions, given["reason"]),
+        )
         return Response({"changed": changed})
 
 
@@ -219,7 +269,9 @@ class OneRun(Door):
     serializer_class = shapes.RunSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(shapes.RunSerializer(permissions.found_or_404(self.collection(slug).runs, pk=pk)).data)
+        return Response(
+            shapes.RunSerializer(permissions.found_or_404(self.collection(slug).runs, pk=pk)).data
+        )
 
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         run = permissions.found_or_404(self.collection(slug).runs, pk=pk)
@@ -228,7 +280,9 @@ class OneRun(Door):
         names = ("group", "description", "submitted_on", "baseline")
         given = {name: serializer.validated_data.get(name, getattr(run, name)) for name in names}
         with transaction.atomic():
-            renamed = rename_run(run, serializer.validated_data.get("tag", run.tag), user=request.user)
+            renamed = rename_run(
+                run, serializer.validated_data.get("tag", run.tag), user=request.user
+            )
             return Response(shapes.RunSerializer(describe_run(renamed, **given)).data)
 
     @extend_schema(responses={204: None})
@@ -252,7 +306,11 @@ class OneQrels(Door):
     serializer_class = shapes.QrelsSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(shapes.QrelsSerializer(permissions.found_or_404(self.collection(slug).qrels, pk=pk)).data)
+        return Response(
+            shapes.QrelsSerializer(
+                permissions.found_or_404(self.collection(slug).qrels, pk=pk)
+            ).data
+        )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
@@ -289,7 +347,9 @@ class Pools(Door):
 
     @extend_schema(responses=shapes.PoolSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        return self.pages(self.collection(slug).pools.prefetch_related("runs"), shapes.PoolSerializer)
+        return self.pages(
+            self.collection(slug).pools.prefetch_related("runs"), shapes.PoolSerializer
+        )
 
     @extend_schema(responses={202: shapes.JobSerializer})
     @repeatable
@@ -298,12 +358,20 @@ class Pools(Door):
         given = dict(self.read(request).validated_data)
         tags = given.pop("runs")
         runs = runs_by_tag(collection, tags) if tags else list(collection.runs.all())
-        making = parameters_of(given.pop("kind"), **{name: given.pop(name) for name in MAKING}, of=collection, user=request.user)
-        return self.accepted(self.ask(collection, runs=runs, user=request.user, making=making, **given))
+        making = parameters_of(
+            given.pop("kind"),
+            **{name: given.pop(name) for name in MAKING},
+            of=collection,
+            user=request.user,
+        )
+        return self.accepted(
+            self.ask(collection, runs=runs, user=request.user, making=making, **given)
+        )
 
 
 class PoolPreview(Pools):
-    """What a pool would hold: the job's report has pairs per depth, overlap and unique contributions."""
+    """What a pool would hold: the job's report has pairs per depth, overlap and unique
+    contributions."""
 
     http_method_names = ["post", "options"]
     ask = staticmethod(pool_preview.ask_for_preview)
@@ -313,7 +381,9 @@ class OnePool(Door):
     serializer_class = shapes.PoolSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(shapes.PoolSerializer(permissions.found_or_404(self.collection(slug).pools, pk=pk)).data)
+        return Response(
+            shapes.PoolSerializer(permissions.found_or_404(self.collection(slug).pools, pk=pk)).data
+        )
 
     @extend_schema(request=shapes.RenamePoolSerializer)
     def patch(self, request: Request, slug: str, pk: int) -> Response:
@@ -337,7 +407,9 @@ class ExtendPool(Door):
         pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
         given = self.read(request).validated_data
         runs = runs_by_tag(pool.collection, given["runs"])
-        return self.accepted(pools.ask_to_extend(pool, runs=runs, depth=given.get("depth"), user=request.user))
+        return self.accepted(
+            pools.ask_to_extend(pool, runs=runs, depth=given.get("depth"), user=request.user)
+        )
 
 
 class DrawStage(Door):
@@ -346,9 +418,14 @@ class DrawStage(Door):
     @extend_schema(responses={202: shapes.JobSerializer})
     @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """The job that draws a sampled pool on. What was drawn stays, and campaigns take the new pairs up."""
+        """The job that draws a sampled pool on. What was drawn stays, and campaigns take the new
+        pairs up."""
         pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
-        return self.accepted(sampling.ask_for_stage(pool, self.read(request).validated_data["share"], user=request.user))
+        return self.accepted(
+            sampling.ask_for_stage(
+                pool, self.read(request).validated_data["share"], user=request.user
+            )
+        )
 
 
 class PlanBatch(Door):
@@ -358,8 +435,13 @@ class PlanBatch(Door):
     @extend_schema(request=None, responses={202: shapes.JobSerializer})
     @repeatable
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """The job that plans the next batch of an ordered pool now, which else happens by itself when few of its pairs wait."""
-        return self.accepted(ordering.ask_for_batch(permissions.found_or_404(self.collection(slug).pools, pk=pk), user=request.user))
+        """The job that plans the next batch of an ordered pool now, which else happens by itself
+        when few of its pairs wait."""
+        return self.accepted(
+            ordering.ask_for_batch(
+                permissions.found_or_404(self.collection(slug).pools, pk=pk), user=request.user
+            )
+        )
 
 
 class Entries(Door):
@@ -368,11 +450,18 @@ class Entries(Door):
     serializer_class = shapes.EntrySerializer
     queryset = PoolEntry.objects.none()
     orders = ("position", "docno", "best_rank", "priority")
-    filters = (Filter("topic", "topic__topic_id"), Filter("docno"), yes_or_no("has_text", Q(document__isnull=False)))
+    filters = (
+        Filter("topic", "topic__topic_id"),
+        Filter("docno"),
+        yes_or_no("has_text", Q(document__isnull=False)),
+    )
 
     @extend_schema(responses=shapes.EntrySerializer(many=True))
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return self.pages(pool_selectors.entries(permissions.found_or_404(self.collection(slug).pools, pk=pk)), shapes.EntrySerializer)
+        return self.pages(
+            pool_selectors.entries(permissions.found_or_404(self.collection(slug).pools, pk=pk)),
+            shapes.EntrySerializer,
+        )
 
 
 class PoolTable(Door):
@@ -382,23 +471,33 @@ class PoolTable(Door):
     @extend_schema(
         operation_id="collections_pools_table",
         responses={
-            (200, "text/tab-separated-values"): OpenApiResponse(OpenApiTypes.STR, description="topic, document, best_rank, priority, runs")
+            (200, "text/tab-separated-values"): OpenApiResponse(
+                OpenApiTypes.STR, description="topic, document, best_rank, priority, runs"
+            )
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> StreamingHttpResponse:
         pool = permissions.found_or_404(self.collection(slug).pools, pk=pk)
-        return StreamingHttpResponse(pool_selectors.table(pool), content_type="text/tab-separated-values; charset=utf-8")
+        return StreamingHttpResponse(
+            pool_selectors.table(pool), content_type="text/tab-separated-values; charset=utf-8"
+        )
 
 
 class Jobs(Door):
     serializer_class = shapes.JobSerializer
     queryset = Job.objects.none()
     orders = ("created_at", "started_at", "finished_at")
-    filters = (one_of("state", Job.State.values), Filter("kind"), Filter("collection", "collection__slug"))
+    filters = (
+        one_of("state", Job.State.values),
+        Filter("kind"),
+        Filter("collection", "collection__slug"),
+    )
 
     @extend_schema(responses=shapes.JobSerializer(many=True))
     def get(self, request: Request) -> Response:
-        my_jobs: QuerySet[Job] = permissions.my_jobs(request).select_related("collection").distinct()
+        my_jobs: QuerySet[Job] = (
+            permissions.my_jobs(request).select_related("collection").distinct()
+        )
         return self.pages(my_jobs, shapes.JobSerializer)
 
 

@@ -1,11 +1,13 @@
-"""Planned batches of an ordered pool: relevant pairs first, audit pairs mixed in (SAMPLING 2.1, 2.3, 3.5; ours).
+"""Planned batches of an ordered pool: relevant pairs first, audit pairs mixed in (SAMPLING 2.1,
+2.3, 3.5; ours).
 
     plan = OrderedPool.of(pool)
-    batch = plan.batch(labels, handed, stage=0, seed=7)       which pairs come next, in which order, which of them by chance
+    batch = plan.batch(labels, handed, stage=0, seed=7)       which pairs come next, in which order,
+    which of them by chance
 
-A batch is planned, not a next document: annotators calibrate on what they see, so within a batch topics come in random order and
-pairs in random order within their topic, and a share of the batch is drawn at random from all that is left.
-"""
+A batch is planned, not a next document: annotators calibrate on what they see, so within a batch
+topics come in random order and pairs in random order within their topic, and a share of the batch
+is drawn at random from all that is left."""
 
 from __future__ import annotations
 
@@ -35,11 +37,11 @@ class Goal(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """rows: int64 (n), the pool's rows in the order in which they are handed out. audit: bool (n), drawn at random.
+    """rows: int64 (n), the pool's rows in the order in which they are handed out. audit: bool (n),
+    drawn at random.
 
-    n_left: pairs that had not been handed out when the batch was planned: the stratum of which the audit pairs are a sample.
-    by_model: False at the start, while reciprocal rank fusion orders.
-    """
+    n_left: pairs that had not been handed out when the batch was planned: the stratum of which the
+    audit pairs are a sample. by_model: False at the start, while reciprocal rank fusion orders."""
 
     rows: Ints
     audit: Flags
@@ -49,7 +51,8 @@ class Batch:
 
 @dataclass(eq=False)
 class OrderedPool:
-    """A pool with the features of its pairs. Labels and flags are arrays in the order of the pool's rows."""
+    """A pool with the features of its pairs. Labels and flags are arrays in the order of the pool's
+    rows."""
 
     features: RankFeatures
     last: Fit | None = field(default=None)
@@ -60,13 +63,21 @@ class OrderedPool:
         return cls(rank_features_of(pool))
 
     def batch(
-        self, labels: Floats, handed: Flags, *, stage: int, seed: int, size: int = SIZE, audit: float = AUDIT, goal: Goal = Goal.RELEVANT
+        self,
+        labels: Floats,
+        handed: Flags,
+        *,
+        stage: int,
+        seed: int,
+        size: int = SIZE,
+        audit: float = AUDIT,
+        goal: Goal = Goal.RELEVANT,
     ) -> Batch:
         """The next `size` pairs (more at the start where there are more topics, fewer at the end).
 
-        labels: float64 (n_pairs): 1 relevant, 0 not, NaN where there is no label, also where nobody could judge. handed: bool
-        (n_pairs), pairs handed out before. The same labels, stage and seed give the same batch on every machine.
-        """
+        labels: float64 (n_pairs): 1 relevant, 0 not, NaN where there is no label, also where nobody
+        could judge. handed: bool (n_pairs), pairs handed out before. The same labels, stage and
+        seed give the same batch on every machine."""
         features = self.features
         own, given = labels[features.rows], handed[features.rows]
         chance = np.random.default_rng([seed, stage])
@@ -91,7 +102,8 @@ class OrderedPool:
 
 
 def _ranked_within(features: RankFeatures, value: Floats, given: Flags) -> tuple[Ints, Ints]:
-    """Free pairs by topic, best first, ties by document; and each one's place in its topic from 0."""
+    """Free pairs by topic, best first, ties by document; and each one's place in its topic from
+    0."""
     free = np.flatnonzero(~given)
     free = free[np.lexsort((free, -value[free], features.topic[free]))]
     counts = np.bincount(features.topic[free], minlength=features.n_topics)
@@ -105,12 +117,15 @@ def _even_start(features: RankFeatures, value: Floats, given: Flags, room: int) 
 
 
 def _equal_shares(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
-    """So many of each topic that all have had nearly the same share of their pairs: each step goes to the topic that is furthest behind."""
+    """So many of each topic that all have had nearly the same share of their pairs: each step goes
+    to the topic that is furthest behind."""
     free, place = _ranked_within(features, value, given)
     sizes = np.bincount(features.topic, minlength=features.n_topics)
     had = np.bincount(features.topic[given], minlength=features.n_topics)
     topic = features.topic[free]
-    share = (had[topic] + place + 0.5) / sizes[topic]  # the middle of the step: small topics neither lead nor lag
+    share = (had[topic] + place + 0.5) / sizes[
+        topic
+    ]  # the middle of the step: small topics neither lead nor lag
     return free[np.lexsort((free, share))[:room]]
 
 

@@ -1,8 +1,9 @@
-"""Runs and qrels as columns: the one form in which they travel between readers, storage and numbers.
+"""Runs and qrels as columns: the one form in which they travel between readers, storage and
+numbers.
 
-Document ids are fixed-width bytes (numpy dtype S, UTF-8), whose order is the byte order that trec_eval's string
-comparison has. Rows are grouped by topic; `topics[i]` owns rows `offsets[i]:offsets[i + 1]`.
-"""
+Document ids are fixed-width bytes (numpy dtype S, UTF-8), whose order is the byte order that
+trec_eval's string comparison has. Rows are grouped by topic; `topics[i]` owns rows
+`offsets[i]:offsets[i + 1]`."""
 
 from __future__ import annotations
 
@@ -16,12 +17,10 @@ from numpy.typing import NDArray
 class RunColumns:
     """One system's rankings.
 
-    topics: n_topics distinct ids in order of first appearance in the file.
-    offsets: int64 (n_topics + 1).
-    documents: S (n_rows), within a topic in trec_eval's order: score descending, ties by id descending.
-    scores: float64 (n_rows), finite.
-    ranks: int32 (n_rows), the rank column of the file as it stood (used only on request and for warnings); -1 if none.
-    """
+    topics: n_topics distinct ids in order of first appearance in the file. offsets: int64 (n_topics
+    + 1). documents: S (n_rows), within a topic in trec_eval's order: score descending, ties by id
+    descending. scores: float64 (n_rows), finite. ranks: int32 (n_rows), the rank column of the file
+    as it stood (used only on request and for warnings); -1 if none."""
 
     tag: str
     topics: list[str]
@@ -73,11 +72,10 @@ class QrelsColumns:
 class JudgementColumns:
     """Judgements of annotators, one row each, in the order of the file.
 
-    topics, documents, annotators: distinct ids in order of first appearance.
-    topic, document, annotator: int32 (n), index into these lists. grade: int16 (n).
-    seconds: float64 (n), NaN where the file has no time. judged_at: float64 (n), seconds since 1970 UTC, NaN where missing.
-    excluded, gold: bool (n). lines: int64 (n), line of the file.
-    """
+    topics, documents, annotators: distinct ids in order of first appearance. topic, document,
+    annotator: int32 (n), index into these lists. grade: int16 (n). seconds: float64 (n), NaN where
+    the file has no time. judged_at: float64 (n), seconds since 1970 UTC, NaN where missing.
+    excluded, gold: bool (n). lines: int64 (n), line of the file."""
 
     topics: list[str]
     documents: list[str]

@@ -8,17 +8,22 @@ HYPHEN = re.compile(r"(?<![^\s(\[])-(?=\.?\d)")
 
 
 def with_minus(text: str) -> str:
-    """Numbers below zero as people read them, with the sign that is as wide as a plus and that is read aloud. Never for files: their numbers have a hyphen."""
+    """Numbers below zero as people read them, with the sign that is as wide as a plus and that is
+    read aloud. Never for files: their numbers have a hyphen."""
     return HYPHEN.sub("−", text)
 
 
 def counted(n: int, noun: str, one: str = "", many: str = "", *, plural: str = "") -> str:
-    """`1 run`, `1,200 runs`; with a verb in both forms `1 run is`, `2 runs are`. plural: of a noun that takes more than an s."""
+    """`1 run`, `1,200 runs`; with a verb in both forms `1 run is`, `2 runs are`. plural: of a noun
+    that takes more than an s."""
     return _said(n, n, f"{n:,}", noun, one, many, plural)
 
 
-def part_of(n: int, whole: int, noun: str, one: str = "", many: str = "", *, plural: str = "") -> str:
-    """`1 of 3 runs is`, `0 of 1 run are`, `2 of 3 runs are`: the noun follows the whole, the verb the part."""
+def part_of(
+    n: int, whole: int, noun: str, one: str = "", many: str = "", *, plural: str = ""
+) -> str:
+    """`1 of 3 runs is`, `0 of 1 run are`, `2 of 3 runs are`: the noun follows the whole, the verb
+    the part."""
     return _said(n, whole, f"{n:,} of {whole:,}", noun, one, many, plural)
 
 

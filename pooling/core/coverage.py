@@ -16,7 +16,8 @@ def unique_pairs(pool: PooledPairs) -> NDArray[np.int64]:
 
 
 def shared_pairs(pool: PooledPairs) -> NDArray[np.int64]:
-    """Pairs that two runs have in common; on the diagonal the pairs of each. -> int64 (n_runs, n_runs)"""
+    """Pairs that two runs have in common; on the diagonal the pairs of each. -> int64 (n_runs,
+    n_runs)"""
     contributed = (pool.ranks > 0).astype(np.float32)
     shared = np.zeros((contributed.shape[1],) * 2)
     for begin in range(0, len(contributed), 1 << 16):
@@ -26,7 +27,8 @@ def shared_pairs(pool: PooledPairs) -> NDArray[np.int64]:
 
 
 def overlap(pool: PooledPairs) -> NDArray[np.float64]:
-    """Row A, column B: pairs of both / pairs of A; NaN where A contributed none. -> float64 (n_runs, n_runs)"""
+    """Row A, column B: pairs of both / pairs of A; NaN where A contributed none. -> float64
+    (n_runs, n_runs)"""
     shared = shared_pairs(pool)
     own = np.diagonal(shared).astype(np.float64)[:, None]
     return np.divide(shared, own, out=np.full(shared.shape, np.nan), where=own > 0)

@@ -1,8 +1,10 @@
-"""Documents that say what should be there: tables of keys, what is wrong with one, and how it differs from what is there.
+"""Documents that say what should be there: tables of keys, what is wrong with one, and how it
+differs from what is there.
 
-    values, mistakes = read_table(said, KEYS, ("campaign",))
-    differences({"name": "A"}, {"name": "B"}, KEYS, "campaign")     -> [Change("campaign", "name", "A", "B", "name: “A” → “B”")]
-    line_of(text, ("campaign", "people", 2, "role"))                -> the line of a TOML file
+values, mistakes = read_table(said, KEYS, ("campaign",))
+differences({"name": "A"}, {"name": "B"}, KEYS, "campaign")     -> [Change("campaign", "name", "A",
+"B", "name: “A” → “B”")]
+line_of(text, ("campaign", "people", 2, "role"))                -> the line of a TOML file
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ LONGEST_WORDS = 60
 
 @dataclass(frozen=True)
 class Key:
-    """kind: text, whole, number, flag, moment, day, texts, numbers, file, files, rows. none: what is written where there is no value (0 or "").
-    row: the keys of a row, by `identity` of which rows are told apart. whole: rows that the document lacks are taken away."""
+    """kind: text, whole, number, flag, moment, day, texts, numbers, file, files, rows. none: what
+    is written where there is no value (0 or ""). row: the keys of a row, by `identity` of which
+    rows are told apart. whole: rows that the document lacks are taken away."""
 
     name: str
     kind: str
@@ -46,7 +49,8 @@ class Mistake(NamedTuple):
 
 
 class Change(NamedTuple):
-    """table: collection, pool or campaign. before is None where there was nothing, after where nothing stays. words: for a person."""
+    """table: collection, pool or campaign. before is None where there was nothing, after where
+    nothing stays. words: for a person."""
 
     table: str
     name: str
@@ -55,7 +59,9 @@ class Change(NamedTuple):
     words: str
 
 
-def read_table(said: Any, keys: Sequence[Key], path: Path, *, with_defaults: bool = False) -> tuple[dict[str, Any], list[Mistake]]:
+def read_table(
+    said: Any, keys: Sequence[Key], path: Path, *, with_defaults: bool = False
+) -> tuple[dict[str, Any], list[Mistake]]:
     """The values of the keys that were given (of a row: of all), and what is wrong."""
     if not isinstance(said, Mapping):
         return {}, [Mistake(path, f"{path[-1]} is no table", "key = value")]
@@ -65,13 +71,23 @@ def read_table(said: Any, keys: Sequence[Key], path: Path, *, with_defaults: boo
     for name, value in said.items():
         if name not in known:
             near = get_close_matches(str(name), known, 1)
-            mistakes.append(Mistake((*path, name), f"unknown key {str(name)[:60]!r}", f"{near[0]!r}" if near else f"one of {', '.join(known)}"))
+            mistakes.append(
+                Mistake(
+                    (*path, name),
+                    f"unknown key {str(name)[:60]!r}",
+                    f"{near[0]!r}" if near else f"one of {', '.join(known)}",
+                )
+            )
             continue
         try:
             values[name] = value_of(known[name], value, (*path, name))
         except WrongValue as error:
             mistakes += error.mistakes
-    mistakes += [Mistake(path, f"no key {key.name}", f"{key.name} = ...") for key in keys if key.required and key.name not in said]
+    mistakes += [
+        Mistake(path, f"no key {key.name}", f"{key.name} = ...")
+        for key in keys
+        if key.required and key.name not in said
+    ]
     return values, mistakes
 
 
@@ -83,13 +99,17 @@ class WrongValue(Exception):
 
 def value_of(key: Key, value: Any, path: Path) -> Any:
     """The value as Python has it; None where there is none. Raises WrongValue."""
-    if key.none is not None and (value is None or (type(value) is type(key.none) and value == key.none)):
+    if key.none is not None and (
+        value is None or (type(value) is type(key.none) and value == key.none)
+    ):
         return None
     expected = EXPECTED[key.kind]
     if key.kind == "rows":
         return rows_of(key, value, path)
     if key.kind in ("texts", "files"):
-        if not isinstance(value, list) or not all(isinstance(one, str) and one and "\0" not in one for one in value):
+        if not isinstance(value, list) or not all(
+            isinstance(one, str) and one and "\0" not in one for one in value
+        ):
             raise WrongValue([Mistake(path, f"{key.name} is no list of texts", expected)])
         return list(value)
     if key.kind == "numbers":
@@ -103,15 +123,24 @@ def value_of(key: Key, value: Any, path: Path) -> Any:
     if key.required and converted == "":
         raise WrongValue([Mistake(path, f"{key.name} is empty", expected)])
     if key.choices and converted not in key.choices:
-        raise WrongValue([Mistake(path, f"{key.name} = {converted!r}", f"one of {', '.join(key.choices)}")])
-    if isinstance(converted, (int, float)) and ((key.least is not None and converted < key.least) or (key.most is not None and converted > key.most)):
+        raise WrongValue(
+            [Mistake(path, f"{key.name} = {converted!r}", f"one of {', '.join(key.choices)}")]
+        )
+    if isinstance(converted, (int, float)) and (
+        (key.least is not None and converted < key.least)
+        or (key.most is not None and converted > key.most)
+    ):
         raise WrongValue([Mistake(path, f"{key.name} = {converted}", bounds(key))])
     return converted
 
 
 def bounds(key: Key) -> str:
     limits = (("at least", key.least), ("at most", key.most))
-    return " and ".join(f"{word} {int(value) if value == int(value) else value:,}" for word, value in limits if value is not None)
+    return " and ".join(
+        f"{word} {int(value) if value == int(value) else value:,}"
+        for word, value in limits
+        if value is not None
+    )
 
 
 def rows_of(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
@@ -127,7 +156,9 @@ def rows_of(key: Key, value: Any, path: Path) -> list[dict[str, Any]]:
             continue  # what is no table has no identity
         identity = identity_of(key, values)
         if identity in first and key.identity:
-            mistakes.append(Mistake((*path, number), f"{shown_row(key, values)} again", "each once"))
+            mistakes.append(
+                Mistake((*path, number), f"{shown_row(key, values)} again", "each once")
+            )
         first.setdefault(identity, number)
     if mistakes:
         raise WrongValue(mistakes)
@@ -139,14 +170,22 @@ def identity_of(key: Key, row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def shown_row(key: Key, row: Mapping[str, Any]) -> str:
-    return " ".join(str(row[name]) for name in (key.identity or (key.row[0].name,)) if row[name] not in (None, ""))
+    return " ".join(
+        str(row[name])
+        for name in (key.identity or (key.row[0].name,))
+        if row[name] not in (None, "")
+    )
 
 
 def a_moment(value: Any) -> datetime | None:
     """With its zone, to the second of UTC; text is ISO 8601."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-        return moment.astimezone(UTC) if isinstance(moment, datetime) and moment.tzinfo is not None else None
+        return (
+            moment.astimezone(UTC)
+            if isinstance(moment, datetime) and moment.tzinfo is not None
+            else None
+        )
     except (ValueError, OverflowError):
         return None
 
@@ -160,7 +199,11 @@ def a_day(value: Any) -> date | None:
 
 
 def a_whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+        else None
+    )
 
 
 def a_number(value: Any) -> float | None:
@@ -173,26 +216,49 @@ def a_text(value: Any) -> str | None:
 
 
 SIMPLE = {
-    "text": a_text, "file": a_text, "whole": a_whole, "number": a_number, "moment": a_moment, "day": a_day,
+    "text": a_text,
+    "file": a_text,
+    "whole": a_whole,
+    "number": a_number,
+    "moment": a_moment,
+    "day": a_day,
     "flag": lambda value: value if isinstance(value, bool) else None,
-}  # fmt: skip
+}
 EXPECTED = {
-    "text": "text between quotation marks", "file": "the path of a file", "whole": "a whole number", "number": "a number", "flag": "true or false",
-    "moment": "a moment with its zone, such as 2026-12-01T18:00:00+01:00", "day": "a day, such as 2026-12-01",
-    "texts": '["one", "two"]', "numbers": "[0.1, 0.2]", "files": '["a.jsonl", "b.jsonl"]', "rows": "[[...]] tables, or a list of { key = value }",
-}  # fmt: skip
+    "text": "text between quotation marks",
+    "file": "the path of a file",
+    "whole": "a whole number",
+    "number": "a number",
+    "flag": "true or false",
+    "moment": "a moment with its zone, such as 2026-12-01T18:00:00+01:00",
+    "day": "a day, such as 2026-12-01",
+    "texts": '["one", "two"]',
+    "numbers": "[0.1, 0.2]",
+    "files": '["a.jsonl", "b.jsonl"]',
+    "rows": "[[...]] tables, or a list of { key = value }",
+}
 
 
-def plain_table(values: Mapping[str, Any], keys: Sequence[Key], *, as_text: bool = False) -> dict[str, Any]:
-    """The values as a document writes them, in the order of the keys: no None, and of rows nothing that is the default.
-    as_text: moments and days as ISO 8601, and null for what is not there, for JSON."""
+def plain_table(
+    values: Mapping[str, Any], keys: Sequence[Key], *, as_text: bool = False
+) -> dict[str, Any]:
+    """The values as a document writes them, in the order of the keys: no None, and of rows nothing
+    that is the default. as_text: moments and days as ISO 8601, and null for what is not there, for
+    JSON."""
     written: dict[str, Any] = {}
     for key in keys:
         if key.name not in values:
             continue
         value = values[key.name]
         if key.kind == "rows":
-            rows = [{k.name: row[k.name] for k in key.row if k.name in row and (k.required or row[k.name] != k.default)} for row in value]
+            rows = [
+                {
+                    k.name: row[k.name]
+                    for k in key.row
+                    if k.name in row and (k.required or row[k.name] != k.default)
+                }
+                for row in value
+            ]
             written[key.name] = [plain_table(row, key.row, as_text=as_text) for row in rows]
         elif value is None:
             if key.none is not None:
@@ -204,8 +270,11 @@ def plain_table(values: Mapping[str, Any], keys: Sequence[Key], *, as_text: bool
     return written
 
 
-def differences(before: Mapping[str, Any], wanted: Mapping[str, Any], keys: Iterable[Key], table: str) -> list[Change]:
-    """What would change for `wanted` to hold, in the order of the keys. What `wanted` does not name stays as it is."""
+def differences(
+    before: Mapping[str, Any], wanted: Mapping[str, Any], keys: Iterable[Key], table: str
+) -> list[Change]:
+    """What would change for `wanted` to hold, in the order of the keys. What `wanted` does not name
+    stays as it is."""
     changes: list[Change] = []
     for key in keys:
         if key.name not in wanted or before.get(key.name) == wanted[key.name]:
@@ -216,11 +285,15 @@ def differences(before: Mapping[str, Any], wanted: Mapping[str, Any], keys: Iter
             changes += row_changes(key, before.get(key.name) or [], wanted[key.name], table)
         else:
             was, now = before.get(key.name), wanted[key.name]
-            changes.append(Change(table, key.name, was, now, f"{key.name}: {in_words(was)} → {in_words(now)}"))
+            changes.append(
+                Change(table, key.name, was, now, f"{key.name}: {in_words(was)} → {in_words(now)}")
+            )
     return changes
 
 
-def row_changes(key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]], table: str) -> list[Change]:
+def row_changes(
+    key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]], table: str
+) -> list[Change]:
     """By row. Rows that are only in another order are no change."""
     row_of = {identity_of(key, row): row for row in before}
     changes = []
@@ -230,15 +303,29 @@ def row_changes(key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[
             continue
         called = f"{key.name}: {shown_row(key, row)}"
         if old is None:
-            told = [f"{k.name} {in_words(row[k.name])}" for k in key.row if k.name not in key.identity and row[k.name] != k.default]
+            told = [
+                f"{k.name} {in_words(row[k.name])}"
+                for k in key.row
+                if k.name not in key.identity and row[k.name] != k.default
+            ]
             words = f"{called}: new" + (f" ({', '.join(told)})" if told else "")
         else:
-            words = called + ": " + ", ".join(f"{name} {in_words(old.get(name))} → {in_words(row[name])}" for name in row if old.get(name) != row[name])
+            words = (
+                called
+                + ": "
+                + ", ".join(
+                    f"{name} {in_words(old.get(name))} → {in_words(row[name])}"
+                    for name in row
+                    if old.get(name) != row[name]
+                )
+            )
         changes.append(Change(table, key.name, old, row, words))
     if key.whole:
         kept = {identity_of(key, row) for row in wanted}
         changes += [
-            Change(table, key.name, row, None, f"{key.name}: {shown_row(key, row)}: no longer") for identity, row in row_of.items() if identity not in kept
+            Change(table, key.name, row, None, f"{key.name}: {shown_row(key, row)}: no longer")
+            for identity, row in row_of.items()
+            if identity not in kept
         ]
     return changes
 
@@ -252,22 +339,36 @@ def in_words(value: Any) -> str:
     if isinstance(value, str):
         first, _, rest = value.partition("\n")
         lines = f" ({1 + value.count(chr(10))} lines)" if rest else ""
-        return f"“{first[:LONGEST_WORDS]}{'…' if rest or len(first) > LONGEST_WORDS else ''}”{lines}"
+        return (
+            f"“{first[:LONGEST_WORDS]}{'…' if rest or len(first) > LONGEST_WORDS else ''}”{lines}"
+        )
     if isinstance(value, list):
-        names = [str(one.get("name", one)) if isinstance(one, Mapping) else str(one) for one in value]
+        names = [
+            str(one.get("name", one)) if isinstance(one, Mapping) else str(one) for one in value
+        ]
         return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    return value.isoformat() if isinstance(value, date) else f"{value:g}" if isinstance(value, float) else str(value)
+    return (
+        value.isoformat()
+        if isinstance(value, date)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 HEADER = re.compile(r"^\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """The line of a TOML file where the value of a path stands, or the nearest that leads to it; None where none does."""
+    """The line of a TOML file where the value of a path stands, or the nearest that leads to it;
+    None where none does."""
     best: tuple[int, int] | None = None
     place: list[str | int] = []
     counts: dict[tuple[str | int, ...], int] = {}
-    inside, row = "", -1  # of a text of several lines; of a list whose rows are on lines of their own
+    inside, row = (
+        "",
+        -1,
+    )  # of a text of several lines; of a list whose rows are on lines of their own
     listed: tuple[str | int, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
         if inside:
@@ -276,14 +377,17 @@ def line_of(text: str, path: Path) -> int | None:
         header = HEADER.match(line)
         key = re.match(r"""^\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*=""", line)
         here: tuple[str | int, ...] = ()
-        if header and not (listed and line.lstrip().startswith("[\"")):
+        if header and not (listed and line.lstrip().startswith('["')):
             place = [part.strip().strip("\"'") for part in header[2].split(".")]
             listed = ()
             if header[1] == "[[":
                 counts[tuple(place)] = counts.get(tuple(place), -1) + 1
             here = tuple(with_rows(place, counts))
         elif key:
-            here = (*with_rows(place, counts), next(part for part in key.groups() if part is not None))
+            here = (
+                *with_rows(place, counts),
+                next(part for part in key.groups() if part is not None),
+            )
             listed, row = (here, -1) if line.rstrip().endswith("[") else ((), -1)
             opened = line.partition("=")[2].lstrip()[:3]
             inside = opened if opened in ('"""', "'''") and line.count(opened) == 1 else ""
@@ -295,7 +399,9 @@ def line_of(text: str, path: Path) -> int | None:
     return best[1] if best else None
 
 
-def with_rows(place: Sequence[str | int], counts: Mapping[tuple[str | int, ...], int]) -> list[str | int]:
+def with_rows(
+    place: Sequence[str | int], counts: Mapping[tuple[str | int, ...], int]
+) -> list[str | int]:
     named: list[str | int] = []
     for end in range(1, len(place) + 1):
         named.append(place[end - 1])

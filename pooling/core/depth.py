@@ -1,8 +1,10 @@
-"""Depth-k pools: the union over runs of each topic's top k, with best rank, contributing runs, priority and order.
+"""Depth-k pools: the union over runs of each topic's top k, with best rank, contributing runs,
+priority and order.
 
 top_of_run(run, depth) -> Top          what a pool needs of a run; the run can then be forgotten
 depth_pool(tops, depth, rng) -> Pool
-extend_pool(pool, tops, depth, rng) -> Pool      deeper, or with more runs; best ranks can only improve
+extend_pool(pool, tops, depth, rng) -> Pool      deeper, or with more runs; best ranks can only
+improve
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from pooling.core.ranking import big_endian, words_of
 
 
 class PooledPair(NamedTuple):
-    """One pair of a pool. runs: (tag, rank) of each run that contributed it, in the pool's order of runs."""
+    """One pair of a pool. runs: (tag, rank) of each run that contributed it, in the pool's order of
+    runs."""
 
     topic: str
     document: str
@@ -30,7 +33,8 @@ class PooledPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Top:
-    """The first documents of each topic of one run. topics[i] owns rows offsets[i]:offsets[i + 1], in rank order from 1."""
+    """The first documents of each topic of one run. topics[i] owns rows offsets[i]:offsets[i + 1],
+    in rank order from 1."""
 
     tag: str
     topics: list[str]
@@ -42,11 +46,10 @@ class Top:
 class PooledPairs:
     """Pairs to be judged, best first.
 
-    tags: n_runs. topics: n_topics ids ascending as bytes.
-    topic: int32 (n), index into topics. documents: S (n). best_rank: int32 (n), from 1; 0 where it is not known.
-    priority: int32 (n), depth - best_rank; higher is judged earlier. ranks: int16 (n, n_runs), 0 where the run did not contribute.
-    everyone: bool (n), pairs that each annotator judges (FiRA's priority `all`).
-    """
+    tags: n_runs. topics: n_topics ids ascending as bytes. topic: int32 (n), index into topics.
+    documents: S (n). best_rank: int32 (n), from 1; 0 where it is not known. priority: int32 (n),
+    depth - best_rank; higher is judged earlier. ranks: int16 (n, n_runs), 0 where the run did not
+    contribute. everyone: bool (n), pairs that each annotator judges (FiRA's priority `all`)."""
 
     depth: int
     tags: list[str]
@@ -63,14 +66,23 @@ class PooledPairs:
         return len(self.documents)
 
     def __iter__(self) -> Iterator[PooledPair]:
-        columns = (self.topic.tolist(), self.documents.tolist(), self.best_rank.tolist(), self.priority.tolist(), self.ranks)
+        columns = (
+            self.topic.tolist(),
+            self.documents.tolist(),
+            self.best_rank.tolist(),
+            self.priority.tolist(),
+            self.ranks,
+        )
         for topic, document, best, priority, ranks in zip(*columns, strict=True):
             runs = tuple((self.tags[k], int(ranks[k])) for k in np.flatnonzero(ranks).tolist())
             yield PooledPair(self.topics[topic], document.decode("utf-8"), best, priority, runs)
 
     def at(self, rows: NDArray[np.integer | np.bool_]) -> PooledPairs:
         """The pairs of these rows, in that order; all topics stay. rows: numbers, or bool (n)."""
-        columns = {name: getattr(self, name)[rows] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}
+        columns = {
+            name: getattr(self, name)[rows]
+            for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")
+        }
         return replace(self, **columns)
 
     def by_depth(self) -> dict[int, int]:
@@ -95,43 +107,60 @@ def top_of_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = No
     wanted = None if topics is None else set(topics)
     kept = [i for i, topic in enumerate(run.topics) if wanted is None or topic in wanted]
     begins = run.offsets[kept] if kept else np.empty(0, np.int64)
-    sizes = np.minimum(run.offsets[np.array(kept, np.int64) + 1] - begins, depth) if kept else np.empty(0, np.int64)
+    sizes = (
+        np.minimum(run.offsets[np.array(kept, np.int64) + 1] - begins, depth)
+        if kept
+        else np.empty(0, np.int64)
+    )
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     rows = np.repeat(begins - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return Top(tag=run.tag, topics=[run.topics[i] for i in kept], offsets=offsets, documents=run.documents[rows])
+    return Top(
+        tag=run.tag,
+        topics=[run.topics[i] for i in kept],
+        offsets=offsets,
+        documents=run.documents[rows],
+    )
 
 
 def depth_pool(tops: Sequence[Top], *, depth: int, rng: np.random.Generator) -> PooledPairs:
     """The union of the tops, cut at `depth`.
 
-    Priority is depth - best rank. Order: priority descending; within one priority a shuffle of topics, pairs of a topic together
-    (by document id as bytes). The shuffle depends on the generator and on the set of topics only, not on the order of runs.
-    Tags must differ.
-    """
+    Priority is depth - best rank. Order: priority descending; within one priority a shuffle of
+    topics, pairs of a topic together (by document id as bytes). The shuffle depends on the
+    generator and on the set of topics only, not on the order of runs. Tags must differ."""
     return _pooled([top.tag for top in tops], tops, [], depth=depth, rng=rng)
 
 
-def extend_pool(pool: PooledPairs, tops: Sequence[Top], *, depth: int | None = None, rng: np.random.Generator) -> PooledPairs:
-    """The pool with more runs, or with the same runs deeper: every pair of `pool` stays, best ranks only improve.
+def extend_pool(
+    pool: PooledPairs, tops: Sequence[Top], *, depth: int | None = None, rng: np.random.Generator
+) -> PooledPairs:
+    """The pool with more runs, or with the same runs deeper: every pair of `pool` stays, best ranks
+    only improve.
 
-    depth: of the new pool, at least that of `pool`; tops are cut at it. A tag that the pool knows has the smaller of both ranks.
-    """
+    depth: of the new pool, at least that of `pool`; tops are cut at it. A tag that the pool knows
+    has the smaller of both ranks."""
     depth = max(pool.depth, depth or 0)
     tags = pool.tags + [top.tag for top in tops if top.tag not in pool.tags]
     return _pooled(tags, tops, [pool], depth=depth, rng=rng)
 
 
 def of_topics(pool: PooledPairs, topics: Collection[str]) -> tuple[PooledPairs, NDArray[np.int64]]:
-    """The pairs of these topics, in their order. -> (the part, the row of each of its pairs in the whole)"""
+    """The pairs of these topics, in their order. -> (the part, the row of each of its pairs in the
+    whole)"""
     kept = [i for i, topic in enumerate(pool.topics) if topic in topics]
     index = np.full(len(pool.topics), -1, np.int32)
     index[kept] = np.arange(len(kept), dtype=np.int32)
     rows = np.flatnonzero(index[pool.topic] >= 0)
-    return replace(pool.at(rows), topics=[pool.topics[i] for i in kept], topic=index[pool.topic][rows]), rows
+    return replace(
+        pool.at(rows), topics=[pool.topics[i] for i in kept], topic=index[pool.topic][rows]
+    ), rows
 
 
-def without(pool: PooledPairs, *, tags: Sequence[str], depth: int, rng: np.random.Generator) -> PooledPairs:
-    """The pool that these of its runs alone give, down to `depth`: what `extend_pool` has added goes again, the order included.
+def without(
+    pool: PooledPairs, *, tags: Sequence[str], depth: int, rng: np.random.Generator
+) -> PooledPairs:
+    """The pool that these of its runs alone give, down to `depth`: what `extend_pool` has added
+    goes again, the order included.
 
     Every pair must come from a run.
     """
@@ -139,20 +168,32 @@ def without(pool: PooledPairs, *, tags: Sequence[str], depth: int, rng: np.rando
     ranks = np.where(pool.ranks[:, columns] <= depth, pool.ranks[:, columns], 0).astype(np.int16)
     kept = (ranks > 0).any(axis=1)
     used, topic = np.unique(pool.topic[kept], return_inverse=True)
-    best = np.where(ranks > 0, ranks, np.iinfo(np.int16).max).min(axis=1, initial=np.iinfo(np.int16).max)[kept].astype(np.int32)
+    best = (
+        np.where(ranks > 0, ranks, np.iinfo(np.int16).max)
+        .min(axis=1, initial=np.iinfo(np.int16).max)[kept]
+        .astype(np.int32)
+    )
     part = PooledPairs(
-        depth=depth, tags=list(tags), topics=[pool.topics[i] for i in used.tolist()], topic=topic.astype(np.int32),
-        documents=pool.documents[kept], best_rank=best, priority=depth - best, ranks=ranks[kept], everyone=pool.everyone[kept],
-    )  # fmt: skip
+        depth=depth,
+        tags=list(tags),
+        topics=[pool.topics[i] for i in used.tolist()],
+        topic=topic.astype(np.int32),
+        documents=pool.documents[kept],
+        best_rank=best,
+        priority=depth - best,
+        ranks=ranks[kept],
+        everyone=pool.everyone[kept],
+    )
     return _pooled(list(tags), [], [part], depth=depth, rng=rng)
 
 
 class _Sightings(NamedTuple):
-    """Where documents were seen: one row for each topic, document and run, or for each pair of a pool that is there already.
+    """Where documents were seen: one row for each topic, document and run, or for each pair of a
+    pool that is there already.
 
-    topic: int64 (n), index into the new pool's topics. words: uint64 (n, width / 8), the document's id. rank: int64 (n), from 1; 0 where
-    it is not known. run: int64 (n), index into the new pool's tags; -1 for the best rank that a pool remembers of its pair.
-    """
+    topic: int64 (n), index into the new pool's topics. words: uint64 (n, width / 8), the document's
+    id. rank: int64 (n), from 1; 0 where it is not known. run: int64 (n), index into the new pool's
+    tags; -1 for the best rank that a pool remembers of its pair."""
 
     topic: NDArray[np.int64]
     words: NDArray[np.uint64]
@@ -160,14 +201,23 @@ class _Sightings(NamedTuple):
     run: NDArray[np.int64]
 
 
-def _pooled(tags: list[str], tops: Sequence[Top], pools: Sequence[PooledPairs], *, depth: int, rng: np.random.Generator) -> PooledPairs:
+def _pooled(
+    tags: list[str],
+    tops: Sequence[Top],
+    pools: Sequence[PooledPairs],
+    *,
+    depth: int,
+    rng: np.random.Generator,
+) -> PooledPairs:
     """The union. tags: of the runs of the pools (in their order) and of the tops."""
     if not 1 <= depth <= DEEPEST:
         raise ValueError(f"depth {depth} is not from 1 to {DEEPEST}")
     if len(set(tags)) != len(tags):
         raise ValueError("two runs have one tag")
     parts: list[Top | PooledPairs] = [*tops, *pools]
-    names = sorted({topic for part in parts for topic in part.topics}, key=lambda topic: topic.encode("utf-8"))
+    names = sorted(
+        {topic for part in parts for topic in part.topics}, key=lambda topic: topic.encode("utf-8")
+    )
     index = {topic: i for i, topic in enumerate(names)}
     width = max([8] + [part.documents.dtype.itemsize for part in parts])
     seen = [_of_pool(pool, index, width) for pool in pools]
@@ -183,10 +233,16 @@ def _pooled(tags: list[str], tops: Sequence[Top], pools: Sequence[PooledPairs], 
         _take_over(pool, _pairs(names, topic, ids), best, priority, everyone)
     arranged = _arranged(topic, best, priority, ids, n_topics=len(names), rng=rng)
     return PooledPairs(
-        depth=depth, tags=tags, topics=names, topic=topic[arranged].astype(np.int32), documents=_documents(ids[arranged]),
-        best_rank=best[arranged].astype(np.int32), priority=priority[arranged].astype(np.int32), ranks=ranks[arranged],
+        depth=depth,
+        tags=tags,
+        topics=names,
+        topic=topic[arranged].astype(np.int32),
+        documents=_documents(ids[arranged]),
+        best_rank=best[arranged].astype(np.int32),
+        priority=priority[arranged].astype(np.int32),
+        ranks=ranks[arranged],
         everyone=everyone[arranged],
-    )  # fmt: skip
+    )
 
 
 def _of_pool(pool: PooledPairs, index: dict[str, int], width: int) -> _Sightings:
@@ -207,15 +263,26 @@ def _of_top(top: Top, run: int, index: dict[str, int], width: int, depth: int) -
     rank = np.arange(len(top.documents)) - np.repeat(top.offsets[:-1], sizes) + 1
     topic = np.repeat(np.array([index[topic] for topic in top.topics], np.int64), sizes)
     near = rank <= depth
-    return _Sightings(topic[near], words_of(top.documents, width)[near], rank[near], np.full(int(near.sum()), run))
+    return _Sightings(
+        topic[near], words_of(top.documents, width)[near], rank[near], np.full(int(near.sum()), run)
+    )
 
 
 def _by_pair(
     seen: Sequence[_Sightings],
-) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs by topic, then by document id as bytes. -> topic and id (n_pairs); pair, rank and run of each sighting"""
-    topic, ids = np.concatenate([part.topic for part in seen]), big_endian(np.concatenate([part.words for part in seen]))
-    rank, run = np.concatenate([part.rank for part in seen]), np.concatenate([part.run for part in seen])
+) -> tuple[
+    NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
+]:
+    """Pairs by topic, then by document id as bytes. -> topic and id (n_pairs); pair, rank and run
+    of each sighting"""
+    topic, ids = (
+        np.concatenate([part.topic for part in seen]),
+        big_endian(np.concatenate([part.words for part in seen])),
+    )
+    rank, run = (
+        np.concatenate([part.rank for part in seen]),
+        np.concatenate([part.run for part in seen]),
+    )
     order = np.lexsort((*(ids[:, k] for k in range(ids.shape[1] - 1, -1, -1)), topic))
     topic, ids = topic[order], ids[order]
     new = np.ones(len(topic), bool)
@@ -224,17 +291,25 @@ def _by_pair(
 
 
 def _rank_of_runs(
-    pair: NDArray[np.int64], rank: NDArray[np.int64], run: NDArray[np.int64], n_pairs: int, n_runs: int
+    pair: NDArray[np.int64],
+    rank: NDArray[np.int64],
+    run: NDArray[np.int64],
+    n_pairs: int,
+    n_runs: int,
 ) -> NDArray[np.int16]:
     """int16 (n_pairs, n_runs): 0 where the run did not contribute."""
     ranks = np.zeros((n_pairs, n_runs), np.int16)
-    order = np.argsort(-rank, kind="stable")  # of two ranks of one run the better is written last, and stays
+    order = np.argsort(
+        -rank, kind="stable"
+    )  # of two ranks of one run the better is written last, and stays
     order = order[(run[order] >= 0) & (rank[order] > 0)]
     ranks[pair[order], run[order]] = rank[order]
     return ranks
 
 
-def _best_ranks(pair: NDArray[np.int64], rank: NDArray[np.int64], n_pairs: int) -> NDArray[np.int64]:
+def _best_ranks(
+    pair: NDArray[np.int64], rank: NDArray[np.int64], n_pairs: int
+) -> NDArray[np.int64]:
     """int64 (n_pairs): 0 where no rank is known."""
     unknown = np.iinfo(np.int32).max
     best = np.full(n_pairs, unknown, np.int64)
@@ -245,12 +320,20 @@ def _best_ranks(pair: NDArray[np.int64], rank: NDArray[np.int64], n_pairs: int) 
 
 
 def _take_over(
-    pool: PooledPairs, pairs: Iterator[tuple[str, bytes]], best: NDArray[np.int64], priority: NDArray[np.int64], everyone: NDArray[np.bool_]
+    pool: PooledPairs,
+    pairs: Iterator[tuple[str, bytes]],
+    best: NDArray[np.int64],
+    priority: NDArray[np.int64],
+    everyone: NDArray[np.bool_],
 ) -> None:
-    """What cannot be had from ranks: whom the pair is for, and the priority of a pair without a rank. Into the arrays, in place."""
+    """What cannot be had from ranks: whom the pair is for, and the priority of a pair without a
+    rank. Into the arrays, in place."""
     if not pool.everyone.any() and (pool.best_rank > 0).all():
         return
-    rows = {(pool.topics[t], d): k for k, (t, d) in enumerate(zip(pool.topic.tolist(), pool.documents.tolist(), strict=True))}
+    rows = {
+        (pool.topics[t], d): k
+        for k, (t, d) in enumerate(zip(pool.topic.tolist(), pool.documents.tolist(), strict=True))
+    }
     for k, pair in enumerate(pairs):
         row = rows.get(pair)
         if row is None:
@@ -265,16 +348,24 @@ def _documents(ids: NDArray[np.uint64]) -> NDArray[np.bytes_]:
     return words.view(f"S{8 * words.shape[1]}").reshape(len(words))
 
 
-def _pairs(names: Sequence[str], topic: NDArray[np.int64], ids: NDArray[np.uint64]) -> Iterator[tuple[str, bytes]]:
+def _pairs(
+    names: Sequence[str], topic: NDArray[np.int64], ids: NDArray[np.uint64]
+) -> Iterator[tuple[str, bytes]]:
     """(topic, document); nothing is made before it is asked for."""
     yield from zip((names[t] for t in topic.tolist()), _documents(ids).tolist(), strict=True)
 
 
 def _arranged(
-    topic: NDArray[np.int64], best: NDArray[np.int64], priority: NDArray[np.int64], ids: NDArray[np.uint64], *,
-    n_topics: int, rng: np.random.Generator,
-) -> NDArray[np.int64]:  # fmt: skip
-    """The pool's order. One shuffle of the topics for each priority, drawn from the highest down."""
+    topic: NDArray[np.int64],
+    best: NDArray[np.int64],
+    priority: NDArray[np.int64],
+    ids: NDArray[np.uint64],
+    *,
+    n_topics: int,
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """The pool's order. One shuffle of the topics for each priority, drawn from the highest
+    down."""
     place = np.empty(len(topic), np.int64)
     for value in range(int(priority.max()), int(priority.min()) - 1, -1):
         shuffle = rng.permutation(n_topics)
@@ -286,6 +377,13 @@ def _arranged(
 def _empty(depth: int, tags: list[str]) -> PooledPairs:
     none = np.empty(0, np.int32)
     return PooledPairs(
-        depth=depth, tags=tags, topics=[], topic=none, documents=np.empty(0, "S8"), best_rank=none, priority=none,
-        ranks=np.empty((0, len(tags)), np.int16), everyone=np.empty(0, bool),
-    )  # fmt: skip
+        depth=depth,
+        tags=tags,
+        topics=[],
+        topic=none,
+        documents=np.empty(0, "S8"),
+        best_rank=none,
+        priority=none,
+        ranks=np.empty((0, len(tags)), np.int16),
+        everyone=np.empty(0, bool),
+    )

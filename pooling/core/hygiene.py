@@ -1,4 +1,5 @@
-"""Topics to remove before pooling, with the reason for each (TripJudge, Althammer et al. 2022, section 2.1; levels ours).
+"""Topics to remove before pooling, with the reason for each (TripJudge, Althammer et al. 2022,
+section 2.1; levels ours).
 
 check_topics(topics, match) -> [Removal]
 """
@@ -12,8 +13,19 @@ from enum import StrEnum
 from typing import NamedTuple
 
 SET_REFERENCE = re.compile(r"#\s*\d+")
-UNSPACED = ("CJK ", "HIRAGANA ", "KATAKANA ", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ", "HANGUL SYLLABLE ")
-"""Names of characters of which one alone can be a word: scripts written without spaces, and syllables of several letters."""
+UNSPACED = (
+    "CJK ",
+    "HIRAGANA ",
+    "KATAKANA ",
+    "THAI ",
+    "LAO ",
+    "KHMER ",
+    "MYANMAR ",
+    "TIBETAN ",
+    "HANGUL SYLLABLE ",
+)
+"""Names of characters of which one alone can be a word: scripts written without spaces, and
+syllables of several letters."""
 DAMAGED = re.compile("[\x80-\x9f\ufffd]")
 """Characters that only damaged text has: UTF-8 read as Latin-1, or replaced."""
 OPERATORS = frozenset(("and", "or", "not"))
@@ -28,7 +40,8 @@ class Match(StrEnum):
 
 
 class Removal(NamedTuple):
-    """A topic proposed for removal. reason: `duplicate`, `no text` or `suspect`; same_as: the kept topic that it repeats, or ``."""
+    """A topic proposed for removal. reason: `duplicate`, `no text` or `suspect`; same_as: the kept
+    topic that it repeats, or ``."""
 
     topic: str
     text: str
@@ -38,11 +51,14 @@ class Removal(NamedTuple):
 
 def normal(text: str) -> str:
     """Unicode NFKC, case folded, trimmed, white space collapsed."""
-    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
+    return " ".join(
+        unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split()
+    )
 
 
 def without_punctuation(text: str) -> str:
-    """`normal` text with every character of the categories punctuation and symbol as a space; apostrophes vanish without one."""
+    """`normal` text with every character of the categories punctuation and symbol as a space;
+    apostrophes vanish without one."""
     text = re.sub(r"(?<=\w)['’](?=\w)", "", normal(text))
     return " ".join("".join(" " if unicodedata.category(c)[0] in "PS" else c for c in text).split())
 
@@ -55,10 +71,14 @@ def need_of(description: str, narrative: str) -> str:
 def has_text(text: str) -> bool:
     """Whether a word is left after set references (`#1`) and operators (and, or, not).
 
-    A word is a run of letters with their combining marks (vowel signs, accents) and of digits: two characters at least, or one of a
-    script that does not part words by spaces (ours).
-    """
-    return any(_is_word(word) for word in "".join(c if _in_word(c) else " " for c in SET_REFERENCE.sub(" ", normal(text))).split())
+    A word is a run of letters with their combining marks (vowel signs, accents) and of digits: two
+    characters at least, or one of a script that does not part words by spaces (ours)."""
+    return any(
+        _is_word(word)
+        for word in "".join(
+            c if _in_word(c) else " " for c in SET_REFERENCE.sub(" ", normal(text))
+        ).split()
+    )
 
 
 def _in_word(character: str) -> bool:
@@ -72,16 +92,20 @@ def _is_word(run: str) -> bool:
 
 
 def check_topics(
-    topics: Iterable[tuple[str, str]], *, match: Match | str = Match.EXACT, needs: Mapping[str, str] | None = None
+    topics: Iterable[tuple[str, str]],
+    *,
+    match: Match | str = Match.EXACT,
+    needs: Mapping[str, str] | None = None,
 ) -> list[Removal]:
-    """Proposals for removal among (id, text), in file order; the first of equal topics is the one that is kept.
+    """Proposals for removal among (id, text), in file order; the first of equal topics is the one
+    that is kept.
 
-    exact: texts equal after `normal`. punctuation: equal after `without_punctuation` too. suspect: also, as reason `suspect` for a
-    person to confirm, the same words in another order or parted otherwise, singular against plural, one-letter typing errors (same_as
-    says of what), and text with damaged characters.
-    needs: topic id -> what else annotators read of the information need (description, narrative). Topics of one text that state
-    different needs are no duplicates; `suspect` proposes them.
-    """
+    exact: texts equal after `normal`. punctuation: equal after `without_punctuation` too. suspect:
+    also, as reason `suspect` for a person to confirm, the same words in another order or parted
+    otherwise, singular against plural, one-letter typing errors (same_as says of what), and text
+    with damaged characters. needs: topic id -> what else annotators read of the information need
+    (description, narrative). Topics of one text that state different needs are no duplicates;
+    `suspect` proposes them."""
     match = Match(match)
     removed: list[Removal] = []
     kept: list[tuple[str, str]] = []
@@ -90,7 +114,11 @@ def check_topics(
             kept.append((topic, text))
         else:
             removed.append(Removal(topic, text, "no text", ""))
-    order = {topic: place for place, (topic, _) in enumerate(topics)} if isinstance(topics, Sequence) else {}
+    order = (
+        {topic: place for place, (topic, _) in enumerate(topics)}
+        if isinstance(topics, Sequence)
+        else {}
+    )
     levels: list[tuple[str, Callable[[str], str]]] = [("duplicate", normal)]
     if match is not Match.EXACT:
         levels.append(("duplicate", without_punctuation))
@@ -143,7 +171,15 @@ def _alike(topics: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[R
         bag, joined = tuple(sorted(words)), " ".join(words)
         same = first_bag.get(bag) or first_text.get(joined.replace(" ", ""))
         if same is None:
-            same = next((first_text[other] for hole in _holes(joined) for other in holes.get(hole, ()) if _one_letter(joined, other)), None)
+            same = next(
+                (
+                    first_text[other]
+                    for hole in _holes(joined)
+                    for other in holes.get(hole, ())
+                    if _one_letter(joined, other)
+                ),
+                None,
+            )
         if same is not None:
             removed.append(Removal(topic, text, "suspect", same))
             continue
@@ -157,18 +193,21 @@ def _alike(topics: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[R
 
 
 SHORTEST, SHORTEST_WORD = 6, 5
-"""Letters of a text and of a word below which one letter makes another word (vitamin c, vitamin d), not an error."""
+"""Letters of a text and of a word below which one letter makes another word (vitamin c, vitamin d),
+not an error."""
 
 
 def _holes(text: str) -> set[str]:
-    """The text, and the text with each one character left out: two texts one error apart share one of these."""
+    """The text, and the text with each one character left out: two texts one error apart share one
+    of these."""
     if len(text) < SHORTEST:
         return set()
     return {text, *(text[:k] + text[k + 1 :] for k in range(len(text)))}
 
 
 def _one_letter(a: str, b: str) -> bool:
-    """Whether one letter added, left out, changed, or two neighbours exchanged turn one text into the other; digits never do."""
+    """Whether one letter added, left out, changed, or two neighbours exchanged turn one text into
+    the other; digits never do."""
     if a == b:
         return True
     begin = 0
@@ -178,7 +217,10 @@ def _one_letter(a: str, b: str) -> bool:
     while end < min(len(a), len(b)) - begin and a[-1 - end] == b[-1 - end]:
         end += 1
     left, right = a[begin : len(a) - end], b[begin : len(b) - end]
-    if any(not c.isalpha() for c in left + right) or min(_word_length(a, begin), _word_length(b, begin)) < SHORTEST_WORD:
+    if (
+        any(not c.isalpha() for c in left + right)
+        or min(_word_length(a, begin), _word_length(b, begin)) < SHORTEST_WORD
+    ):
         return False
     if len(left) <= 1 and len(right) <= 1:
         return True

@@ -8,6 +8,9 @@ NUMBERS = re.compile(r"([0-9]+)")
 
 
 def natural(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
-    """A key for sorting: 1, 2, 10 and t1, t2, t10. Names that differ in leading zeros alone follow each other by code point."""
+    """A key for sorting: 1, 2, 10 and t1, t2, t10. Names that differ in leading zeros alone follow
+    each other by code point."""
     parts = [part for part in NUMBERS.split(name) if part]
-    return tuple((0, int(part), "") if part[0] in "0123456789" else (1, 0, part) for part in parts), name
+    return tuple(
+        (0, int(part), "") if part[0] in "0123456789" else (1, 0, part) for part in parts
+    ), name

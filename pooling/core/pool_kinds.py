@@ -1,7 +1,8 @@
 """How a pool was made, as a value: what decides which of its pairs are judged, and when.
 
 described(PoolKind.DEPTH, depth=10)        "depth 10"
-staged_priority(2)                         of the pairs of the second stage (or batch): served after all of the first
+staged_priority(2)                         of the pairs of the second stage (or batch): served after
+all of the first
 level_of(kind, priority, depth=10)         the rank, batch or stage that a priority stands for
 """
 
@@ -13,8 +14,9 @@ from typing import Any
 
 
 class PoolKind(StrEnum):
-    """DEPTH: level by level, the best ranks of all runs first. ORDERED: in planned batches, pairs that are probably relevant first
-    (SAMPLING 2). SAMPLED: strata of which pairs are drawn by chance, in stages (SAMPLING 3). GIVEN: a file named its pairs."""
+    """DEPTH: level by level, the best ranks of all runs first. ORDERED: in planned batches, pairs
+    that are probably relevant first (SAMPLING 2). SAMPLED: strata of which pairs are drawn by
+    chance, in stages (SAMPLING 3). GIVEN: a file named its pairs."""
 
     DEPTH = "depth"
     ORDERED = "ordered"
@@ -23,7 +25,8 @@ class PoolKind(StrEnum):
 
 
 class Entered(StrEnum):
-    """How a pair came to be judged: drawn from its stratum by chance, or chosen, by a model or a person, with certainty."""
+    """How a pair came to be judged: drawn from its stratum by chance, or chosen, by a model or a
+    person, with certainty."""
 
     CHANCE = "chance"
     CHOICE = "choice"
@@ -34,8 +37,14 @@ ENTERED = [(how.value, how.value) for how in Entered]
 OF_RUNS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
 """Ways to pool runs, of which a manager chooses one."""
 STAGED = (PoolKind.ORDERED, PoolKind.SAMPLED)
-"""Their pairs are judged stage by stage: only pairs that have a stage become pairs of a campaign."""
-LEVELS = {PoolKind.DEPTH: "rank", PoolKind.ORDERED: "batch", PoolKind.SAMPLED: "stage", PoolKind.GIVEN: "priority"}
+"""Their pairs are judged stage by stage: only pairs that have a stage become pairs of a
+campaign."""
+LEVELS = {
+    PoolKind.DEPTH: "rank",
+    PoolKind.ORDERED: "batch",
+    PoolKind.SAMPLED: "stage",
+    PoolKind.GIVEN: "priority",
+}
 """What one step of priority is called."""
 MOST_IN_BATCH = 100_000
 MOST_AUDIT = 0.5
@@ -43,7 +52,8 @@ MOST_AUDIT = 0.5
 LAST_STAGE = 10_000
 """The number of the last stage or batch to which there are priorities."""
 STEP = 100
-"""Between the priorities of two stages: wider than any band of a campaign, so that a band never mixes two of them."""
+"""Between the priorities of two stages: wider than any band of a campaign, so that a band never
+mixes two of them."""
 
 
 def described(kind: str, *, depth: int | None, source: str = "") -> str:
@@ -51,7 +61,11 @@ def described(kind: str, *, depth: int | None, source: str = "") -> str:
     if kind == PoolKind.GIVEN:
         return f"pairs from {source}" if source else "pairs from a file"
     deep = "" if depth is None else f"depth {depth}"
-    return {PoolKind.DEPTH: deep, PoolKind.ORDERED: f"relevant first, {deep}", PoolKind.SAMPLED: f"sampled, {deep}"}[PoolKind(kind)].removesuffix(", ")
+    return {
+        PoolKind.DEPTH: deep,
+        PoolKind.ORDERED: f"relevant first, {deep}",
+        PoolKind.SAMPLED: f"sampled, {deep}",
+    }[PoolKind(kind)].removesuffix(", ")
 
 
 def made_as(parameters: Mapping[str, Any]) -> PoolKind:
@@ -62,14 +76,16 @@ def made_as(parameters: Mapping[str, Any]) -> PoolKind:
 
 
 def staged_priority(stage: int) -> int:
-    """The priority of the pairs of a stage or batch, counted from 1. ValueError beyond LAST_STAGE."""
+    """The priority of the pairs of a stage or batch, counted from 1. ValueError beyond
+    LAST_STAGE."""
     if not 1 <= stage <= LAST_STAGE:
         raise ValueError(f"stage {stage} is not from 1 to {LAST_STAGE}")
     return (LAST_STAGE - stage) * STEP
 
 
 def level_of(kind: str, priority: int, *, depth: int | None) -> int:
-    """The rank (batch, stage) of the pairs of this priority; of pairs from a file that gave no ranks, the priority itself."""
+    """The rank (batch, stage) of the pairs of this priority; of pairs from a file that gave no
+    ranks, the priority itself."""
     if kind in STAGED:
         return LAST_STAGE - priority // STEP
     return priority if depth is None else depth - priority
@@ -77,4 +93,8 @@ def level_of(kind: str, priority: int, *, depth: int | None) -> int:
 
 def level_word(kind: str, *, depth: int | None) -> str:
     """What `level_of` counts. A file that gave ranks has them for levels."""
-    return LEVELS[PoolKind.DEPTH] if kind == PoolKind.GIVEN and depth is not None else LEVELS[PoolKind(kind)]
+    return (
+        LEVELS[PoolKind.DEPTH]
+        if kind == PoolKind.GIVEN and depth is not None
+        else LEVELS[PoolKind(kind)]
+    )

@@ -1,12 +1,13 @@
-"""How likely each unjudged pair of a pool is relevant, learnt from the ranks that the runs gave it (SAMPLING 2.1; ours).
+"""How likely each unjudged pair of a pool is relevant, learnt from the ranks that the runs gave it
+(SAMPLING 2.1; ours).
 
     features = rank_features_of(pool)                 once for a pool
     fit = fitted(features, labels)                    None while only one class has been judged
     value = scores(features, labels, fit)             float64 (n_pairs), log-odds of being relevant
 
-A logistic regression over all topics. Continuous active learning (Cormack and Grossman, SIGIR 2014) with ranks in place of text. Pairs and
-runs are brought into an order of their own first, so that neither the order of files nor that of rows changes a digit.
-"""
+A logistic regression over all topics. Continuous active learning (Cormack and Grossman, SIGIR 2014)
+with ranks in place of text. Pairs and runs are brought into an order of their own first, so that
+neither the order of files nor that of rows changes a digit."""
 
 from __future__ import annotations
 
@@ -24,19 +25,22 @@ Ints = NDArray[np.int64]
 
 RRF_CONSTANT = 60
 PENALTY = 0.5
-"""C of the logistic regression, as scikit-learn counts it: weight of the likelihood beside half the squared coefficients."""
+"""C of the logistic regression, as scikit-learn counts it: weight of the likelihood beside half the
+squared coefficients."""
 DECIMALS = 9
-"""Scores are compared after rounding: the last bits of a matrix product depend on the machine, and ties go by pair."""
+"""Scores are compared after rounding: the last bits of a matrix product depend on the machine, and
+ties go by pair."""
 STEPS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class RankFeatures:
-    """rows: int64 (n_pairs), the pool's row of each pair, by topic and document as bytes. topic: int64 (n_pairs), of the pairs in that order.
+    """rows: int64 (n_pairs), the pool's row of each pair, by topic and document as bytes. topic:
+    int64 (n_pairs), of the pairs in that order.
 
-    fixed: float64 (n_pairs, n_runs + 4), standardised: 60/(60 + rank) in each run / √runs, their mean, ln best rank, share of runs with the
-    pair in their first ten, share that have it. fused: float64 (n_pairs), Σ 1/(60 + rank).
-    """
+    fixed: float64 (n_pairs, n_runs + 4), standardised: 60/(60 + rank) in each run / √runs, their
+    mean, ln best rank, share of runs with the pair in their first ten, share that have it. fused:
+    float64 (n_pairs), Σ 1/(60 + rank)."""
 
     rows: Ints
     topic: Ints
@@ -50,7 +54,8 @@ class RankFeatures:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """coefficients: float64 (n_features), of the fixed features and of the topic's log-odds. mean, scale: of the log-odds at the fit."""
+    """coefficients: float64 (n_features), of the fixed features and of the topic's log-odds. mean,
+    scale: of the log-odds at the fit."""
 
     coefficients: Floats
     intercept: float
@@ -66,10 +71,21 @@ def rank_features_of(pool: PooledPairs) -> RankFeatures:
     closeness = np.where(is_ranked, RRF_CONSTANT / (RRF_CONSTANT + ranks), 0.0)
     n_runs = max(len(runs), 1)
     best = np.where(pool.best_rank[rows] > 0, pool.best_rank[rows], max(pool.depth, 1) + 1)
-    shared = [closeness.sum(axis=1) / n_runs, np.log(best), (is_ranked & (ranks <= VOTE_DEPTH)).sum(axis=1) / n_runs, is_ranked.sum(axis=1) / n_runs]
+    shared = [
+        closeness.sum(axis=1) / n_runs,
+        np.log(best),
+        (is_ranked & (ranks <= VOTE_DEPTH)).sum(axis=1) / n_runs,
+        is_ranked.sum(axis=1) / n_runs,
+    ]
     fixed = _standardised(np.column_stack([closeness, *shared]))
     fixed[:, : len(runs)] /= np.sqrt(n_runs)
-    return RankFeatures(rows, pool.topic[rows].astype(np.int64), len(pool.topics), fixed, closeness.sum(axis=1) / RRF_CONSTANT)
+    return RankFeatures(
+        rows,
+        pool.topic[rows].astype(np.int64),
+        len(pool.topics),
+        fixed,
+        closeness.sum(axis=1) / RRF_CONSTANT,
+    )
 
 
 def _standardised(columns: Floats) -> Floats:
@@ -78,7 +94,8 @@ def _standardised(columns: Floats) -> Floats:
 
 
 def log_odds(features: RankFeatures, labels: Floats) -> Floats:
-    """float64 (n_topics): ln((rel + 2g + .02) / (nonrel + 2(1 - g) + .02)), g the rate over all topics.
+    """float64 (n_topics): ln((rel + 2g + .02) / (nonrel + 2(1 - g) + .02)), g the rate over all
+    topics.
 
     labels: float64 (n_pairs), in the order of `features.rows`: 1 relevant, 0 not, NaN not judged.
     """
@@ -90,15 +107,25 @@ def log_odds(features: RankFeatures, labels: Floats) -> Floats:
 def judged_by_topic(features: RankFeatures, labels: Floats) -> tuple[Floats, Floats]:
     """Two of float64 (n_topics): how many are relevant, and how many judged."""
     known = ~np.isnan(labels)
-    relevant = np.bincount(features.topic[known], weights=labels[known], minlength=features.n_topics).astype(np.float64, copy=False)
-    return relevant, np.bincount(features.topic[known], minlength=features.n_topics).astype(np.float64)
+    relevant = np.bincount(
+        features.topic[known], weights=labels[known], minlength=features.n_topics
+    ).astype(np.float64, copy=False)
+    return relevant, np.bincount(features.topic[known], minlength=features.n_topics).astype(
+        np.float64
+    )
 
 
-def fitted(features: RankFeatures, labels: Floats, *, weights: Floats | None = None, start: Fit | None = None) -> Fit | None:
+def fitted(
+    features: RankFeatures,
+    labels: Floats,
+    *,
+    weights: Floats | None = None,
+    start: Fit | None = None,
+) -> Fit | None:
     """The regression of the judged pairs' labels. None while fewer than two classes are judged.
 
-    weights: float64 (n_topics), how often each topic counts (a bootstrap of topics); start: a fit before, from which it is quicker.
-    """
+    weights: float64 (n_topics), how often each topic counts (a bootstrap of topics); start: a fit
+    before, from which it is quicker."""
     known = np.flatnonzero(~np.isnan(labels))
     importance = np.ones(len(known)) if weights is None else weights[features.topic[known]]
     counted = importance > 0
@@ -114,8 +141,11 @@ def fitted(features: RankFeatures, labels: Floats, *, weights: Floats | None = N
     return Fit(coefficients[:-1], float(coefficients[-1]), mean, scale)
 
 
-def logistic(columns: Floats, classes: Floats, importance: Floats, *, start: Floats | None = None) -> Floats:
-    """Coefficients and, last, the intercept that minimise ½ Σ w² + C Σ log-loss, by Newton's steps; the intercept is free.
+def logistic(
+    columns: Floats, classes: Floats, importance: Floats, *, start: Floats | None = None
+) -> Floats:
+    """Coefficients and, last, the intercept that minimise ½ Σ w² + C Σ log-loss, by Newton's steps;
+    the intercept is free.
 
     columns: float64 (n, n_features). classes: 0 or 1. importance: float64 (n), of each row.
     """
@@ -126,7 +156,9 @@ def logistic(columns: Floats, classes: Floats, importance: Floats, *, start: Flo
 
     def loss(point: Floats) -> float:
         value = with_one @ point
-        return 0.5 * float(ridge @ point**2) + PENALTY * float(importance @ (np.logaddexp(0, value) - classes * value))
+        return 0.5 * float(ridge @ point**2) + PENALTY * float(
+            importance @ (np.logaddexp(0, value) - classes * value)
+        )
 
     with threadpool_limits(1, user_api="blas"):  # small products: more threads wait for each other
         current = loss(at)
@@ -150,12 +182,19 @@ def sigmoid(value: Floats) -> Floats:
     return 1 / (1 + np.exp(-np.clip(value, -500, 500)))
 
 
-def scores(features: RankFeatures, labels: Floats, fit: Fit | None, *, odds: Floats | None = None) -> Floats:
-    """float64 (n_pairs): the log-odds of being relevant; without a fit the order of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
+def scores(
+    features: RankFeatures, labels: Floats, fit: Fit | None, *, odds: Floats | None = None
+) -> Floats:
+    """float64 (n_pairs): the log-odds of being relevant; without a fit the order of reciprocal rank
+    fusion (Cormack, Clarke and Büttcher 2009).
 
     odds: float64 (n_topics) in place of the topics' own log-odds.
     """
     if fit is None:
         return features.fused
     own = (log_odds(features, labels) if odds is None else odds)[features.topic]
-    return features.fixed @ fit.coefficients[:-1] + fit.coefficients[-1] * (own - fit.mean) / fit.scale + fit.intercept
+    return (
+        features.fixed @ fit.coefficients[:-1]
+        + fit.coefficients[-1] * (own - fit.mean) / fit.scale
+        + fit.intercept
+    )

@@ -45,7 +45,8 @@ def big_endian(words: Words) -> Words:
 
 
 def words_of(ids: NDArray[np.bytes_], width: int = 0) -> Words:
-    """An S array as words, widened to a multiple of eight bytes and to `width`. -> uint64 (n, width / 8)"""
+    """An S array as words, widened to a multiple of eight bytes and to `width`. -> uint64 (n, width
+    / 8)"""
     width = -(-max(ids.dtype.itemsize, width, 1) // 8) * 8
     if ids.dtype.itemsize != width:
         ids = ids.astype(f"S{width}")
@@ -64,7 +65,8 @@ def _hashes(words: Words) -> NDArray[np.uint64]:
 
 
 def duplicates(words: Words, offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Rows that repeat an id within their topic. -> [(row, the first row with that id)] in row order; [] in the usual case."""
+    """Rows that repeat an id within their topic. -> [(row, the first row with that id)] in row
+    order; [] in the usual case."""
     row_pairs: list[tuple[int, int]] = []
     for topic, last in topic_batches(offsets, BATCH):
         begin, end = int(offsets[topic]), int(offsets[last])
@@ -72,7 +74,9 @@ def duplicates(words: Words, offsets: NDArray[np.int64]) -> list[tuple[int, int]
         hashes = _hashes(part)
         if last - topic > 1:
             number = np.arange(1, last - topic + 1, dtype=np.uint64) * np.uint64(0xD6E8FEB86659FD93)
-            hashes += np.repeat(number ^ (number >> np.uint64(32)), np.diff(offsets[topic : last + 1]))
+            hashes += np.repeat(
+                number ^ (number >> np.uint64(32)), np.diff(offsets[topic : last + 1])
+            )
         ordered = np.sort(hashes)
         same = ordered[1:] == ordered[:-1]
         if same.any():
@@ -86,8 +90,11 @@ def duplicates(words: Words, offsets: NDArray[np.int64]) -> list[tuple[int, int]
     return row_pairs
 
 
-def trec_order(scores: NDArray[np.float64], words: Words, offsets: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Permutation to trec_eval's order: within a topic score descending, ties by id descending as bytes. None: no row moves."""
+def trec_order(
+    scores: NDArray[np.float64], words: Words, offsets: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Permutation to trec_eval's order: within a topic score descending, ties by id descending as
+    bytes. None: no row moves."""
     n = len(scores)
     if n < 2:
         return None
@@ -146,7 +153,8 @@ def topic_batches(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[int, 
 
 
 def rank_order(ranks: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Permutation to rank ascending within a topic, equal ranks as they stand. None if the rows are so already."""
+    """Permutation to rank ascending within a topic, equal ranks as they stand. None if the rows are
+    so already."""
     if len(ranks) < 2:
         return None
     inside = np.ones(len(ranks) - 1, bool)

@@ -1,8 +1,9 @@
-"""A sampled pool drawn in stages: each stratum is shuffled once, and a later stage takes a longer prefix of it (SAMPLING 3.1).
+"""A sampled pool drawn in stages: each stratum is shuffled once, and a later stage takes a longer
+prefix of it (SAMPLING 3.1).
 
-    draw = staged(pool, strata="rank", budgets=[0.1, 0.2], seed=7)
-    draw.stage                                  of each pair the stage that draws it; 0: none has
-    order_of(pool, draw.stage, seed=7)          in which order pairs are handed out
+draw = staged(pool, strata="rank", budgets=[0.1, 0.2], seed=7)
+draw.stage                                  of each pair the stage that draws it; 0: none has
+order_of(pool, draw.stage, seed=7)          in which order pairs are handed out
 """
 
 from __future__ import annotations
@@ -16,7 +17,16 @@ from numpy.typing import NDArray
 
 from pooling.core.depth import PooledPairs
 from pooling.core.pool_kinds import staged_priority
-from pooling.core.strata import Strata, allocation, finishing, machine_strata, rank_strata, shuffled, spreads_of, vote_strata
+from pooling.core.strata import (
+    Strata,
+    allocation,
+    finishing,
+    machine_strata,
+    rank_strata,
+    shuffled,
+    spreads_of,
+    vote_strata,
+)
 
 STRATA: dict[str, Callable[[PooledPairs], Strata]] = {"rank": rank_strata, "votes": vote_strata}
 MACHINE = "machine"
@@ -28,8 +38,9 @@ MOST_STAGES = 10
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """strata; place: int64 (n_pairs), in the shuffle of its stratum, from 0; counts: int64 (n_stages, n_strata), n_h by the end of each stage;
-    stage: int32 (n_pairs), from 1 on; 0: not drawn."""
+    """strata; place: int64 (n_pairs), in the shuffle of its stratum, from 0; counts: int64
+    (n_stages, n_strata), n_h by the end of each stage; stage: int32 (n_pairs), from 1 on; 0: not
+    drawn."""
 
     strata: Strata
     place: NDArray[np.int64]
@@ -40,17 +51,32 @@ class Draw:
 def budgets_in_order(budgets: Sequence[float]) -> list[float]:
     """Shares of the pool, each more than the one before; ValueError for others."""
     given = list(budgets)
-    if not given or not all(0 < share <= 1 for share in given) or any(a >= b for a, b in pairwise(given)):
-        raise ValueError("stages are shares of the pool above 0 and up to 1, each more than the one before")
+    if (
+        not given
+        or not all(0 < share <= 1 for share in given)
+        or any(a >= b for a, b in pairwise(given))
+    ):
+        raise ValueError(
+            "stages are shares of the pool above 0 and up to 1, each more than the one before"
+        )
     if len(given) > MOST_STAGES:
-        raise ValueError(f"more than {MOST_STAGES} stages; who looks so often finds something by chance")
+        raise ValueError(
+            f"more than {MOST_STAGES} stages; who looks so often finds something by chance"
+        )
     return given
 
 
 def staged(
-    pool: PooledPairs, *, strata: str, budgets: Sequence[float], seed: int, grades: NDArray[np.integer] | None = None, n_grades: int = 0
+    pool: PooledPairs,
+    *,
+    strata: str,
+    budgets: Sequence[float],
+    seed: int,
+    grades: NDArray[np.integer] | None = None,
+    n_grades: int = 0,
 ) -> Draw:
-    """budgets: shares of the pool by the end of each stage. The same pairs, runs and seed give the same draw, whatever the order of files.
+    """budgets: shares of the pool by the end of each stage. The same pairs, runs and seed give the
+    same draw, whatever the order of files.
 
     grades: int (n_pairs), by a machine whose scale has n_grades, for strata of MACHINE.
     """
@@ -66,32 +92,44 @@ def staged(
 
 
 def counts_of(
-    sizes: NDArray[np.int64], spreads: NDArray[np.float64], budgets: Sequence[float], *, least: NDArray[np.int64] | None = None
+    sizes: NDArray[np.int64],
+    spreads: NDArray[np.float64],
+    budgets: Sequence[float],
+    *,
+    least: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """n_h by the end of each stage, int64 (n_stages, n_strata). No stage takes back what one before has drawn, nor `least`.
+    """n_h by the end of each stage, int64 (n_stages, n_strata). No stage takes back what one before
+    has drawn, nor `least`.
 
     spreads: float64 (n_strata), the standard deviation expected within each.
 
-    A stratum of which less than 15 % would be left is finished: the few left would tell its spread badly.
-    """
+    A stratum of which less than 15 % would be left is finished: the few left would tell its spread
+    badly."""
     before, rows = np.zeros(len(sizes), np.int64) if least is None else least, []
     for budget in budgets:
         wanted = allocation(sizes, spreads, round(budget * int(sizes.sum())))
-        before = np.maximum(before, finishing(sizes, wanted))  # the largest remainder of a larger budget can be another's
+        before = np.maximum(
+            before, finishing(sizes, wanted)
+        )  # the largest remainder of a larger budget can be another's
         rows.append(before)
     return np.array(rows, np.int64).reshape(len(rows), len(sizes))
 
 
-def stages_of(stratum: NDArray[np.int32], place: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int32]:
+def stages_of(
+    stratum: NDArray[np.int32], place: NDArray[np.int64], counts: NDArray[np.int64]
+) -> NDArray[np.int32]:
     """int32 (n_pairs): the first stage whose n_h exceeds the pair's place; 0 where none does."""
     taken = place[None, :] < counts[:, stratum]
     return np.where(taken.any(axis=0), 1 + taken.argmax(axis=0), 0).astype(np.int32)
 
 
 def order_of(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> NDArray[np.int64]:
-    """Rows in the order of service: stage by stage; in each the topics in random order and a topic's pairs in random order, so that the strata
-    cannot be read off what comes next; what is not drawn last. Ties and files do not matter."""
-    rng = np.random.default_rng([seed, 1])  # not the generator of the draw: a pair's place in its stratum must not show
+    """Rows in the order of service: stage by stage; in each the topics in random order and a
+    topic's pairs in random order, so that the strata cannot be read off what comes next; what is
+    not drawn last. Ties and files do not matter."""
+    rng = np.random.default_rng(
+        [seed, 1]
+    )  # not the generator of the draw: a pair's place in its stratum must not show
     by_id = np.lexsort((pool.documents, pool.topic))
     chance = np.empty(len(pool))
     chance[by_id] = rng.random(len(pool))
@@ -102,7 +140,11 @@ def order_of(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> NDArr
     return np.lexsort((chance, turn[stage, pool.topic], late))
 
 
-def in_stages(pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]) -> PooledPairs:
+def in_stages(
+    pairs: PooledPairs, stage: NDArray[np.int32], order: NDArray[np.int64]
+) -> PooledPairs:
     """In this order, with the priorities of their stages."""
-    priority = np.array([staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32)
+    priority = np.array(
+        [staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32
+    )
     return replace(pairs.at(order), priority=priority[order])

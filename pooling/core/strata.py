@@ -2,7 +2,8 @@
 
 rank_strata(pool), vote_strata(pool) -> Strata     every pair of a pool in one stratum
 allocation(sizes, rates, n) -> n_h                 Neyman (1934)
-shuffled(strata, rng) -> place                     each stratum shuffled once; a budget takes prefixes, so that more only adds
+shuffled(strata, rng) -> place                     each stratum shuffled once; a budget takes
+prefixes, so that more only adds
 drawn(strata, place, n_h) -> bool                  the pairs of the first n_h places
 
 A stratum is named `topic/band`, or `*band` where it spans all topics.
@@ -25,21 +26,27 @@ RANK_RATES = (0.50, 0.30, 0.18, 0.08, 0.03)
 VOTE_QUANTILES = (0.5, 0.8, 0.95)
 VOTE_DEPTH = 10
 VOTE_RATES = (0.08, 0.20, 0.35, 0.50)
-RANK_NAMES = [f"{low + 1}-{high}" for low, high in zip((0, *RANK_BANDS[:-1]), RANK_BANDS, strict=True)] + [f"{RANK_BANDS[-1] + 1}+"]
+RANK_NAMES = [
+    f"{low + 1}-{high}" for low, high in zip((0, *RANK_BANDS[:-1]), RANK_BANDS, strict=True)
+] + [f"{RANK_BANDS[-1] + 1}+"]
 GRADE_RATES = VOTE_RATES
-"""Share of relevant documents expected at each grade of a machine, from its lowest to its highest."""
+"""Share of relevant documents expected at each grade of a machine, from its lowest to its
+highest."""
 VOTE_NAMES = [f"*votes{k + 1}" for k in range(len(VOTE_RATES))]
 LATE = "@"
-"""Between a band and the stage in which a late run brought it: pairs that come after a draw form strata of their own."""
+"""Between a band and the stage in which a late run brought it: pairs that come after a draw form
+strata of their own."""
 LEAST = 2
-"""Pairs drawn of every stratum that has as many: one alone tells nothing about the spread within it."""
+"""Pairs drawn of every stratum that has as many: one alone tells nothing about the spread within
+it."""
 
 NEARLY_ALL = 0.15
 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """names: n_strata. stratum: int32 (n_pairs), index into names. sizes: int64 (n_strata), N_h at the time of the draw.
+    """names: n_strata. stratum: int32 (n_pairs), index into names. sizes: int64 (n_strata), N_h at
+    the time of the draw.
 
     rates: float64 (n_strata), the share of relevant documents expected in each.
     """
@@ -56,17 +63,21 @@ def rank_strata(pool: PooledPairs) -> Strata:
     band = np.searchsorted(RANK_BANDS, deep, side="left")
     n = len(RANK_NAMES)
     names = [f"{topic}/{name}" for topic in pool.topics for name in RANK_NAMES]
-    return _strata(pool.topic.astype(np.int64) * n + band, names, np.tile(RANK_RATES, len(pool.topics)))
+    return _strata(
+        pool.topic.astype(np.int64) * n + band, names, np.tile(RANK_RATES, len(pool.topics))
+    )
 
 
 def vote_strata(pool: PooledPairs) -> Strata:
-    """Bands of votes, the share of runs that have the pair in their top ten, cut at quantiles over all topics."""
+    """Bands of votes, the share of runs that have the pair in their top ten, cut at quantiles over
+    all topics."""
     return _strata(_bands_of_votes(shares_of_votes(pool)), VOTE_NAMES, np.array(VOTE_RATES))
 
 
 def rate_of(name: str, *, n_grades: int = 0) -> float:
-    """Share of relevant documents expected in the stratum of this name before anything is judged; what a late run brought (`@stage`) has the rate of
-    its band. KeyError for a band that is none of ours.
+    """Share of relevant documents expected in the stratum of this name before anything is judged;
+    what a late run brought (`@stage`) has the rate of its band. KeyError for a band that is none of
+    ours.
 
     n_grades: of the scale of the machine by whose grades the strata were made.
     """
@@ -78,21 +89,33 @@ def rate_of(name: str, *, n_grades: int = 0) -> float:
 
 
 def rates_of_grades(n_grades: int) -> NDArray[np.float64]:
-    return np.interp(np.linspace(0, 1, max(n_grades, 2)), np.linspace(0, 1, len(GRADE_RATES)), GRADE_RATES)[:n_grades]
+    return np.interp(
+        np.linspace(0, 1, max(n_grades, 2)), np.linspace(0, 1, len(GRADE_RATES)), GRADE_RATES
+    )[:n_grades]
 
 
-def spreads_by_votes(stratum: NDArray[np.int32], rates: NDArray[np.float64], votes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64 (n_strata): the mean of √(v(1 - v)) over the votes v of a stratum's pairs, times √(p(1 - p)) of its rate."""
+def spreads_by_votes(
+    stratum: NDArray[np.int32], rates: NDArray[np.float64], votes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """float64 (n_strata): the mean of √(v(1 - v)) over the votes v of a stratum's pairs, times
+    √(p(1 - p)) of its rate."""
     n = len(rates)
-    return np.bincount(stratum, weights=spreads_of(votes), minlength=n) / np.bincount(stratum, minlength=n) * spreads_of(rates)
+    return (
+        np.bincount(stratum, weights=spreads_of(votes), minlength=n)
+        / np.bincount(stratum, minlength=n)
+        * spreads_of(rates)
+    )
 
 
-def machine_strata(pool: PooledPairs, grades: NDArray[np.integer], *, n_grades: int = 0) -> tuple[Strata, NDArray[np.float64]]:
-    """Band of votes x the machine's grade, over all topics, and the spreads by which people's judgements are shared out (SAMPLING 5.2).
+def machine_strata(
+    pool: PooledPairs, grades: NDArray[np.integer], *, n_grades: int = 0
+) -> tuple[Strata, NDArray[np.float64]]:
+    """Band of votes x the machine's grade, over all topics, and the spreads by which people's
+    judgements are shared out (SAMPLING 5.2).
 
-    grades: int (n_pairs), by the machine, which must have been made before the draw; n_grades: of its scale, where that is known. The rate expected
-    at a grade goes from .08 at the lowest to .50 at the highest. -> Strata, spreads float64 (n_strata)
-    """
+    grades: int (n_pairs), by the machine, which must have been made before the draw; n_grades: of
+    its scale, where that is known. The rate expected at a grade goes from .08 at the lowest to .50
+    at the highest. -> Strata, spreads float64 (n_strata)"""
     votes = shares_of_votes(pool)
     band = _bands_of_votes(votes)
     n_grades = max(n_grades, int(grades.max(initial=0)) + 1)
@@ -119,14 +142,20 @@ def _strata(code: NDArray[np.integer], names: Sequence[str], rates: NDArray[np.f
     kept = np.flatnonzero(sizes)
     number = np.zeros(len(names), np.int32)
     number[kept] = np.arange(len(kept))
-    return Strata([names[k] for k in kept.tolist()], number[code], sizes[kept].astype(np.int64), rates[kept])
+    return Strata(
+        [names[k] for k in kept.tolist()], number[code], sizes[kept].astype(np.int64), rates[kept]
+    )
 
 
-def allocation(sizes: NDArray[np.int64], spreads: NDArray[np.float64], n: int, *, least: int = LEAST) -> NDArray[np.int64]:
-    """How many pairs of each stratum: proportional to N_h times its spread, at least `least`, at most N_h.
+def allocation(
+    sizes: NDArray[np.int64], spreads: NDArray[np.float64], n: int, *, least: int = LEAST
+) -> NDArray[np.int64]:
+    """How many pairs of each stratum: proportional to N_h times its spread, at least `least`, at
+    most N_h.
 
-    spreads: float64 (n_strata), the standard deviation expected within each, √(p(1 - p)) for a rate p. Rounded by largest remainder,
-    ties to the first stratum. The least of every stratum comes first, so that a small `n` is exceeded; n above all pairs is all.
+    spreads: float64 (n_strata), the standard deviation expected within each, √(p(1 - p)) for a rate
+    p. Rounded by largest remainder, ties to the first stratum. The least of every stratum comes
+    first, so that a small `n` is exceeded; n above all pairs is all.
     -> int64 (n_strata)
     """
     counts = np.minimum(sizes, least)
@@ -139,7 +168,9 @@ def allocation(sizes: NDArray[np.int64], spreads: NDArray[np.float64], n: int, *
             wanted = room.astype(np.float64)
         exact = left * wanted / wanted.sum()
         full = exact > room
-        if full.any():  # what a full stratum cannot take is shared among the others in the next round
+        if (
+            full.any()
+        ):  # what a full stratum cannot take is shared among the others in the next round
             counts, left = counts + np.where(full, room, 0), left - int(room[full].sum())
             continue
         whole = np.floor(exact).astype(np.int64)
@@ -150,8 +181,11 @@ def allocation(sizes: NDArray[np.int64], spreads: NDArray[np.float64], n: int, *
     return counts
 
 
-def finishing(sizes: NDArray[np.int64], counts: NDArray[np.int64], *, left: float = NEARLY_ALL) -> NDArray[np.int64]:
-    """The counts, with a stratum taken whole where less than `left` of it would remain: the few left would tell its spread badly (ours)."""
+def finishing(
+    sizes: NDArray[np.int64], counts: NDArray[np.int64], *, left: float = NEARLY_ALL
+) -> NDArray[np.int64]:
+    """The counts, with a stratum taken whole where less than `left` of it would remain: the few
+    left would tell its spread badly (ours)."""
     remains = sizes - counts
     return np.where(remains < left * sizes, sizes, counts)
 
@@ -160,12 +194,13 @@ def spreads_of(rates: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sqrt(rates * (1 - rates))
 
 
-def shuffled(strata: Strata, rng: np.random.Generator, keys: NDArray[np.bytes_], topics: NDArray[np.int32]) -> NDArray[np.int64]:
+def shuffled(
+    strata: Strata, rng: np.random.Generator, keys: NDArray[np.bytes_], topics: NDArray[np.int32]
+) -> NDArray[np.int64]:
     """Place of each pair in its stratum's shuffle, from 0.
 
-    keys, topics: document and topic of each pair; the shuffle is drawn over the pairs in their order, so that the order of files
-    does not matter. -> int64 (n_pairs)
-    """
+    keys, topics: document and topic of each pair; the shuffle is drawn over the pairs in their
+    order, so that the order of files does not matter. -> int64 (n_pairs)"""
     by_id = np.lexsort((keys, topics, strata.stratum))
     place = np.empty(len(by_id), np.int64)
     start = 0

@@ -1,4 +1,5 @@
-"""What one word of a text is: for the lengths of documents, the cut of long ones and the time until a reader counts as away.
+"""What one word of a text is: for the lengths of documents, the cut of long ones and the time until
+a reader counts as away.
 
 count_words(text) -> int, end_of_word(text, n) -> code point.
 """
@@ -16,11 +17,14 @@ FOURS = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Thai, Lao, Burmese and Khmer letters and signs: about four make a word."""
 MARKS = r"\u3099\u309a\ufe00-\ufe0f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
 """Signs that stay with the letter before them."""
-WORD = re.compile(f"[{PAIRS}]{{1,2}}[{MARKS}]*|[{FOURS}]{{1,4}}[{MARKS}]*|[^{SPACE}{PAIRS}{FOURS}]+")
+WORD = re.compile(
+    f"[{PAIRS}]{{1,2}}[{MARKS}]*|[{FOURS}]{{1,4}}[{MARKS}]*|[^{SPACE}{PAIRS}{FOURS}]+"
+)
 
 
 def count_words(text: str) -> int:
-    """Words between white space; in scripts written without spaces two (Chinese, Japanese) or four characters (Thai and its kin) (ours)."""
+    """Words between white space; in scripts written without spaces two (Chinese, Japanese) or four
+    characters (Thai and its kin) (ours)."""
     if text.isascii():
         return len(text.split())
     return sum(1 for _ in WORD.finditer(text))

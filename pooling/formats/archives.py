@@ -1,7 +1,7 @@
 """The files inside tar and zip archives, one after the other, in bounded memory.
 
-A member's path is never used as a path: only its last part names it. `unpack` writes to disk, under names that its caller gives.
-"""
+A member's path is never used as a path: only its last part names it. `unpack` writes to disk, under
+names that its caller gives."""
 
 from __future__ import annotations
 
@@ -22,14 +22,25 @@ LONGEST_NAME = 1 << 16
 COPIED = 1 << 20
 """Bytes unpacked at a time."""
 LONGEST_LIST = 1 << 26
-"""Bytes of the list at the end of a zip archive, which is read as a whole before anything else: about half a million files."""
+"""Bytes of the list at the end of a zip archive, which is read as a whole before anything else:
+about half a million files."""
 
-DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError)
-"""What reading from a zip archive ends in where it is damaged, or (the last two) packed in a way that we do not know, or encrypted."""
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+)
+"""What reading from a zip archive ends in where it is damaged, or (the last two) packed in a way
+that we do not know, or encrypted."""
 
 
 def damaged(called: str, error: Exception, expected: str = "a whole archive") -> FormatError:
-    return FormatError.single(called, None, f"the zip archive is damaged ({error or 'it ends too early'})", expected)
+    return FormatError.single(
+        called, None, f"the zip archive is damaged ({error or 'it ends too early'})", expected
+    )
 
 
 class Member(NamedTuple):
@@ -47,7 +58,8 @@ def safe_name(path: str) -> str:
 
 
 class _ListBound:
-    """An open file that refuses to be read in one piece beyond the bound of a list, until its archive is open."""
+    """An open file that refuses to be read in one piece beyond the bound of a list, until its
+    archive is open."""
 
     def __init__(self, file: BinaryIO, called: str) -> None:
         self.file, self.called, self.opening = file, called, True
@@ -56,14 +68,21 @@ class _ListBound:
     def read(self, size: int = -1) -> bytes:
         if self.opening and size > LONGEST_LIST:
             expected = f"at most {LONGEST_LIST} bytes; a tar archive may have more files"
-            raise FormatError.single(self.called, None, f"a zip archive whose list of files has {size} bytes", expected)
+            raise FormatError.single(
+                self.called, None, f"a zip archive whose list of files has {size} bytes", expected
+            )
         return self.file.read(size)
 
 
 @contextmanager
 def opened_zip(source: str | os.PathLike[str] | BinaryIO, called: str) -> Iterator[zipfile.ZipFile]:
-    """The zip archive, with its list of files read. FormatError for a list of more than LONGEST_LIST bytes; zipfile's own errors else."""
-    with open(source, "rb") if isinstance(source, (str, os.PathLike)) else nullcontext(source) as file:
+    """The zip archive, with its list of files read. FormatError for a list of more than
+    LONGEST_LIST bytes; zipfile's own errors else."""
+    with (
+        open(source, "rb")
+        if isinstance(source, (str, os.PathLike))
+        else nullcontext(source) as file
+    ):
         bound = _ListBound(file, called)
         with zipfile.ZipFile(bound) as archive:  # type: ignore[call-overload]
             bound.opening = False
@@ -78,16 +97,24 @@ def tar_members(stream: Peeked) -> Iterator[Member]:
     """Regular files of a tar archive; folders, links and devices are passed over."""
     for path, size, number in _tar_entries(stream):
         if size > LONGEST_DOCUMENT:
-            raise FormatError.single(stream.name, None, f"entry {number} has {size} bytes", f"at most {LONGEST_DOCUMENT} bytes a document")
+            raise FormatError.single(
+                stream.name,
+                None,
+                f"entry {number} has {size} bytes",
+                f"at most {LONGEST_DOCUMENT} bytes a document",
+            )
         yield Member(safe_name(path), _content(stream, size, number), number)
 
 
 def _tar_entries(stream: Peeked) -> Iterator[tuple[str, int, int]]:
-    """(path, size, number) of the regular files of a tar archive; the caller reads the content and its padding before going on."""
+    """(path, size, number) of the regular files of a tar archive; the caller reads the content and
+    its padding before going on."""
     number, long_name = 0, ""
     while header := stream.exactly(BLOCK):
         if len(header) < BLOCK:
-            raise FormatError.single(stream.name, None, "the tar archive is cut off", "a whole archive")
+            raise FormatError.single(
+                stream.name, None, "the tar archive is cut off", "a whole archive"
+            )
         if header.count(b"\0") == BLOCK:
             return
         number += 1
@@ -95,28 +122,42 @@ def _tar_entries(stream: Peeked) -> Iterator[tuple[str, int, int]]:
         kind = header[156:157]
         if kind in (b"L", b"x"):
             if size > LONGEST_NAME:
-                raise FormatError.single(stream.name, None, f"entry {number} has a name of {size} bytes", "shorter names")
+                raise FormatError.single(
+                    stream.name, None, f"entry {number} has a name of {size} bytes", "shorter names"
+                )
             content = _content(stream, size, number)
-            long_name = _pax_path(content) if kind == b"x" else content.rstrip(b"\0").decode("utf-8", "replace")
+            long_name = (
+                _pax_path(content)
+                if kind == b"x"
+                else content.rstrip(b"\0").decode("utf-8", "replace")
+            )
             continue
         if kind not in (b"0", b"\0", b"7"):
             _skip(stream, size, number)
             long_name = ""
             continue
         prefix = header[345:500].split(b"\0", 1)[0] if header[257:263] == b"ustar\0" else b""
-        path = long_name or (prefix + b"/" + header[:100].split(b"\0", 1)[0]).decode("utf-8", "replace")
+        path = long_name or (prefix + b"/" + header[:100].split(b"\0", 1)[0]).decode(
+            "utf-8", "replace"
+        )
         long_name = ""
         yield path, size, number
 
 
 def unpack(
-    source: Path, called: str, *, place: Callable[[str], Path | None], max_bytes: int | None = None, written: Callable[[int], object] | None = None
+    source: Path,
+    called: str,
+    *,
+    place: Callable[[str], Path | None],
+    max_bytes: int | None = None,
+    written: Callable[[int], object] | None = None,
 ) -> None:
-    """Copy files of a tar (plain or packed) or zip archive to where `place` says for their path, a piece at a time.
+    """Copy files of a tar (plain or packed) or zip archive to where `place` says for their path, a
+    piece at a time.
 
-    `place` gives None for what is passed over; a path of the archive is never itself used. max_bytes: of all files when unpacked.
-    written: called with the bytes so far (of the archive or of its files) for progress, and free to raise.
-    """
+    `place` gives None for what is passed over; a path of the archive is never itself used.
+    max_bytes: of all files when unpacked. written: called with the bytes so far (of the archive or
+    of its files) for progress, and free to raise."""
     with open(source, "rb") as file:
         zipped = file.read(4) == b"PK\x03\x04"
     if zipped:
@@ -124,7 +165,9 @@ def unpack(
         return
     stream = Peeked(source, name=called, max_bytes=max_bytes)
     if not is_tar(stream.head):
-        raise FormatError.single(called, None, "no archive", "a zip or tar archive of the set's files")
+        raise FormatError.single(
+            called, None, "no archive", "a zip or tar archive of the set's files"
+        )
     done = 0
     for path, size, number in _tar_entries(stream):
         target, left = place(path), size
@@ -135,12 +178,18 @@ def unpack(
                 done += len(part)
                 (written or (lambda n: None))(done)
         if left:
-            raise FormatError.single(called, None, f"the tar archive is cut off in entry {number}", "a whole archive")
+            raise FormatError.single(
+                called, None, f"the tar archive is cut off in entry {number}", "a whole archive"
+            )
         _skip(stream, -size % BLOCK, number, padding=True)
 
 
 def _unpack_zip(
-    source: Path, called: str, place: Callable[[str], Path | None], max_bytes: int | None, written: Callable[[int], object]
+    source: Path,
+    called: str,
+    place: Callable[[str], Path | None],
+    max_bytes: int | None,
+    written: Callable[[int], object],
 ) -> None:
     done = 0
     try:
@@ -150,12 +199,19 @@ def _unpack_zip(
                 if target is None:
                     continue
                 if info.flag_bits & 1:
-                    raise FormatError.single(called, None, f"entry {number} is encrypted", "an archive without password")
+                    raise FormatError.single(
+                        called, None, f"entry {number} is encrypted", "an archive without password"
+                    )
                 with archive.open(info) as member, open(target, "wb") as out:
                     while part := member.read(COPIED):
                         done += len(part)
                         if max_bytes is not None and done > max_bytes:
-                            raise FormatError.single(called, None, f"more than {max_bytes} bytes when unpacked", f"at most {max_bytes} bytes")
+                            raise FormatError.single(
+                                called,
+                                None,
+                                f"more than {max_bytes} bytes when unpacked",
+                                f"at most {max_bytes} bytes",
+                            )
                         out.write(part)
                         written(done)
     except (*DAMAGED, ValueError) as error:
@@ -169,14 +225,18 @@ def _size(header: bytes, name: str, number: int) -> int:
     try:
         return int(field.strip(b" \0") or b"0", 8)
     except ValueError:
-        raise FormatError.single(name, None, f"entry {number} of the tar archive is damaged", "a whole archive") from None
+        raise FormatError.single(
+            name, None, f"entry {number} of the tar archive is damaged", "a whole archive"
+        ) from None
 
 
 def _content(stream: Peeked, size: int, number: int) -> bytes:
     content = stream.exactly(size)
     _skip(stream, -size % BLOCK, number, padding=True)
     if len(content) < size:
-        raise FormatError.single(stream.name, None, f"the tar archive is cut off in entry {number}", "a whole archive")
+        raise FormatError.single(
+            stream.name, None, f"the tar archive is cut off in entry {number}", "a whole archive"
+        )
     return content
 
 
@@ -210,14 +270,26 @@ def zip_members(path: str | Path, called: str, *, max_bytes: int | None = None) 
                 if info.is_dir():
                     continue
                 if info.flag_bits & 1:
-                    raise FormatError.single(called, None, f"entry {number} is encrypted", "an archive without password")
+                    raise FormatError.single(
+                        called, None, f"entry {number} is encrypted", "an archive without password"
+                    )
                 with archive.open(info) as member:
                     content = member.read(LONGEST_DOCUMENT + 1)
                 if len(content) > LONGEST_DOCUMENT:
-                    raise FormatError.single(called, None, f"entry {number} has more than {LONGEST_DOCUMENT} bytes", "smaller documents")
+                    raise FormatError.single(
+                        called,
+                        None,
+                        f"entry {number} has more than {LONGEST_DOCUMENT} bytes",
+                        "smaller documents",
+                    )
                 total += len(content)
                 if max_bytes is not None and total > max_bytes:
-                    raise FormatError.single(called, None, f"more than {max_bytes} bytes when unpacked", f"at most {max_bytes} bytes")
+                    raise FormatError.single(
+                        called,
+                        None,
+                        f"more than {max_bytes} bytes when unpacked",
+                        f"at most {max_bytes} bytes",
+                    )
                 yield Member(safe_name(info.filename), content, number)
     except (*DAMAGED, ValueError) as error:
         raise damaged(called, error) from None

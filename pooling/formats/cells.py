@@ -1,4 +1,5 @@
-"""White-space separated tables read many lines at a time: tokens found, and taken out as fixed-width bytes (as numbers: numerals).
+"""White-space separated tables read many lines at a time: tokens found, and taken out as
+fixed-width bytes (as numbers: numerals).
 
 Lines that do not fit the quick way are read by a slower one, with the same result.
 """
@@ -27,8 +28,8 @@ WORD = np.dtype("<u8")
 U = np.uint64
 
 np.empty(1 << 24, np.uint8)
-# Allocated and freed at once: glibc then keeps blocks of this size in its heap (its threshold for mmap is dynamic) and does not ask the
-# system for fresh, zeroed pages for each of the arrays below.
+# Allocated and freed at once: glibc then keeps blocks of this size in its heap (its threshold for
+# mmap is dynamic) and does not ask the system for fresh, zeroed pages for each of the arrays below.
 
 
 class Problems:
@@ -46,7 +47,9 @@ class Problems:
     def more(self, n: int) -> None:
         self.count += n
 
-    def refuse(self, wrong: NDArray[np.bool_], rows: TokenRows, column: int, problem: str, expected: str) -> None:
+    def refuse(
+        self, wrong: NDArray[np.bool_], rows: TokenRows, column: int, problem: str, expected: str
+    ) -> None:
         """The tokens of a column at the rows that are `wrong`, each with its line."""
         places = np.flatnonzero(wrong)
         shown = places[: max(SHOWN - len(self.first), 0)]
@@ -68,7 +71,12 @@ class TokenRows:
     """
 
     def __init__(
-        self, raw: bytes, text: NDArray[np.uint8], before: NDArray[np.intp], ends: NDArray[np.intp], lines: NDArray[np.int64] | range
+        self,
+        raw: bytes,
+        text: NDArray[np.uint8],
+        before: NDArray[np.intp],
+        ends: NDArray[np.intp],
+        lines: NDArray[np.int64] | range,
     ) -> None:
         self.raw, self.text, self._before, self._ends, self._lines = raw, text, before, ends, lines
 
@@ -89,7 +97,9 @@ class TokenRows:
         return self._before[:, column] + 1, np.ascontiguousarray(self._ends[:, column])
 
     def token(self, row: int, column: int) -> bytes:
-        return self.raw[int(self._before[row, column]) + 1 - PAD : int(self._ends[row, column]) - PAD]
+        return self.raw[
+            int(self._before[row, column]) + 1 - PAD : int(self._ends[row, column]) - PAD
+        ]
 
     def line_text(self, row: int) -> str:
         at = int(self._before[row, 0]) + 1 - PAD
@@ -101,11 +111,18 @@ class TokenRows:
 
     def without(self, bad: NDArray[np.bool_]) -> TokenRows:
         good = ~bad
-        return TokenRows(self.raw, self.text, self._before[good], self._ends[good], np.asarray(self._lines, np.int64)[good])
+        return TokenRows(
+            self.raw,
+            self.text,
+            self._before[good],
+            self._ends[good],
+            np.asarray(self._lines, np.int64)[good],
+        )
 
 
 def skipped_lines(block: bytes) -> tuple[int, int, int]:
-    """Where the first line is that is neither blank nor a comment. -> (its first byte, n_blank, n_comments before it)"""
+    """Where the first line is that is neither blank nor a comment. -> (its first byte, n_blank,
+    n_comments before it)"""
     skipped = BLANK_OR_COMMENT.match(block)
     at = block.rfind(b"\n", 0, skipped.end() if skipped else 0) + 1
     n_comments = len(COMMENT.findall(block, 0, at))
@@ -114,7 +131,11 @@ def skipped_lines(block: bytes) -> tuple[int, int, int]:
 
 def comments_skipped(n: int) -> list[str]:
     """The note on lines that begin with #, if there are any."""
-    return [f"{counted(n, 'comment line')} (with # first) {'was' if n == 1 else 'were'} skipped"] if n else []
+    return (
+        [f"{counted(n, 'comment line')} (with # first) {'was' if n == 1 else 'were'} skipped"]
+        if n
+        else []
+    )
 
 
 def rows(
@@ -128,11 +149,12 @@ def rows(
     more_columns: bool = False,
     comments: bool = False,
 ) -> tuple[TokenRows, int, int]:
-    """The lines of `block` that have `n_columns` tokens, and how many others were skipped. -> (rows, n_blank, n_comments)
+    """The lines of `block` that have `n_columns` tokens, and how many others were skipped. ->
+    (rows, n_blank, n_comments)
 
-    Other lines become problems. `more_columns`: lines may have more, which are left out; `comments`: lines whose first character,
-    after any white space, is # are skipped; `n_lines`: of the block, where it is known.
-    """
+    Other lines become problems. `more_columns`: lines may have more, which are left out;
+    `comments`: lines whose first character, after any white space, is # are skipped; `n_lines`: of
+    the block, where it is known."""
     text = np.empty(len(block) + 2 * PAD, np.uint8)
     text[:PAD] = 10
     text[-PAD:] = 10
@@ -141,7 +163,9 @@ def rows(
     if n_lines is None:
         n_lines = int(np.count_nonzero(inner == 10))
     regular = _regular(text, inner, n_lines, n_columns)
-    if regular is not None and not (comments and b"#" in block and (text[regular[0][:, 0] + 1] == ord("#")).any()):
+    if regular is not None and not (
+        comments and b"#" in block and (text[regular[0][:, 0] + 1] == ord("#")).any()
+    ):
         return TokenRows(block, text, *regular, range(first_line, first_line + n_lines)), 0, 0
     white = (inner == 32) | ((inner >= 9) & (inner <= 13))
     edges = np.flatnonzero(white[1:] != white[:-1]) + 1 + PAD
@@ -168,18 +192,26 @@ def rows(
         problems.add(first_line + int(at), f"{n} column{'s' if n != 1 else ''}", expected, line)
     problems.more(max(len(wrong) - room, 0))
     if good.all() and len(all_starts) == n_lines * n_columns:
-        before, ends = (all_starts - 1).reshape(n_lines, n_columns), all_ends.reshape(n_lines, n_columns)
+        before, ends = (
+            (all_starts - 1).reshape(n_lines, n_columns),
+            all_ends.reshape(n_lines, n_columns),
+        )
     else:
         chosen = first[good][:, None] + np.arange(n_columns)
         before = all_starts[chosen] - 1 if len(chosen) else np.empty((0, n_columns), np.intp)
         ends = all_ends[chosen] if len(chosen) else np.empty((0, n_columns), np.intp)
-    return TokenRows(block, text, before, ends, np.flatnonzero(good).astype(np.int64) + first_line), int(blank.sum()), n_comments
+    return (
+        TokenRows(block, text, before, ends, np.flatnonzero(good).astype(np.int64) + first_line),
+        int(blank.sum()),
+        n_comments,
+    )
 
 
 def _regular(
     text: NDArray[np.uint8], inner: NDArray[np.uint8], n_lines: int, n_columns: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    """(one before each token, its end) where every line is `n_columns` tokens with one space or tab between them; else None."""
+    """(one before each token, its end) where every line is `n_columns` tokens with one space or tab
+    between them; else None."""
     if not n_lines or inner[0] <= 32:
         return None
     white = inner <= 32
@@ -200,7 +232,8 @@ def _regular(
 
 @cache
 def _keep_first(width: int) -> NDArray[np.uint64]:
-    """Row n: words that keep the first n bytes of `width`. -> uint64 (width + 1, width / 8), so of tokens that are held to LONGEST_ID only"""
+    """Row n: words that keep the first n bytes of `width`. -> uint64 (width + 1, width / 8), so of
+    tokens that are held to LONGEST_ID only"""
     keep = np.arange(width)[None, :] < np.arange(width + 1)[:, None]
     return (keep * np.uint8(255)).astype(np.uint8).view(WORD)
 
@@ -218,7 +251,8 @@ def take_bytes(text: NDArray[np.uint8], places: NDArray[np.intp], width: int) ->
 
 
 def strings(rows: TokenRows, column: int) -> NDArray[np.uint64]:
-    """The tokens of a column as words of eight bytes, NUL behind the token. -> uint64 (n_rows, width / 8)"""
+    """The tokens of a column as words of eight bytes, NUL behind the token. -> uint64 (n_rows,
+    width / 8)"""
     starts, ends = rows.places(column)
     lengths = ends - starts
     longest, shortest = (int(lengths.max()), int(lengths.min())) if len(lengths) else (1, 1)

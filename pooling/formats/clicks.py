@@ -1,7 +1,8 @@
 """Click logs, counted per (topic, document).
 
 read_clicks(path) -> ClickCounts                   one file: session topic document rank clicked
-read_clicks(path, shown=path) -> ClickCounts       clicks (session, topic, rank, document; rank 0: none) and the rankings shown
+read_clicks(path, shown=path) -> ClickCounts       clicks (session, topic, rank, document; rank 0:
+none) and the rankings shown
 read_packed_clicks(path) -> ClickCounts            these two in one zip archive
 """
 
@@ -18,20 +19,28 @@ from numpy.typing import NDArray
 
 from pooling.core.counts import counted
 from pooling.formats.archives import DAMAGED, damaged, opened_zip
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
+from pooling.formats.delimited import (
+    DOCUMENT_NAMES,
+    TOPIC_NAMES,
+    DelimitedTable,
+    FileMistakes,
+    Row,
+    column_names,
+    find_column,
+)
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import Source, source_name
 
 
 @dataclass(frozen=True, eq=False)
 class ClickCounts:
-    """What a click log says of each pair that was shown, pairs in order of topic and document as bytes.
+    """What a click log says of each pair that was shown, pairs in order of topic and document as
+    bytes.
 
     topics, documents: distinct ids. topic, document: int32 (n), index into these lists.
-    impressions: int64 (n), sessions that were shown the pair. clicks: int64 (n), sessions that clicked it at least once.
-    skipped: int64 (n), sessions in which it was shown above a clicked document and not clicked itself.
-    n_sessions: distinct sessions, those without a click too.
-    """
+    impressions: int64 (n), sessions that were shown the pair. clicks: int64 (n), sessions that
+    clicked it at least once. skipped: int64 (n), sessions in which it was shown above a clicked
+    document and not clicked itself. n_sessions: distinct sessions, those without a click too."""
 
     topics: list[str]
     documents: list[str]
@@ -66,36 +75,55 @@ class ClickTally:
                 count[2] += 1
 
     def result(self, name: str, n_sessions: int, warnings: list[str]) -> ClickCounts:
-        pairs = sorted(self.pairs, key=lambda pair: (pair[0].encode("utf-8"), pair[1].encode("utf-8")))
+        pairs = sorted(
+            self.pairs, key=lambda pair: (pair[0].encode("utf-8"), pair[1].encode("utf-8"))
+        )
         topics = {topic: i for i, topic in enumerate(dict.fromkeys(topic for topic, _ in pairs))}
-        documents = {document: i for i, document in enumerate(dict.fromkeys(document for _, document in pairs))}
+        documents = {
+            document: i
+            for i, document in enumerate(dict.fromkeys(document for _, document in pairs))
+        }
         counts = np.array([self.pairs[pair] for pair in pairs], np.int64).reshape(len(pairs), 3)
         return ClickCounts(
-            topics=list(topics), documents=list(documents), topic=np.array([topics[t] for t, _ in pairs], np.int32),
-            document=np.array([documents[d] for _, d in pairs], np.int32), impressions=counts[:, 0], clicks=counts[:, 1],
-            skipped=counts[:, 2], n_sessions=n_sessions, warnings=warnings, name=name,
-        )  # fmt: skip
+            topics=list(topics),
+            documents=list(documents),
+            topic=np.array([topics[t] for t, _ in pairs], np.int32),
+            document=np.array([documents[d] for _, d in pairs], np.int32),
+            impressions=counts[:, 0],
+            clicks=counts[:, 1],
+            skipped=counts[:, 2],
+            n_sessions=n_sessions,
+            warnings=warnings,
+            name=name,
+        )
 
 
 def read_clicks(
-    path: Source, *, shown: Source | None = None, name: str | None = None, shown_name: str | None = None, max_bytes: int | None = None
+    path: Source,
+    *,
+    shown: Source | None = None,
+    name: str | None = None,
+    shown_name: str | None = None,
+    max_bytes: int | None = None,
 ) -> ClickCounts:
     """The counts of a click log.
 
-    One file has a row for each document shown: `session topic document rank clicked` (clicked 0 or 1). With `shown`, the log has a row
-    for each click (`session query_id rank doc_id`; rank 0 and no document: a session without a click), and `shown` the ranking that
-    every session of a topic saw (`query_id rank doc_id`). Columns are found by their header.
-    Refused (FormatError, all problems at once): missing columns, another number of columns, an empty id, a rank that is no whole number
-    (from 1, where something was shown), clicked other than 0 and 1, a document or a rank twice in what a session was shown for a topic,
-    a click on a document or topic that `shown` does not have, or at another rank. A session may have several topics; each counts alone.
-    """
+    One file has a row for each document shown: `session topic document rank clicked` (clicked 0 or
+    1). With `shown`, the log has a row for each click (`session query_id rank doc_id`; rank 0 and
+    no document: a session without a click), and `shown` the ranking that every session of a topic
+    saw (`query_id rank doc_id`). Columns are found by their header. Refused (FormatError, all
+    problems at once): missing columns, another number of columns, an empty id, a rank that is no
+    whole number (from 1, where something was shown), clicked other than 0 and 1, a document or a
+    rank twice in what a session was shown for a topic, a click on a document or topic that `shown`
+    does not have, or at another rank. A session may have several topics; each counts alone."""
     if shown is None:
         return _one_file(path, name, max_bytes)
     return _two_files(path, shown, name, shown_name, max_bytes)
 
 
 def packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
-    """The names of a log of clicks and of the rankings that were shown in a zip archive of just these two; None where it is another."""
+    """The names of a log of clicks and of the rankings that were shown in a zip archive of just
+    these two; None where it is another."""
     try:
         with opened_zip(path, source_name(path)) as archive:
             member_by_form: dict[bool, str] = {}
@@ -104,23 +132,41 @@ def packed_clicks(path: str | os.PathLike[str]) -> tuple[str, str] | None:
                 with archive.open(name) as file:
                     table = DelimitedTable(BytesIO(file.readline(MOST_HEADER)), name=name)
                 names = column_names(table.first.cells)
-                if all(find_column(names, wanted) is not None for wanted in (TOPIC_NAMES, RANK, DOCUMENT_NAMES)):
+                if all(
+                    find_column(names, wanted) is not None
+                    for wanted in (TOPIC_NAMES, RANK, DOCUMENT_NAMES)
+                ):
                     member_by_form[find_column(names, SESSION) is not None] = name
     except (*DAMAGED, FormatError, OSError, ValueError, IndexError):
-        return None  # the last two: places before the begin of the archive, names in no encoding, a file without a name
+        # the last two: places before the begin of the archive, names in no encoding, a file without
+        # a name
+        return None
     return (member_by_form[True], member_by_form[False]) if len(member_by_form) == 2 else None
 
 
-def read_packed_clicks(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> ClickCounts:
-    """The counts of a zip archive that `packed_clicks` knows. max_bytes: of each of its files, unpacked. FormatError as `read_clicks`."""
+def read_packed_clicks(
+    path: str | os.PathLike[str], *, max_bytes: int | None = None
+) -> ClickCounts:
+    """The counts of a zip archive that `packed_clicks` knows. max_bytes: of each of its files,
+    unpacked. FormatError as `read_clicks`."""
     names = packed_clicks(path)
     if names is None:
         raise ValueError(f"{path} holds no log of clicks beside the rankings that were shown")
     clicks, shown = names
     called = source_name(path)
     try:
-        with opened_zip(path, called) as archive, archive.open(clicks) as log, archive.open(shown) as rankings:
-            return read_clicks(cast(BinaryIO, log), shown=cast(BinaryIO, rankings), name=clicks, shown_name=shown, max_bytes=max_bytes)
+        with (
+            opened_zip(path, called) as archive,
+            archive.open(clicks) as log,
+            archive.open(shown) as rankings,
+        ):
+            return read_clicks(
+                cast(BinaryIO, log),
+                shown=cast(BinaryIO, rankings),
+                name=clicks,
+                shown_name=shown,
+                max_bytes=max_bytes,
+            )
     except DAMAGED as error:
         raise damaged(called, error) from None
 
@@ -135,15 +181,28 @@ def _columns(table: DelimitedTable, *wanted: tuple[str, ...]) -> list[int]:
     if missing:
         header = table.delimiter.join(table.first.cells)
         expected = "a header with " + ", ".join(options[0] for options in wanted)
-        raise FormatError.single(table.name, table.first.line, f"no column {', '.join(missing)}", expected, header)
+        raise FormatError.single(
+            table.name, table.first.line, f"no column {', '.join(missing)}", expected, header
+        )
     return [place for place in places if place is not None]
 
 
-def _row_wrong(row: Row, table: DelimitedTable, rank: int, ids: Iterable[int], mistakes: FileMistakes) -> bool:
+def _row_wrong(
+    row: Row, table: DelimitedTable, rank: int, ids: Iterable[int], mistakes: FileMistakes
+) -> bool:
     text = table.delimiter.join(row.cells)
     if len(row.cells) != len(table.first.cells):
-        mistakes.add(row.line, f"{len(row.cells)} columns", f"{len(table.first.cells)} columns as in the header", text)
-    elif not (row.cells[rank].strip().isascii() and row.cells[rank].strip().isdigit() and len(row.cells[rank]) < 10):
+        mistakes.add(
+            row.line,
+            f"{len(row.cells)} columns",
+            f"{len(table.first.cells)} columns as in the header",
+            text,
+        )
+    elif not (
+        row.cells[rank].strip().isascii()
+        and row.cells[rank].strip().isdigit()
+        and len(row.cells[rank]) < 10
+    ):
         mistakes.add(row.line, f"rank {row.cells[rank]!r}", "a whole number", text)
     elif not all(row.cells[k].strip() for k in ids):
         mistakes.add(row.line, "an empty id", "a session, a topic and a document", text)
@@ -152,7 +211,11 @@ def _row_wrong(row: Row, table: DelimitedTable, rank: int, ids: Iterable[int], m
     return True
 
 
-SESSION, RANK, CLICKED = ("session", "session_id", "sessionid"), ("rank", "position"), ("clicked", "click", "is_clicked")
+SESSION, RANK, CLICKED = (
+    ("session", "session_id", "sessionid"),
+    ("rank", "position"),
+    ("clicked", "click", "is_clicked"),
+)
 
 
 class _Sessions:
@@ -176,7 +239,9 @@ class _Sessions:
 
 def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCounts:
     table = DelimitedTable(path, name=name, max_bytes=max_bytes)
-    session, topic, document, rank, clicked = _columns(table, SESSION, TOPIC_NAMES, DOCUMENT_NAMES, RANK, CLICKED)
+    session, topic, document, rank, clicked = _columns(
+        table, SESSION, TOPIC_NAMES, DOCUMENT_NAMES, RANK, CLICKED
+    )
     mistakes = FileMistakes(table.name)
     sessions = _Sessions(mistakes)
     for row in table:
@@ -187,9 +252,19 @@ def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCou
         sessions.seen[key] = None
         ranking = sessions.shown.setdefault(key, {})
         if cells[clicked] not in ("0", "1") or not place:
-            mistakes.add(row.line, f"rank {place}, clicked {cells[clicked]!r}", "a rank from 1, and clicked 0 or 1", text)
+            mistakes.add(
+                row.line,
+                f"rank {place}, clicked {cells[clicked]!r}",
+                "a rank from 1, and clicked 0 or 1",
+                text,
+            )
         elif cells[document] in ranking or place in ranking.values():
-            mistakes.add(row.line, f"a document or rank twice in session {key[0]}", "each document at one rank", text)
+            mistakes.add(
+                row.line,
+                f"a document or rank twice in session {key[0]}",
+                "each document at one rank",
+                text,
+            )
         else:
             ranking[cells[document]] = place
             if cells[clicked] == "1":
@@ -201,7 +276,9 @@ def _one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCou
     return counts.result(table.name, sessions.n_sessions, [])
 
 
-def _two_files(path: Source, shown: Source, name: str | None, shown_name: str | None, max_bytes: int | None) -> ClickCounts:
+def _two_files(
+    path: Source, shown: Source, name: str | None, shown_name: str | None, max_bytes: int | None
+) -> ClickCounts:
     rankings = _rankings(shown, shown_name, max_bytes)
     table = DelimitedTable(path, name=name, max_bytes=max_bytes)
     session, topic, rank, document = _columns(table, SESSION, TOPIC_NAMES, RANK, DOCUMENT_NAMES)
@@ -213,13 +290,25 @@ def _two_files(path: Source, shown: Source, name: str | None, shown_name: str | 
         cells, text = [cell.strip() for cell in row.cells], table.delimiter.join(row.cells)
         ranking, place = rankings.get(cells[topic]), int(cells[rank])
         if ranking is None:
-            mistakes.add(row.line, f"topic {cells[topic]} was not shown", "a topic of the rankings shown", text)
+            mistakes.add(
+                row.line,
+                f"topic {cells[topic]} was not shown",
+                "a topic of the rankings shown",
+                text,
+            )
         elif place and ranking.get(cells[document]) != place:
             where = ranking.get(cells[document])
             problem = f"document {cells[document]!r} was not shown at rank {place} of topic {cells[topic]}"
-            mistakes.add(row.line, problem, f"rank {where}" if where else "a document of the ranking shown", text)
+            mistakes.add(
+                row.line,
+                problem,
+                f"rank {where}" if where else "a document of the ranking shown",
+                text,
+            )
         elif not place and cells[document]:
-            mistakes.add(row.line, "rank 0 with a document", "no document where nothing was clicked", text)
+            mistakes.add(
+                row.line, "rank 0 with a document", "no document where nothing was clicked", text
+            )
         else:
             key = (cells[session], cells[topic])
             sessions.seen[key] = None
@@ -230,7 +319,16 @@ def _two_files(path: Source, shown: Source, name: str | None, shown_name: str | 
     for key in sessions.seen:
         counts.session(key[1], rankings[key[1]], sessions.clicked.get(key, set()))
     unseen = len(rankings) - len({topic for _, topic in sessions.seen})
-    warnings = [f"{counted(unseen, 'topic')} of the rankings shown without a session {'is' if unseen == 1 else 'are'} left out"] if unseen else []
+    warnings = (
+        [
+            (
+                f"{counted(unseen, 'topic')} of the rankings shown without a session "
+                f"{'is' if unseen == 1 else 'are'} left out"
+            )
+        ]
+        if unseen
+        else []
+    )
     return counts.result(table.name, sessions.n_sessions, warnings)
 
 
@@ -247,7 +345,10 @@ def _rankings(shown: Source, name: str | None, max_bytes: int | None) -> dict[st
         ranking, place = rankings.setdefault(cells[topic], {}), int(cells[rank])
         if cells[document] in ranking or (cells[topic], place) in places or not place:
             mistakes.add(
-                row.line, f"rank 0, or a document or rank twice for topic {cells[topic]}", "each document at one rank from 1", text
+                row.line,
+                f"rank 0, or a document or rank twice for topic {cells[topic]}",
+                "each document at one rank from 1",
+                text,
             )
             continue
         ranking[cells[document]] = place

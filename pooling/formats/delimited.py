@@ -1,4 +1,5 @@
-"""Comma- and tab-separated files with a header, read row by row with line numbers; and cells made harmless for spreadsheets."""
+"""Comma- and tab-separated files with a header, read row by row with line numbers; and cells made
+harmless for spreadsheets."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ class FileMistakes:
 
     def raise_any(self) -> None:
         if self.count:
-            raise FormatError(self.file, sorted(self.first, key=lambda problem: problem.line or 0), self.count)
+            raise FormatError(
+                self.file, sorted(self.first, key=lambda problem: problem.line or 0), self.count
+            )
 
 
 class DelimitedTable:
@@ -41,7 +44,13 @@ class DelimitedTable:
     """
 
     def __init__(
-        self, source: Source, *, name: str | None = None, delimiter: str | None = None, quoting: bool = True, max_bytes: int | None = None
+        self,
+        source: Source,
+        *,
+        name: str | None = None,
+        delimiter: str | None = None,
+        quoting: bool = True,
+        max_bytes: int | None = None,
     ) -> None:
         self.name = source_name(source, name)
         self._lines = lines(source, name=self.name, max_bytes=max_bytes)
@@ -56,7 +65,9 @@ class DelimitedTable:
         self._rows = self._read(number, text)
         first = next(self._rows, None)
         if first is None:
-            raise FormatError.single(self.name, number, "rows without a cell", "a header and rows", text)
+            raise FormatError.single(
+                self.name, number, "rows without a cell", "a header and rows", text
+            )
         self.first = first
 
     def _read(self, number: int, text: str) -> Iterator[Row]:
@@ -83,7 +94,10 @@ class DelimitedTable:
                 begin = at[0] + 1
         except csv.Error as error:
             raise FormatError.single(
-                self.name, begin, f"a row that cannot be read ({error})", "quotes that are closed, doubled inside"
+                self.name,
+                begin,
+                f"a row that cannot be read ({error})",
+                "quotes that are closed, doubled inside",
             ) from None
 
     def __iter__(self) -> Iterator[Row]:
@@ -104,12 +118,22 @@ def find_column(names: Sequence[str], wanted: Sequence[str]) -> int | None:
     return None
 
 
-TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "queryid", "topicid", "topic_number", "query")
+TOPIC_NAMES = (
+    "topic",
+    "topic_id",
+    "query_id",
+    "qid",
+    "queryid",
+    "topicid",
+    "topic_number",
+    "query",
+)
 DOCUMENT_NAMES = ("document", "document_id", "doc_id", "docid", "documentid", "docno", "corpus_id")
 
 
 RUN_AS_FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
-"""First characters of cells that one spreadsheet or another runs; the last four are those of East Asian keyboards."""
+"""First characters of cells that one spreadsheet or another runs; the last four are those of East
+Asian keyboards."""
 
 
 def harmless(cell: str) -> str:

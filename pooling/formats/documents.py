@@ -1,8 +1,8 @@
 """Documents, one after the other in bounded memory. The form is told by the content.
 
-JSONL (BEIR's corpus.jsonl too), tab-separated with or without header, FiRA's documents, CSV with a header, TREC text (`<DOC>`),
-SMART, and tar or zip archives of html and txt files, one document each.
-"""
+JSONL (BEIR's corpus.jsonl too), tab-separated with or without header, FiRA's documents, CSV with a
+header, TREC text (`<DOC>`), SMART, and tar or zip archives of html and txt files, one document
+each."""
 
 from __future__ import annotations
 
@@ -20,12 +20,40 @@ from pooling.formats.archives import Member, is_tar, tar_members, zip_members
 from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
 from pooling.formats.errors import SHOWN, FormatError
 from pooling.formats.markup import html_text, one_line, tagged_fields
-from pooling.formats.opening import LONGEST_DOCUMENT, ZIPPED, Peeked, Source, lines, source_name, unreadable
+from pooling.formats.opening import (
+    LONGEST_DOCUMENT,
+    ZIPPED,
+    Peeked,
+    Source,
+    lines,
+    source_name,
+    unreadable,
+)
 from pooling.formats.topics import json_lines, plain, smart_records
 
-ID_NAMES = ("_id", "id", "docno", "doc_id", "docid", "document_id", "document", "documentid", "number")
+ID_NAMES = (
+    "_id",
+    "id",
+    "docno",
+    "doc_id",
+    "docid",
+    "document_id",
+    "document",
+    "documentid",
+    "number",
+)
 TITLE_NAMES = ("title", "headline", "head", "hl", "ti")
-TEXT_NAMES = ("text", "contents", "content", "body", "doc_text", "abstract", "passage", "segment", "document_text")
+TEXT_NAMES = (
+    "text",
+    "contents",
+    "content",
+    "body",
+    "doc_text",
+    "abstract",
+    "passage",
+    "segment",
+    "document_text",
+)
 BEGIN = re.compile(r"<doc(\s[^<>]*)?>", re.IGNORECASE)
 END = re.compile(r"</doc\s*>", re.IGNORECASE)
 HTML = re.compile(r"<(?:!doctype\s+html|html|head|body|title|pre|div|p)\b", re.IGNORECASE)
@@ -35,7 +63,8 @@ WITHOUT_HEADER = {2: ("text",), 3: ("title", "text"), 4: ("url", "title", "text"
 
 
 class DocumentRecord(NamedTuple):
-    """fields: everything else that the file says, by name. line: where it begins; in an archive the number of its entry."""
+    """fields: everything else that the file says, by name. line: where it begins; in an archive the
+    number of its entry."""
 
     document: str
     title: str
@@ -44,24 +73,37 @@ class DocumentRecord(NamedTuple):
     line: int = 0
 
 
-def read_documents(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> Iterator[DocumentRecord]:
-    """The documents in file order, each once. Text may be empty (the caller counts and reports that).
+def read_documents(
+    path: Source, *, name: str | None = None, max_bytes: int | None = None
+) -> Iterator[DocumentRecord]:
+    """The documents in file order, each once. Text may be empty (the caller counts and reports
+    that).
 
-    Problems are collected while reading: good documents are given out, and at the end FormatError is raised with all problems, so a
-    caller keeps nothing of the file before the iterator has ended.
-    Refused: a document without id, an id twice, a row with another number of columns than the first, a line that is no JSON object,
-    `<DOC>` without end, no document at all, and what `opening` and `archives` refuse.
-    HTML becomes readable text; it stays untrusted text that whoever shows it must escape.
-    """
+    Problems are collected while reading: good documents are given out, and at the end FormatError
+    is raised with all problems, so a caller keeps nothing of the file before the iterator has
+    ended. Refused: a document without id, an id twice, a row with another number of columns than
+    the first, a line that is no JSON object, `<DOC>` without end, no document at all, and what
+    `opening` and `archives` refuse. HTML becomes readable text; it stays untrusted text that
+    whoever shows it must escape."""
     called = source_name(path, name)
     mistakes = FileMistakes(called)
     ids = _Ids()
     for document in _documents(path, called, max_bytes, mistakes):
         if not document.document:
-            mistakes.add(document.line, "a document without id", f"an id under one of the names {', '.join(ID_NAMES)}", document.text[:200])
+            mistakes.add(
+                document.line,
+                "a document without id",
+                f"an id under one of the names {', '.join(ID_NAMES)}",
+                document.text[:200],
+            )
             continue
         if len(document.document.encode("utf-8")) > 1024:
-            mistakes.add(document.line, "a document id of more than 1024 bytes", "a shorter id", document.document)
+            mistakes.add(
+                document.line,
+                "a document id of more than 1024 bytes",
+                "a shorter id",
+                document.document,
+            )
             continue
         ids.add(document)
         yield document
@@ -79,7 +121,11 @@ class _Ids:
         self.lines = array("Q")
 
     def add(self, document: DocumentRecord) -> None:
-        self.hashes.append(int.from_bytes(blake2b(document.document.encode("utf-8"), digest_size=8).digest(), "little"))
+        self.hashes.append(
+            int.from_bytes(
+                blake2b(document.document.encode("utf-8"), digest_size=8).digest(), "little"
+            )
+        )
         self.lines.append(document.line)
 
     def report(self, mistakes: FileMistakes) -> None:
@@ -92,11 +138,17 @@ class _Ids:
         first = order[np.searchsorted(hashes[order], hashes[order[same + 1]])]
         pairs = sorted(zip(order[same + 1].tolist(), first.tolist(), strict=True))
         for row, before in pairs[: max(SHOWN - len(mistakes.first), 0)]:
-            mistakes.add(self.lines[row], f"a document's id is there twice (first in line {self.lines[before]})", "each id once")
+            mistakes.add(
+                self.lines[row],
+                f"a document's id is there twice (first in line {self.lines[before]})",
+                "each id once",
+            )
         mistakes.count += max(len(pairs) - SHOWN, 0)
 
 
-def _documents(path: Source, called: str, max_bytes: int | None, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
+def _documents(
+    path: Source, called: str, max_bytes: int | None, mistakes: FileMistakes
+) -> Iterator[DocumentRecord]:
     if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" and _is_zip(path):
         with open(path, "rb") as file:
             what = unreadable(file.read(4096))
@@ -121,7 +173,9 @@ def _documents(path: Source, called: str, max_bytes: int | None, mistakes: FileM
             yield from _trec(stream, mistakes)
     elif re.match(rb"\.I\s+\S+\s", head):
         for line, identifier, fields in smart_records(stream, called):
-            yield DocumentRecord(identifier, one_line(fields.pop("t", "")), fields.pop("w", ""), fields, line)
+            yield DocumentRecord(
+                identifier, one_line(fields.pop("t", "")), fields.pop("w", ""), fields, line
+            )
     else:
         yield from _delimited(stream, head, mistakes)
 
@@ -141,7 +195,11 @@ def _member(member: Member, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
     try:
         text = member.content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        mistakes.add(member.number, f"{member.name} has a byte that is not UTF-8 (0x{member.content[error.start]:02x})", "UTF-8")
+        mistakes.add(
+            member.number,
+            f"{member.name} has a byte that is not UTF-8 (0x{member.content[error.start]:02x})",
+            "UTF-8",
+        )
         return
     if "\0" in text:
         mistakes.add(member.number, f"{member.name} has a NUL byte", "text")
@@ -149,9 +207,15 @@ def _member(member: Member, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
     stem, _, suffix = member.name.rpartition(".")
     if not stem:
         stem, suffix = member.name, ""
-    if suffix.lower() in ("html", "htm", "xhtml") or (suffix.lower() not in ("txt", "text", "md") and HTML.search(text[:2000])):
+    if suffix.lower() in ("html", "htm", "xhtml") or (
+        suffix.lower() not in ("txt", "text", "md") and HTML.search(text[:2000])
+    ):
         if len(text) > LARGEST_PAGE:
-            mistakes.add(member.number, f"{member.name} is a page of {len(text)} characters", f"at most {LARGEST_PAGE}")
+            mistakes.add(
+                member.number,
+                f"{member.name} is a page of {len(text)} characters",
+                f"at most {LARGEST_PAGE}",
+            )
             return
         title, text = html_text(text)
         yield DocumentRecord(stem, title, text, {}, member.number)
@@ -164,8 +228,18 @@ def _json(stream: Peeked, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
         fields = {key: plain(cell) for key, cell in value.items() if cell is not None}
         lower = {key.lower(): key for key in reversed(fields)}
         document = next((fields.pop(lower[key]) for key in ID_NAMES if key in lower), "")
-        title = next((fields.pop(lower[key]) for key in TITLE_NAMES if key in lower and lower[key] in fields), "")
-        text = next((fields.pop(lower[key]) for key in TEXT_NAMES if key in lower and lower[key] in fields), "")
+        title = next(
+            (
+                fields.pop(lower[key])
+                for key in TITLE_NAMES
+                if key in lower and lower[key] in fields
+            ),
+            "",
+        )
+        text = next(
+            (fields.pop(lower[key]) for key in TEXT_NAMES if key in lower and lower[key] in fields),
+            "",
+        )
         yield DocumentRecord(document.strip(), one_line(title), text, fields, line)
 
 
@@ -185,7 +259,12 @@ def _trec(stream: Peeked, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
             parts.append(part)
             size += len(part) + 1
             if size > LONGEST_DOCUMENT:
-                raise FormatError.single(mistakes.file, begin, f"a document of more than {LONGEST_DOCUMENT} characters", "shorter ones")
+                raise FormatError.single(
+                    mistakes.file,
+                    begin,
+                    f"a document of more than {LONGEST_DOCUMENT} characters",
+                    "shorter ones",
+                )
             if end is None:
                 break
             yield _tagged("\n".join(parts), begin)
@@ -204,38 +283,63 @@ def _tagged(record: str, line: int) -> DocumentRecord:
     body = next((named.pop(key) for key in TEXT_NAMES if key in named), [])
     paragraphs = named.pop("p", [])
     text = "\n\n".join([*body, *paragraphs, *loose]) if body else "\n\n".join([*loose, *paragraphs])
-    return DocumentRecord(one_line(document), one_line(title), text.strip(), {key: "\n".join(value) for key, value in named.items()}, line)
+    return DocumentRecord(
+        one_line(document),
+        one_line(title),
+        text.strip(),
+        {key: "\n".join(value) for key, value in named.items()},
+        line,
+    )
 
 
 def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[DocumentRecord]:
     first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
     tabs = "\t" in first
-    table = DelimitedTable(stream, name=mistakes.file, delimiter="\t" if tabs else ",", quoting=not tabs)
+    table = DelimitedTable(
+        stream, name=mistakes.file, delimiter="\t" if tabs else ",", quoting=not tabs
+    )
     names = column_names(table.first.cells)
     n_columns = len(names)
     document = find_column(names, ID_NAMES)
     if document is None and not tabs:
         raise FormatError.single(
-            table.name, table.first.line, "documents in no form that is known", "JSONL, `id<TAB>text`, <DOC>, or an archive of files", first
+            table.name,
+            table.first.line,
+            "documents in no form that is known",
+            "JSONL, `id<TAB>text`, <DOC>, or an archive of files",
+            first,
         )
     rows = table
     if document is None or n_columns < 2:
         labels = WITHOUT_HEADER.get(n_columns)
         if labels is None:
             raise FormatError.single(
-                table.name, table.first.line, f"{n_columns} columns without a header", "`id<TAB>text` or `id<TAB>title<TAB>text`", first
+                table.name,
+                table.first.line,
+                f"{n_columns} columns without a header",
+                "`id<TAB>text` or `id<TAB>title<TAB>text`",
+                first,
             )
         names, document = ["", *labels], 0
         yield _row(table.first.line, table.first.cells, names, 0)
     for line, cells in rows:
         if len(cells) != n_columns:
-            mistakes.add(line, f"{len(cells)} columns", f"{n_columns} columns as in the first line", table.delimiter.join(cells)[:400])
+            mistakes.add(
+                line,
+                f"{len(cells)} columns",
+                f"{n_columns} columns as in the first line",
+                table.delimiter.join(cells)[:400],
+            )
             continue
         yield _row(line, cells, names, document)
 
 
 def _row(line: int, cells: list[str], names: list[str], document: int) -> DocumentRecord:
-    fields = {key or f"column_{k + 1}": cell for k, (key, cell) in enumerate(zip(names, cells, strict=True)) if k != document}
+    fields = {
+        key or f"column_{k + 1}": cell
+        for k, (key, cell) in enumerate(zip(names, cells, strict=True))
+        if k != document
+    }
     title = next((fields.pop(key) for key in TITLE_NAMES if key in fields), "")
     text = next((fields.pop(key) for key in TEXT_NAMES if key in fields), None)
     if text is None:

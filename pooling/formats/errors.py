@@ -32,18 +32,23 @@ class FormatError(Exception):
         super().__init__("\n".join(self.lines()))
 
     @classmethod
-    def single(cls, file: str, line: int | None, problem: str, expected: str, text: str = "") -> FormatError:
+    def single(
+        cls, file: str, line: int | None, problem: str, expected: str, text: str = ""
+    ) -> FormatError:
         return cls(file, [Problem(line, problem, expected, text)])
 
     def lines(self) -> list[str]:
-        """`file:line: what is wrong, what was expected`, one a problem, and the count of the rest."""
+        """`file:line: what is wrong, what was expected`, one a problem, and the count of the
+        rest."""
         shown = [
             f"{_printable(self.file)}:{p.line or 1}: {_printable(p.problem)}, expected {p.expected}"
             + (f": {_excerpt(p.text)}" if p.text else "")
             for p in self.problems
         ]
         if self.count > len(self.problems):
-            shown.append(f"{self.file}: {self.count - len(self.problems)} more problems, {self.count} in all")
+            shown.append(
+                f"{self.file}: {self.count - len(self.problems)} more problems, {self.count} in all"
+            )
         return shown
 
 

@@ -1,7 +1,8 @@
-"""Writers of what other tools read: topics, judgements for FiRA, Quepid, crowd-kit, and our own long table.
+"""Writers of what other tools read: topics, judgements for FiRA, Quepid, crowd-kit, and our own
+long table.
 
-Machine formats are written as they are; `spreadsheet=True` makes cells harmless that a spreadsheet would take for formulas.
-"""
+Machine formats are written as they are; `spreadsheet=True` makes cells harmless that a spreadsheet
+would take for formulas."""
 
 from __future__ import annotations
 
@@ -15,20 +16,58 @@ from pooling.core.hygiene import Removal
 from pooling.formats.delimited import harmless
 from pooling.formats.topics import TopicRecord
 
-FIRA_LEVELS = ("0_NOT_RELEVANT", "1_TOPIC_RELEVANT_DOES_NOT_ANSWER", "2_GOOD_ANSWER", "3_PERFECT_ANSWER")
+FIRA_LEVELS = (
+    "0_NOT_RELEVANT",
+    "1_TOPIC_RELEVANT_DOES_NOT_ANSWER",
+    "2_GOOD_ANSWER",
+    "3_PERFECT_ANSWER",
+)
 FIRA_COLUMNS = (
-    "id", "relevanceLevel", "relevanceCharacterRanges", "rotate", "mode", "durationUsedToJudgeMs", "judgedAtUnixTS",
-    "documentId", "queryId", "userId",
-)  # fmt: skip
+    "id",
+    "relevanceLevel",
+    "relevanceCharacterRanges",
+    "rotate",
+    "mode",
+    "durationUsedToJudgeMs",
+    "judgedAtUnixTS",
+    "documentId",
+    "queryId",
+    "userId",
+)
 RAW_COLUMNS = (
-    "campaign", "qid", "docid", "annotator", "grade", "label", "cannot_judge_reason", "spans", "active_ms", "idle_ms", "hidden_ms",
-    "total_ms", "served_at", "judged_at", "guideline_version", "lease_id", "device", "revision", "excluded", "exclusion_reason",
-    "standing", "kind", "gold", "late", "after_deadline", "server_ms", "note",
-)  # fmt: skip
+    "campaign",
+    "qid",
+    "docid",
+    "annotator",
+    "grade",
+    "label",
+    "cannot_judge_reason",
+    "spans",
+    "active_ms",
+    "idle_ms",
+    "hidden_ms",
+    "total_ms",
+    "served_at",
+    "judged_at",
+    "guideline_version",
+    "lease_id",
+    "device",
+    "revision",
+    "excluded",
+    "exclusion_reason",
+    "standing",
+    "kind",
+    "gold",
+    "late",
+    "after_deadline",
+    "server_ms",
+    "note",
+)
 
 
 class RawJudgement(NamedTuple):
-    """One revision of one judgement, as exports need it. spans: (begin, end) characters of the stored text, end exclusive.
+    """One revision of one judgement, as exports need it. spans: (begin, end) characters of the
+    stored text, end exclusive.
 
     grade is None where the annotator could not judge; times are None where they are not known.
     """
@@ -69,7 +108,11 @@ def _flat(text: str) -> str:
 
 def time_text(moment: datetime | None) -> str:
     """UTC to the millisecond; empty for None."""
-    return "" if moment is None else moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        ""
+        if moment is None
+        else moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )
 
 
 def write_topics(topics: Iterable[TopicRecord], out: IO[str]) -> None:
@@ -83,12 +126,15 @@ def write_removed(removed: Iterable[Removal], out: IO[str]) -> None:
     out.writelines(f"{r.topic}\t{_flat(r.text)}\t{r.reason}\t{r.same_as}\n" for r in removed)
 
 
-def write_raw_judgements(judgements: Iterable[RawJudgement], out: IO[str], *, spreadsheet: bool = False) -> None:
-    """The long table, one row a revision, tab-separated with header; texts with tabs, quotes or line ends are quoted.
+def write_raw_judgements(
+    judgements: Iterable[RawJudgement], out: IO[str], *, spreadsheet: bool = False
+) -> None:
+    """The long table, one row a revision, tab-separated with header; texts with tabs, quotes or
+    line ends are quoted.
 
-    `excluded` is 1 wherever the row does not enter labels, and `exclusion_reason` says why; `standing`, `kind` (of the pair), `gold`,
-    `late`, `after_deadline`, `server_ms` and `note` follow the columns that other tools know.
-    """
+    `excluded` is 1 wherever the row does not enter labels, and `exclusion_reason` says why;
+    `standing`, `kind` (of the pair), `gold`, `late`, `after_deadline`, `server_ms` and `note`
+    follow the columns that other tools know."""
     rows = csv.writer(out, delimiter="\t", lineterminator="\n")
     rows.writerow(RAW_COLUMNS)
     for j in judgements:
@@ -100,15 +146,40 @@ def raw_cells(j: RawJudgement) -> list[str]:
     """The texts of RAW_COLUMNS."""
     spans = ";".join(f"{begin}-{end}" for begin, end in j.spans)
     cells = [
-        j.campaign, j.qid, j.docid, j.annotator, j.grade, j.label, j.cannot_judge_reason, spans, j.active_ms, j.idle_ms, j.hidden_ms,
-        j.total_ms, time_text(j.served_at), time_text(j.judged_at), j.guideline_version, j.lease_id, j.device, j.revision,
-        int(j.excluded), j.exclusion_reason, j.standing, j.kind, int(j.gold), int(j.late), int(j.after_deadline), j.server_ms, j.note,
-    ]  # fmt: skip
+        j.campaign,
+        j.qid,
+        j.docid,
+        j.annotator,
+        j.grade,
+        j.label,
+        j.cannot_judge_reason,
+        spans,
+        j.active_ms,
+        j.idle_ms,
+        j.hidden_ms,
+        j.total_ms,
+        time_text(j.served_at),
+        time_text(j.judged_at),
+        j.guideline_version,
+        j.lease_id,
+        j.device,
+        j.revision,
+        int(j.excluded),
+        j.exclusion_reason,
+        j.standing,
+        j.kind,
+        int(j.gold),
+        int(j.late),
+        int(j.after_deadline),
+        j.server_ms,
+        j.note,
+    ]
     return ["" if cell is None else str(cell) for cell in cells]
 
 
 def write_fira_judgements(judgements: Iterable[RawJudgement], out: IO[str]) -> int:
-    """FiRA's export, tab-separated. Ranges have inclusive ends there. -> how many were left out: no grade, or above FiRA's four."""
+    """FiRA's export, tab-separated. Ranges have inclusive ends there. -> how many were left out: no
+    grade, or above FiRA's four."""
     rows = csv.writer(out, delimiter="\t", lineterminator="\n")
     rows.writerow(FIRA_COLUMNS)
     left_out = 0
@@ -116,7 +187,10 @@ def write_fira_judgements(judgements: Iterable[RawJudgement], out: IO[str]) -> i
         if j.grade is None or not 0 <= j.grade < len(FIRA_LEVELS):
             left_out += 1
             continue
-        ranges = ";".join(f"{begin}-{end - 1}" for begin, end in j.spans if end > begin) or "<no ranges selected>"
+        ranges = (
+            ";".join(f"{begin}-{end - 1}" for begin, end in j.spans if end > begin)
+            or "<no ranges selected>"
+        )
         mode = "SCORING_AND_SELECT_SPANS" if j.spans else "PLAIN_RELEVANCE_SCORING"
         seconds = "" if j.judged_at is None else int(j.judged_at.timestamp())
         duration = j.active_ms if j.active_ms is not None else j.total_ms
@@ -141,11 +215,14 @@ def write_crowdkit(judgements: Iterable[RawJudgement], out: IO[str]) -> None:
     """crowd-kit's `task,worker,label`; a task is the topic's id, a space, and the document's."""
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("task", "worker", "label"))
-    rows.writerows((f"{j.qid} {j.docid}", j.annotator, j.grade) for j in judgements if j.grade is not None)
+    rows.writerows(
+        (f"{j.qid} {j.docid}", j.annotator, j.grade) for j in judgements if j.grade is not None
+    )
 
 
 class BookPair(NamedTuple):
-    """A pair of a Quepid book. judgements: (annotator's e-mail or name, grade or None for unrateable, explanation)."""
+    """A pair of a Quepid book. judgements: (annotator's e-mail or name, grade or None for
+    unrateable, explanation)."""
 
     query_text: str
     doc_id: str
@@ -189,17 +266,27 @@ def quepid_book(name: str, pairs: Iterable[BookPair], *, grades: Sequence[str]) 
     }
 
 
-def write_quepid_book(name: str, pairs: Iterable[BookPair], out: IO[str], *, grades: Sequence[str]) -> None:
+def write_quepid_book(
+    name: str, pairs: Iterable[BookPair], out: IO[str], *, grades: Sequence[str]
+) -> None:
     json.dump(quepid_book(name, pairs, grades=grades), out, ensure_ascii=False, indent=1)
     out.write("\n")
 
 
 def write_quepid_snapshot(
-    rows: Iterable[tuple[str, str, int]], out: IO[str], *, name: str, time: datetime, case: int = 1, spreadsheet: bool = False
+    rows: Iterable[tuple[str, str, int]],
+    out: IO[str],
+    *,
+    name: str,
+    time: datetime,
+    case: int = 1,
+    spreadsheet: bool = False,
 ) -> None:
     """A run as Quepid's snapshot CSV, from (query text, document, position)."""
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(("Snapshot Name", "Snapshot Time", "Case ID", "Query Text", "Doc ID", "Doc Position"))
+    table.writerow(
+        ("Snapshot Name", "Snapshot Time", "Case ID", "Query Text", "Doc ID", "Doc Position")
+    )
     for query, document, position in rows:
         cells = [name, time_text(time), str(case), query, document, str(position)]
         table.writerow([harmless(cell) for cell in cells] if spreadsheet else cells)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 
 class Growing:
-    """An array that rows are added to, without a second copy at the end. Rows may have several words; narrower ones are widened by 0."""
+    """An array that rows are added to, without a second copy at the end. Rows may have several
+    words; narrower ones are widened by 0."""
 
     def __init__(self, dtype: type) -> None:
         self._array: NDArray[Any] = np.empty((0, 1), dtype)
@@ -29,7 +30,11 @@ class Growing:
         part = part.reshape(len(part), -1)
         n, width = self._n + len(part), max(self.width, part.shape[1])
         if n > len(self._array) or width > self.width:
-            capacity = len(self._array) if n <= len(self._array) else max(n, self.expected, min(2 * n, n + (1 << 24)), 1 << 10)
+            capacity = (
+                len(self._array)
+                if n <= len(self._array)
+                else max(n, self.expected, min(2 * n, n + (1 << 24)), 1 << 10)
+            )
             array = np.empty((capacity, width), self._array.dtype)
             array[: self._n, : self.width] = self._array[: self._n]
             array[: self._n, self.width :] = 0

@@ -8,7 +8,17 @@ from typing import NamedTuple
 
 from pooling.core.counts import counted
 
-ANNOTATOR_NAMES = ("annotator", "annotator_id", "worker", "worker_id", "user", "user_id", "userid", "judge", "assessor")
+ANNOTATOR_NAMES = (
+    "annotator",
+    "annotator_id",
+    "worker",
+    "worker_id",
+    "user",
+    "user_id",
+    "userid",
+    "judge",
+    "assessor",
+)
 GRADE_NAMES = ("grade", "judgement", "judgment", "rating", "relevance", "label")
 TRUE, FALSE = ("1", "true", "yes"), ("", "0", "false", "no")
 
@@ -41,7 +51,8 @@ class Warnings:
         self.counts: dict[tuple[str, str, str, str], int] = {}
 
     def add(self, noun: str, one: str, many: str, what: str) -> None:
-        """As `1 row has …`, `2 rows have …`: the noun, its verb in both forms, and what is the same for both."""
+        """As `1 row has …`, `2 rows have …`: the noun, its verb in both forms, and what is the same
+        for both."""
         self.counts[noun, one, many, what] = self.counts.get((noun, one, many, what), 0) + 1
 
     def say(self, text: str) -> None:
@@ -49,7 +60,10 @@ class Warnings:
         self.said[text] = None
 
     def texts(self) -> list[str]:
-        return [*self.said] + [f"{counted(n, noun, one, many)} {what}" for (noun, one, many, what), n in self.counts.items()]
+        return [*self.said] + [
+            f"{counted(n, noun, one, many)} {what}"
+            for (noun, one, many, what), n in self.counts.items()
+        ]
 
 
 def id_in(cell: str, what: str) -> str:
@@ -62,7 +76,9 @@ def id_in(cell: str, what: str) -> str:
 def grade_in_cell(cell: str) -> int:
     """2.0 is 2: Quepid and pandas write grades so."""
     text = cell.strip().removesuffix(".0")
-    if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) < 9):
+    if not (
+        text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) < 9
+    ):
         raise Invalid(f"grade {cell!r}" if cell.strip() else "no grade", "a whole number")
     return int(text)
 
@@ -81,14 +97,18 @@ def seconds_in(cell: str) -> float:
 
 
 LATEST_MOMENT = 1e11
-"""Seconds since 1970 that reach into the year 5138: beyond them a column holds milliseconds, of which ours makes a campaign of fifty thousand years."""
+"""Seconds since 1970 that reach into the year 5138: beyond them a column holds milliseconds, of
+which ours makes a campaign of fifty thousand years."""
 
 
 def moment_in(cell: str) -> float:
     """Seconds since 1970; NaN for nothing."""
     value = seconds_in(cell)
     if value >= LATEST_MOMENT:
-        raise Invalid(f"{cell.strip()} is no time in seconds since 1970, but perhaps one in milliseconds", "seconds, or ISO 8601 such as 2021-03-04T10:30:00Z")
+        raise Invalid(
+            f"{cell.strip()} is no time in seconds since 1970, but perhaps one in milliseconds",
+            "seconds, or ISO 8601 such as 2021-03-04T10:30:00Z",
+        )
     return value
 
 
@@ -105,7 +125,9 @@ def time_in(cell: str, warnings: Warnings) -> float:
             moment = moment.replace(tzinfo=UTC)
         return moment.timestamp()
     except (ValueError, OverflowError):
-        raise Invalid(f"{cell!r} is not a date and time", "ISO 8601 such as 2021-03-04T10:30:00Z") from None
+        raise Invalid(
+            f"{cell!r} is not a date and time", "ISO 8601 such as 2021-03-04T10:30:00Z"
+        ) from None
 
 
 def flag_in(cell: str, what: str) -> bool:

@@ -1,4 +1,5 @@
-"""Judgements of annotators, one row each: our own columns, and the exports of other tools, recognised by their header.
+"""Judgements of annotators, one row each: our own columns, and the exports of other tools,
+recognised by their header.
 
 read_judgements(path, scale=4) -> Judgements
 """
@@ -12,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from pooling.core.columns import JudgementColumns
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
+from pooling.formats.delimited import (
+    DOCUMENT_NAMES,
+    TOPIC_NAMES,
+    DelimitedTable,
+    FileMistakes,
+    Row,
+    column_names,
+    find_column,
+)
 from pooling.formats.errors import FormatError
 from pooling.formats.judgement_cells import (
     ANNOTATOR_NAMES,
@@ -40,19 +49,21 @@ FIRA_GRADES = {
 MISLEADING = "-1_MISLEADING_ANSWER"
 
 
-def read_judgements(path: Source, *, scale: int | None = None, name: str | None = None, max_bytes: int | None = None) -> JudgementColumns:
+def read_judgements(
+    path: Source, *, scale: int | None = None, name: str | None = None, max_bytes: int | None = None
+) -> JudgementColumns:
     """The judgements of a file, in its order.
 
-    scale: number of grades; a grade outside 0..scale-1 is refused. None: any grade from 0 to 32767 is taken.
-    Forms, told by content: CSV or TSV with columns topic, document, annotator, grade and optionally seconds (or active_ms), judged_at
-    (ISO 8601, without an offset taken as UTC; or seconds since 1970), excluded, gold (0/1); FiRA's export; HiCAL's CSV; crowd-kit's
-    task, worker, label (the task is the topic's id, a space, and the document's); Quepid's book as CSV (one column a judge) and as JSON;
-    Label Studio's JSON export; Potato's table.
-    Refused (FormatError, all problems at once): missing columns, an empty id, a grade that is no whole number or outside the scale,
-    seconds that are negative or no number, a time that is none, no row at all.
-    Warned about: FiRA's misleading answers (they count as grade 0), rows without a grade or id (skipped), times without offset,
-    grades that never use 0.
-    """
+    scale: number of grades; a grade outside 0..scale-1 is refused. None: any grade from 0 to 32767
+    is taken. Forms, told by content: CSV or TSV with columns topic, document, annotator, grade and
+    optionally seconds (or active_ms), judged_at (ISO 8601, without an offset taken as UTC; or
+    seconds since 1970), excluded, gold (0/1); FiRA's export; HiCAL's CSV; crowd-kit's task, worker,
+    label (the task is the topic's id, a space, and the document's); Quepid's book as CSV (one
+    column a judge) and as JSON; Label Studio's JSON export; Potato's table. Refused (FormatError,
+    all problems at once): missing columns, an empty id, a grade that is no whole number or outside
+    the scale, seconds that are negative or no number, a time that is none, no row at all. Warned
+    about: FiRA's misleading answers (they count as grade 0), rows without a grade or id (skipped),
+    times without offset, grades that never use 0."""
     called = source_name(path, name)
     stream = Peeked(path, name=called, max_bytes=max_bytes)
     if stream.head.lstrip()[:1] == b"[":
@@ -64,26 +75,37 @@ def read_judgements(path: Source, *, scale: int | None = None, name: str | None 
     return _columns(called, _delimited(table, mistakes, warnings), mistakes, warnings, scale)
 
 
-def _delimited(table: DelimitedTable, mistakes: FileMistakes, warnings: Warnings) -> Iterator[JudgementOfFile]:
+def _delimited(
+    table: DelimitedTable, mistakes: FileMistakes, warnings: Warnings
+) -> Iterator[JudgementOfFile]:
     names = column_names(table.first.cells)
     known = set(names)
     if {"relevancelevel", "documentid", "queryid", "userid"} <= known:
         return _rows(table, mistakes, _fira(names, warnings))
     if {"task", "worker", "label"} <= known:
         return _rows(table, mistakes, _crowdkit(names))
-    if names[0] == "query" and len(names) > 2 and names[1] in ("docid", "doc_id") and find_column(names, ANNOTATOR_NAMES) is None:
+    if (
+        names[0] == "query"
+        and len(names) > 2
+        and names[1] in ("docid", "doc_id")
+        and find_column(names, ANNOTATOR_NAMES) is None
+    ):
         return _quepid_book_csv(table, mistakes, warnings)
     if is_potato(names, table.first.cells):
         return _rows(table, mistakes, potato(table))
     return _rows(table, mistakes, _plain(table, names, warnings))
 
 
-def _rows(table: DelimitedTable, mistakes: FileMistakes, read: Callable[[Row], JudgementOfFile | None]) -> Iterator[JudgementOfFile]:
+def _rows(
+    table: DelimitedTable, mistakes: FileMistakes, read: Callable[[Row], JudgementOfFile | None]
+) -> Iterator[JudgementOfFile]:
     n_columns = len(table.first.cells)
     for row in table:
         text = table.delimiter.join(row.cells)
         if len(row.cells) != n_columns:
-            mistakes.add(row.line, f"{len(row.cells)} columns", f"{n_columns} columns as in the header", text)
+            mistakes.add(
+                row.line, f"{len(row.cells)} columns", f"{n_columns} columns as in the header", text
+            )
             continue
         try:
             judgement = read(row)
@@ -94,7 +116,9 @@ def _rows(table: DelimitedTable, mistakes: FileMistakes, read: Callable[[Row], J
             yield judgement
 
 
-def _plain(table: DelimitedTable, names: list[str], warnings: Warnings) -> Callable[[Row], JudgementOfFile | None]:
+def _plain(
+    table: DelimitedTable, names: list[str], warnings: Warnings
+) -> Callable[[Row], JudgementOfFile | None]:
     places = {
         "topic": find_column(names, TOPIC_NAMES),
         "document": find_column(names, DOCUMENT_NAMES),
@@ -105,11 +129,23 @@ def _plain(table: DelimitedTable, names: list[str], warnings: Warnings) -> Calla
     if missing:
         header = table.delimiter.join(table.first.cells)
         raise FormatError.single(
-            table.name, table.first.line, f"no column {', '.join(missing)}", "a header with topic, document, annotator, grade", header
+            table.name,
+            table.first.line,
+            f"no column {', '.join(missing)}",
+            "a header with topic, document, annotator, grade",
+            header,
         )
-    topic, document, annotator, grade = (int(place) for place in places.values() if place is not None)
-    seconds, milliseconds = find_column(names, ("seconds", "time_to_judge")), find_column(names, ("active_ms",))
-    judged_at, reason = find_column(names, ("judged_at", "timestamp")), find_column(names, ("cannot_judge_reason",))
+    topic, document, annotator, grade = (
+        int(place) for place in places.values() if place is not None
+    )
+    seconds, milliseconds = (
+        find_column(names, ("seconds", "time_to_judge")),
+        find_column(names, ("active_ms",)),
+    )
+    judged_at, reason = (
+        find_column(names, ("judged_at", "timestamp")),
+        find_column(names, ("cannot_judge_reason",)),
+    )
     excluded, gold = find_column(names, ("excluded",)), find_column(names, ("gold",))
 
     def read(row: Row) -> JudgementOfFile | None:
@@ -138,8 +174,13 @@ def _plain(table: DelimitedTable, names: list[str], warnings: Warnings) -> Calla
 
 
 def _fira(names: list[str], warnings: Warnings) -> Callable[[Row], JudgementOfFile | None]:
-    level, document, topic, user = (names.index(n) for n in ("relevancelevel", "documentid", "queryid", "userid"))
-    duration, at = find_column(names, ("durationusedtojudgems",)), find_column(names, ("judgedatunixts",))
+    level, document, topic, user = (
+        names.index(n) for n in ("relevancelevel", "documentid", "queryid", "userid")
+    )
+    duration, at = (
+        find_column(names, ("durationusedtojudgems",)),
+        find_column(names, ("judgedatunixts",)),
+    )
 
     def read(row: Row) -> JudgementOfFile | None:
         cells = [cell.strip() for cell in row.cells]
@@ -148,12 +189,16 @@ def _fira(names: list[str], warnings: Warnings) -> Callable[[Row], JudgementOfFi
             return None
         grade = FIRA_GRADES.get(cells[level])
         if grade is None:
-            raise Invalid(f"{cells[level]!r} is not one of FiRA's relevance levels", " or ".join(FIRA_GRADES))
+            raise Invalid(
+                f"{cells[level]!r} is not one of FiRA's relevance levels", " or ".join(FIRA_GRADES)
+            )
         if cells[level] == MISLEADING:
             warnings.add("judgement", "is", "are", f"{MISLEADING}; counted as grade 0")
         seconds = math.nan if duration is None else seconds_in(cells[duration]) / 1000
         judged_at = math.nan if at is None else moment_in(cells[at])
-        return JudgementOfFile(row.line, cells[topic], cells[document], cells[user], grade, seconds, judged_at)
+        return JudgementOfFile(
+            row.line, cells[topic], cells[document], cells[user], grade, seconds, judged_at
+        )
 
     return read
 
@@ -164,13 +209,24 @@ def _crowdkit(names: list[str]) -> Callable[[Row], JudgementOfFile | None]:
     def read(row: Row) -> JudgementOfFile:
         parts = row.cells[task].split()
         if len(parts) != 2:
-            raise Invalid(f"task {row.cells[task]!r} does not name a topic and a document", "`topic document` with one space between")
-        return JudgementOfFile(row.line, parts[0], parts[1], id_in(row.cells[worker], "annotator"), grade_in_cell(row.cells[label]))
+            raise Invalid(
+                f"task {row.cells[task]!r} does not name a topic and a document",
+                "`topic document` with one space between",
+            )
+        return JudgementOfFile(
+            row.line,
+            parts[0],
+            parts[1],
+            id_in(row.cells[worker], "annotator"),
+            grade_in_cell(row.cells[label]),
+        )
 
     return read
 
 
-def _quepid_book_csv(table: DelimitedTable, mistakes: FileMistakes, warnings: Warnings) -> Iterator[JudgementOfFile]:
+def _quepid_book_csv(
+    table: DelimitedTable, mistakes: FileMistakes, warnings: Warnings
+) -> Iterator[JudgementOfFile]:
     judges: dict[str, int] = {}  # name -> the number to try next for one of the same name
     for cell in table.first.cells[2:]:
         name = judge = cell.strip() or "Anonymous"
@@ -183,7 +239,12 @@ def _quepid_book_csv(table: DelimitedTable, mistakes: FileMistakes, warnings: Wa
     for row in table:
         text = table.delimiter.join(row.cells)
         if len(row.cells) != len(judges) + 2:
-            mistakes.add(row.line, f"{len(row.cells)} columns", f"{len(judges) + 2} columns as in the header", text)
+            mistakes.add(
+                row.line,
+                f"{len(row.cells)} columns",
+                f"{len(judges) + 2} columns as in the header",
+                text,
+            )
             continue
         try:
             topic, document = id_in(row.cells[0], "query"), row.cells[1].strip()
@@ -197,7 +258,9 @@ def _quepid_book_csv(table: DelimitedTable, mistakes: FileMistakes, warnings: Wa
             mistakes.add(row.line, error.problem, error.expected, text)
 
 
-def _quepid_book_json(stream: Peeked, called: str) -> tuple[Iterator[JudgementOfFile], FileMistakes, Warnings]:
+def _quepid_book_json(
+    stream: Peeked, called: str
+) -> tuple[Iterator[JudgementOfFile], FileMistakes, Warnings]:
     book = read_json(stream, called)
     mistakes, warnings = FileMistakes(called), Warnings()
     pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
@@ -208,14 +271,24 @@ def _quepid_book_json(stream: Peeked, called: str) -> tuple[Iterator[JudgementOf
         for number, pair in enumerate(pairs, 1):
             place = f"query_doc_pairs[{number - 1}]"
             if not isinstance(pair, dict) or not isinstance(pair.get("judgements", []), list):
-                mistakes.add(None, f"{place} is not a pair", "an object with query_text, doc_id, judgements")
+                mistakes.add(
+                    None, f"{place} is not a pair", "an object with query_text, doc_id, judgements"
+                )
                 continue
             for judgement in pair.get("judgements", []):
                 try:
                     if not isinstance(judgement, dict):
-                        raise Invalid("a judgement that is no object", "an object with rating and user_email")
-                    if judgement.get("unrateable") or judgement.get("judge_later") or judgement.get("rating") is None:
-                        warnings.add("judgement", "is", "are", "unrateable, put off or empty; skipped")
+                        raise Invalid(
+                            "a judgement that is no object", "an object with rating and user_email"
+                        )
+                    if (
+                        judgement.get("unrateable")
+                        or judgement.get("judge_later")
+                        or judgement.get("rating") is None
+                    ):
+                        warnings.add(
+                            "judgement", "is", "are", "unrateable, put off or empty; skipped"
+                        )
                         continue
                     yield JudgementOfFile(
                         1,
@@ -230,7 +303,13 @@ def _quepid_book_json(stream: Peeked, called: str) -> tuple[Iterator[JudgementOf
     return judgements(), mistakes, warnings
 
 
-def _columns(called: str, judgements: Iterator[JudgementOfFile], mistakes: FileMistakes, warnings: Warnings, scale: int | None) -> JudgementColumns:
+def _columns(
+    called: str,
+    judgements: Iterator[JudgementOfFile],
+    mistakes: FileMistakes,
+    warnings: Warnings,
+    scale: int | None,
+) -> JudgementColumns:
     topics: dict[str, int] = {}
     documents: dict[str, int] = {}
     annotators: dict[str, int] = {}
@@ -239,14 +318,23 @@ def _columns(called: str, judgements: Iterator[JudgementOfFile], mistakes: FileM
     for j in judgements:
         if not 0 <= j.grade <= top:
             expected = "a whole number from 0" if scale is None else f"one of 0 to {top}"
-            mistakes.add(j.line, f"grade {j.grade} of topic {j.topic}, document {j.document} is outside the scale", expected)
+            mistakes.add(
+                j.line,
+                f"grade {j.grade} of topic {j.topic}, document {j.document} is outside the scale",
+                expected,
+            )
             continue
         values = (
             topics.setdefault(j.topic, len(topics)),
             documents.setdefault(j.document, len(documents)),
             annotators.setdefault(j.annotator, len(annotators)),
-            j.grade, j.seconds, j.judged_at, j.excluded, j.gold, j.line,
-        )  # fmt: skip
+            j.grade,
+            j.seconds,
+            j.judged_at,
+            j.excluded,
+            j.gold,
+            j.line,
+        )
         for column, value in zip(columns, values, strict=True):
             column.append(value)
     if not columns[0] and not mistakes.count:
@@ -254,11 +342,35 @@ def _columns(called: str, judgements: Iterator[JudgementOfFile], mistakes: FileM
     mistakes.raise_any()
     texts = warnings.texts()
     if 0 not in columns[3]:
-        texts.append("no judgement has grade 0; if the scale of the file counts from 1, every pair is relevant at level 1")
-    kinds = (np.int32, np.int32, np.int32, np.int16, np.float64, np.float64, np.bool_, np.bool_, np.int64)
+        texts.append(
+            "no judgement has grade 0; if the scale of the file counts from 1, every pair is relevant at level 1"
+        )
+    kinds = (
+        np.int32,
+        np.int32,
+        np.int32,
+        np.int16,
+        np.float64,
+        np.float64,
+        np.bool_,
+        np.bool_,
+        np.int64,
+    )
     arrays: Any = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
     topic, document, annotator, grade, seconds, judged_at, excluded, gold, rows = arrays
     return JudgementColumns(
-        list(topics), list(documents), list(annotators), topic, document, annotator, grade, seconds, judged_at, excluded, gold, rows,
-        warnings=texts, name=called,
-    )  # fmt: skip
+        list(topics),
+        list(documents),
+        list(annotators),
+        topic,
+        document,
+        annotator,
+        grade,
+        seconds,
+        judged_at,
+        excluded,
+        gold,
+        rows,
+        warnings=texts,
+        name=called,
+    )

@@ -1,7 +1,8 @@
-"""A table with a row for each pair and a column for each who judged it, as LLMJudge publishes its labels.
+"""A table with a row for each pair and a column for each who judged it, as LLMJudge publishes its
+labels.
 
-    query_id  doc_id  human  judge-a  judge-b
-    q49       p3659   3      2
+query_id  doc_id  human  judge-a  judge-b
+q49       p3659   3      2
 """
 
 from __future__ import annotations
@@ -11,17 +12,25 @@ from pooling.formats.delimited import DelimitedTable, FileMistakes
 from pooling.formats.opening import Source, source_name
 from pooling.formats.qrels import qrels_of_rows
 
-EXPECTED = "a topic, a document, and a whole number from 0 in the column of each who judged the pair; empty where nobody did"
+EXPECTED = (
+    "a topic, a document, and a whole number from 0 in the column of each who judged the pair; "
+    "empty where nobody did"
+)
 
 
 def read_label_table(path: Source, *, name: str | None = None) -> dict[str, QrelsColumns]:
-    """Qrels of each column after the first two, by its name, in their order. FormatError with every problem's line."""
+    """Qrels of each column after the first two, by its name, in their order. FormatError with every
+    problem's line."""
     called = source_name(path, name)
     table = DelimitedTable(path, name=called)
     header = [cell.strip() for cell in table.first.cells]
     mistakes = FileMistakes(called)
     if len(header) < 4 or len(set(header)) < len(header) or not all(header):
-        mistakes.add(table.first.line, "no header of a topic, a document and two columns of labels or more, each with a name of its own", EXPECTED)
+        mistakes.add(
+            table.first.line,
+            "no header of a topic, a document and two columns of labels or more, each with a name of its own",
+            EXPECTED,
+        )
         mistakes.raise_any()
     rows: dict[str, list[tuple[str, str, int]]] = {column: [] for column in header[2:]}
     pairs: set[tuple[str, str]] = set()
@@ -29,10 +38,17 @@ def read_label_table(path: Source, *, name: str | None = None) -> dict[str, Qrel
         cells = [cell.strip() for cell in row.cells]
         pair = (cells[0], cells[1]) if len(cells) == len(header) else None
         if pair is None or not all(pair) or any(len(one.split()) != 1 for one in pair):
-            mistakes.add(row.line, f"{len(cells)} cells, or no topic or document without blanks", f"{len(header)} cells", "\t".join(row.cells))
+            mistakes.add(
+                row.line,
+                f"{len(cells)} cells, or no topic or document without blanks",
+                f"{len(header)} cells",
+                "\t".join(row.cells),
+            )
             continue
         if pair in pairs:
-            mistakes.add(row.line, f"document {pair[1]} is there twice for topic {pair[0]}", "each pair once")
+            mistakes.add(
+                row.line, f"document {pair[1]} is there twice for topic {pair[0]}", "each pair once"
+            )
         pairs.add(pair)
         for column, cell in zip(header[2:], cells[2:], strict=True):
             if cell.isascii() and cell.isdigit() and len(cell) < 6:

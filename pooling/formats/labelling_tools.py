@@ -1,4 +1,5 @@
-"""Judgements made in general annotation tools: Label Studio's JSON export, Potato's table. `read_judgements` tells them by content."""
+"""Judgements made in general annotation tools: Label Studio's JSON export, Potato's table.
+`read_judgements` tells them by content."""
 
 from __future__ import annotations
 
@@ -6,9 +7,24 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
+from pooling.formats.delimited import (
+    DOCUMENT_NAMES,
+    TOPIC_NAMES,
+    DelimitedTable,
+    FileMistakes,
+    Row,
+    column_names,
+    find_column,
+)
 from pooling.formats.errors import FormatError
-from pooling.formats.judgement_cells import GRADE_NAMES, Invalid, JudgementOfFile, Warnings, seconds_in, time_in
+from pooling.formats.judgement_cells import (
+    GRADE_NAMES,
+    Invalid,
+    JudgementOfFile,
+    Warnings,
+    seconds_in,
+    time_in,
+)
 from pooling.formats.opening import Peeked, read_json
 
 BEGINS = re.compile(r"\s*(?:grade\s*)?(\d{1,5})(?!\d)", re.IGNORECASE)
@@ -27,43 +43,80 @@ def grade_in(label: str) -> int:
 
 
 def is_potato(names: list[str], first: list[str]) -> bool:
-    return {name.replace("_", "") for name in names} >= POTATO and any(":::" in cell for cell in first)
+    return {name.replace("_", "") for name in names} >= POTATO and any(
+        ":::" in cell for cell in first
+    )
 
 
 def potato(table: DelimitedTable) -> Callable[[Row], JudgementOfFile]:
-    """`user instance_id displayed_text SCHEMA:::LABEL ...`: the label whose cell is filled; of a scale (`SCHEMA:::scale_5`) its value.
-    An instance is called `topic document`. Of several schemas the one that is called as a grade is."""
+    """`user instance_id displayed_text SCHEMA:::LABEL ...`: the label whose cell is filled; of a
+    scale (`SCHEMA:::scale_5`) its value. An instance is called `topic document`. Of several schemas
+    the one that is called as a grade is."""
     names = column_names(table.first.cells)
-    user, instance = (next(k for k, name in enumerate(names) if name.replace("_", "") == wanted) for wanted in ("user", "instanceid"))
-    columns: list[tuple[int, str, str]] = [(k, cell.partition(":::")[0], cell.partition(":::")[2]) for k, cell in enumerate(table.first.cells) if ":::" in cell]
+    user, instance = (
+        next(k for k, name in enumerate(names) if name.replace("_", "") == wanted)
+        for wanted in ("user", "instanceid")
+    )
+    columns: list[tuple[int, str, str]] = [
+        (k, cell.partition(":::")[0], cell.partition(":::")[2])
+        for k, cell in enumerate(table.first.cells)
+        if ":::" in cell
+    ]
     schemas = {schema for _, schema, _ in columns}
-    chosen = sorted(schemas) if len(schemas) == 1 else [schema for schema in schemas if schema.strip().lower() in GRADE_NAMES]
+    chosen = (
+        sorted(schemas)
+        if len(schemas) == 1
+        else [schema for schema in schemas if schema.strip().lower() in GRADE_NAMES]
+    )
     if len(chosen) != 1:
         raise FormatError.single(
-            table.name, table.first.line, f"schemas {', '.join(sorted(schemas))}", f"one schema, or one called {' or '.join(GRADE_NAMES)}"
+            table.name,
+            table.first.line,
+            f"schemas {', '.join(sorted(schemas))}",
+            f"one schema, or one called {' or '.join(GRADE_NAMES)}",
         )
     labels = [(k, label) for k, schema, label in columns if schema == chosen[0]]
 
     def read(row: Row) -> JudgementOfFile:
-        parts, filled = row.cells[instance].split(), [(label, row.cells[k].strip()) for k, label in labels if row.cells[k].strip()]
+        parts, filled = (
+            row.cells[instance].split(),
+            [(label, row.cells[k].strip()) for k, label in labels if row.cells[k].strip()],
+        )
         if len(parts) != 2:
-            raise Invalid(f"instance {row.cells[instance]!r} does not name a topic and a document", "`topic document` with one space between")
+            raise Invalid(
+                f"instance {row.cells[instance]!r} does not name a topic and a document",
+                "`topic document` with one space between",
+            )
         if len(filled) != 1:
             raise Invalid(f"{len(filled)} labels", "one label a row")
         if not row.cells[user].strip():
             raise Invalid("no user", "a user")
         label, cell = filled[0]
-        return JudgementOfFile(row.line, parts[0], parts[1], row.cells[user].strip(), grade_in(cell if label.startswith("scale_") else label))
+        return JudgementOfFile(
+            row.line,
+            parts[0],
+            parts[1],
+            row.cells[user].strip(),
+            grade_in(cell if label.startswith("scale_") else label),
+        )
 
     return read
 
 
-def label_studio(stream: Peeked, called: str) -> tuple[Iterator[JudgementOfFile], FileMistakes, Warnings]:
-    """A list of tasks with `data` (a topic's and a document's id among it) and `annotations`, of which the one with a grade counts."""
+def label_studio(
+    stream: Peeked, called: str
+) -> tuple[Iterator[JudgementOfFile], FileMistakes, Warnings]:
+    """A list of tasks with `data` (a topic's and a document's id among it) and `annotations`, of
+    which the one with a grade counts."""
     tasks = read_json(stream, called)
     mistakes, warnings = FileMistakes(called), Warnings()
     if not all(isinstance(task, dict) and "annotations" in task for task in tasks):
-        raise FormatError.single(called, 1, "a JSON list that is no list of annotated tasks", "Label Studio's JSON export")
+        raise FormatError.single(
+            called,
+            1,
+            "a JSON list that is no list of annotated tasks",
+            "Label Studio's JSON export",
+        )
 
     def judgements() -> Iterator[JudgementOfFile]:
         for number, task in enumerate(tasks, 1):
@@ -71,7 +124,9 @@ def label_studio(stream: Peeked, called: str) -> tuple[Iterator[JudgementOfFile]
                 try:
                     judgement = _annotation(task, annotation, warnings)
                 except Invalid as error:
-                    mistakes.add(None, f"task {task.get('id', number)}: {error.problem}", error.expected)
+                    mistakes.add(
+                        None, f"task {task.get('id', number)}: {error.problem}", error.expected
+                    )
                     continue
                 if judgement is not None:
                     yield judgement
@@ -79,19 +134,30 @@ def label_studio(stream: Peeked, called: str) -> tuple[Iterator[JudgementOfFile]
     return judgements(), mistakes, warnings
 
 
-def _annotation(task: Mapping[str, Any], annotation: Any, warnings: Warnings) -> JudgementOfFile | None:
+def _annotation(
+    task: Mapping[str, Any], annotation: Any, warnings: Warnings
+) -> JudgementOfFile | None:
     data = task.get("data")
     if not isinstance(data, dict) or not isinstance(annotation, dict):
-        raise Invalid("no data, or an annotation that is no object", "a task as Label Studio exports it")
+        raise Invalid(
+            "no data, or an annotation that is no object", "a task as Label Studio exports it"
+        )
     if annotation.get("was_cancelled"):
         warnings.add("annotation", "was", "were", "skipped by the annotator and left out")
         return None
     keys = list(data)
     names = column_names(keys)
-    places = {what: find_column(names, known) for what, known in (("topic", TOPIC_NAMES), ("document", DOCUMENT_NAMES))}
+    places = {
+        what: find_column(names, known)
+        for what, known in (("topic", TOPIC_NAMES), ("document", DOCUMENT_NAMES))
+    }
     if missing := [what for what, place in places.items() if place is None]:
-        raise Invalid(f"its data name no {' and no '.join(missing)}", "keys such as topic and document")
-    topic, document = (str(data[keys[place]]).strip() for place in places.values() if place is not None)
+        raise Invalid(
+            f"its data name no {' and no '.join(missing)}", "keys such as topic and document"
+        )
+    topic, document = (
+        str(data[keys[place]]).strip() for place in places.values() if place is not None
+    )
     if not topic or not document:
         raise Invalid("an empty id", "ids of a topic and a document")
     by = annotation.get("completed_by")
@@ -100,20 +166,35 @@ def _annotation(task: Mapping[str, Any], annotation: Any, warnings: Warnings) ->
         raise Invalid("an annotation by nobody", "completed_by")
     seconds = annotation.get("lead_time")
     return JudgementOfFile(
-        1, topic, document, str(who), _result(annotation.get("result")), seconds_in("" if seconds is None else str(seconds)),
-        time_in(str(annotation.get("created_at") or ""), warnings), gold=bool(annotation.get("ground_truth")),
-    )  # fmt: skip
+        1,
+        topic,
+        document,
+        str(who),
+        _result(annotation.get("result")),
+        seconds_in("" if seconds is None else str(seconds)),
+        time_in(str(annotation.get("created_at") or ""), warnings),
+        gold=bool(annotation.get("ground_truth")),
+    )
 
 
 def _result(results: Any) -> int:
     """The grade of an annotation."""
     if not isinstance(results, list):
         raise Invalid("no result", "a list of results")
-    known = [one for one in results if isinstance(one, dict) and KINDS.get(str(one.get("type"))) and isinstance(one.get("value"), dict)]
+    known = [
+        one
+        for one in results
+        if isinstance(one, dict)
+        and KINDS.get(str(one.get("type")))
+        and isinstance(one.get("value"), dict)
+    ]
     named = [one for one in known if str(one.get("from_name", "")).lower() in GRADE_NAMES]
     chosen = named or known
     if len(chosen) != 1:
-        raise Invalid(f"{len(chosen)} results that may be the grade", f"one choice or rating, or one called {' or '.join(GRADE_NAMES)}")
+        raise Invalid(
+            f"{len(chosen)} results that may be the grade",
+            f"one choice or rating, or one called {' or '.join(GRADE_NAMES)}",
+        )
     value = chosen[0]["value"].get(KINDS[chosen[0]["type"]])
     if isinstance(value, list):
         if len(value) != 1:

@@ -1,8 +1,9 @@
-"""Tables of runs that were submitted to a leaderboard: one row a run, separated by tabs, commas or white space.
+"""Tables of runs that were submitted to a leaderboard: one row a run, separated by tabs, commas or
+white space.
 
-Columns are found by the header, whatever else the table holds; without a header they are taken in the order of `columns`.
-A name matches without regard to case, blanks and signs, so that `MRR@100 (Eval)` is a score.
-"""
+Columns are found by the header, whatever else the table holds; without a header they are taken in
+the order of `columns`. A name matches without regard to case, blanks and signs, so that `MRR@100
+(Eval)` is a score."""
 
 from __future__ import annotations
 
@@ -33,11 +34,20 @@ BASELINE_MARK = "\N{CLASSICAL BUILDING}"
 ORDER = ("tag", "date", "group", "baseline", "description")
 """Columns of a file that tells when runs were submitted."""
 SCORES = ("tag", "date", "group", "score", "baseline", "description")
-SUBMISSIONS = ("tag", "date", "group", "score", "private_score", "private_rank", "expected_private_rank")
+SUBMISSIONS = (
+    "tag",
+    "date",
+    "group",
+    "score",
+    "private_score",
+    "private_rank",
+    "expected_private_rank",
+)
 
 
 class BoardRow(NamedTuple):
-    """One run. date: ISO 8601; numbers: by column name, NaN where the cell is empty or there is no such column."""
+    """One run. date: ISO 8601; numbers: by column name, NaN where the cell is empty or there is no
+    such column."""
 
     tag: str
     date: str
@@ -48,13 +58,17 @@ class BoardRow(NamedTuple):
 
 
 def read_leaderboard(
-    source: Source, *, columns: Sequence[str] = SCORES, required: Sequence[str] = ("tag", "date"), score_column: str | None = None
+    source: Source,
+    *,
+    columns: Sequence[str] = SCORES,
+    required: Sequence[str] = ("tag", "date"),
+    score_column: str | None = None,
 ) -> list[BoardRow]:
     """The rows in the order of the file. A row without a tag is called as its description.
 
-    required: columns that must be there, with a value in every row. score_column: the header of the column that is the score.
-    Raises FormatError for a missing column, a date that is none, a score that is no number, a row of another length, no rows.
-    """
+    required: columns that must be there, with a value in every row. score_column: the header of the
+    column that is the score. Raises FormatError for a missing column, a date that is none, a score
+    that is no number, a row of another length, no rows."""
     name = source_name(source)
     records = _records(source, name)
     number, first = next(records, (1, []))
@@ -67,18 +81,37 @@ def read_leaderboard(
     else:
         n_columns = len(first)
     if score_column is not None and "score" not in places:
-        raise FormatError.single(name, number, f"no column {score_column}", "a header that names it")
-    missing = [column for column in required if column not in places and not (column == "tag" and "description" in places)]
+        raise FormatError.single(
+            name, number, f"no column {score_column}", "a header that names it"
+        )
+    missing = [
+        column
+        for column in required
+        if column not in places and not (column == "tag" and "description" in places)
+    ]
     if missing:
-        raise FormatError.single(name, number, f"no column {', '.join(missing)}", f"a header with {', '.join(required)}")
+        raise FormatError.single(
+            name, number, f"no column {', '.join(missing)}", f"a header with {', '.join(required)}"
+        )
     problems: list[Problem] = []
     rows = []
     for number, cells in records:
         if n_columns is not None and len(cells) != n_columns:
-            problems.append(Problem(number, f"{len(cells)} columns", f"{n_columns}, as in the header", ",".join(cells)))
+            problems.append(
+                Problem(
+                    number,
+                    f"{len(cells)} columns",
+                    f"{n_columns}, as in the header",
+                    ",".join(cells),
+                )
+            )
             continue
-        row, wrong = _row({column: cells[i].strip() for column, i in places.items() if i < len(cells)}, required)
-        problems.extend(Problem(number, problem, expected, ",".join(cells)) for problem, expected in wrong)
+        row, wrong = _row(
+            {column: cells[i].strip() for column, i in places.items() if i < len(cells)}, required
+        )
+        problems.extend(
+            Problem(number, problem, expected, ",".join(cells)) for problem, expected in wrong
+        )
         rows.append(row)
     if problems:
         raise FormatError(name, problems)
@@ -105,7 +138,9 @@ def _records(source: Source, name: str) -> Iterator[tuple[int, list[str]]]:
                 yield before + 1, cells
             before = reader.line_num
     except csv.Error as error:
-        raise FormatError.single(name, before + 1, f"a row that cannot be read ({error})", "cells with quotes closed") from None
+        raise FormatError.single(
+            name, before + 1, f"a row that cannot be read ({error})", "cells with quotes closed"
+        ) from None
 
 
 def _plain(text: str) -> str:
@@ -117,7 +152,9 @@ def _header(cells: list[str], score_column: str | None) -> dict[str, int]:
     plain = [_plain(cell) for cell in cells]
     places: dict[str, int] = {MARK: plain.index("")} if "" in plain else {}
     for column, names in NAMES.items():
-        wanted = (_plain(score_column),) if column == "score" and score_column is not None else names
+        wanted = (
+            (_plain(score_column),) if column == "score" and score_column is not None else names
+        )
         for wanted_name in wanted:
             if wanted_name in plain:
                 places[column] = plain.index(wanted_name)
@@ -132,7 +169,9 @@ def _row(cells: dict[str, str], required: Sequence[str]) -> tuple[BoardRow, list
         wrong.append(("no tag", "the name of the run"))
     date = _date(cells.get("date", ""))
     if date is None or (not date and "date" in required):
-        wrong.append((f"{cells.get('date', '')!r} is no date", "a date as 2021-04-30 or 2021/04/30"))
+        wrong.append(
+            (f"{cells.get('date', '')!r} is no date", "a date as 2021-04-30 or 2021/04/30")
+        )
     baseline = cells.get("baseline", "").casefold()
     if baseline not in ("", "0", "1", "true", "false", "yes", "no"):
         wrong.append((f"{baseline!r} as the mark of a baseline", "0 or 1"))
@@ -144,7 +183,9 @@ def _row(cells: dict[str, str], required: Sequence[str]) -> tuple[BoardRow, list
         if value is None or (not text and column in required):
             wrong.append((f"{text!r} as {column}", "a finite number"))
         numbers[column] = float("nan") if value is None else value
-    row = BoardRow(tag, date or "", cells.get("group", ""), is_baseline, cells.get("description", ""), numbers)
+    row = BoardRow(
+        tag, date or "", cells.get("group", ""), is_baseline, cells.get("description", ""), numbers
+    )
     return row, wrong
 
 

@@ -1,6 +1,7 @@
 """Labels of a machine in TREC's six columns: `topic Q0 document grade confidence runid`.
 
-machine_lines(path) -> [MachineLine]      read_machine_qrels(path) -> QrelsColumns, from these or from plain qrels
+machine_lines(path) -> [MachineLine]      read_machine_qrels(path) -> QrelsColumns, from these or
+from plain qrels
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ def has_six_columns(first: str) -> bool:
 
 
 def machine_lines(path: Source, *, name: str | None = None) -> list[MachineLine]:
-    """The labels in file order; blank lines and lines that begin with # are skipped, a grade 2.0 is 2.
+    """The labels in file order; blank lines and lines that begin with # are skipped, a grade 2.0 is
+    2.
 
-    Refused (FormatError, all problems at once): another number of columns, a grade that is not a whole number, a confidence that is not a
-    finite number, a pair twice, labels of two machines, the ranks of a run in place of grades, no line at all.
-    """
+    Refused (FormatError, all problems at once): another number of columns, a grade that is not a
+    whole number, a confidence that is not a finite number, a pair twice, labels of two machines,
+    the ranks of a run in place of grades, no line at all."""
     called = source_name(path, name)
     mistakes = FileMistakes(called)
     read: dict[tuple[str, str], MachineLine] = {}
@@ -56,23 +58,37 @@ def machine_lines(path: Source, *, name: str | None = None) -> list[MachineLine]
         if whole is None or abs(int(whole[1])) > LARGEST_GRADE:
             mistakes.add(number, f"{grade!r} is not a grade", "a whole number", text)
         elif not _is_finite(confidence):
-            mistakes.add(number, f"{confidence!r} is not a confidence", "a number such as 0.9", text)
+            mistakes.add(
+                number, f"{confidence!r} is not a confidence", "a number such as 0.9", text
+            )
         elif (first := read.get((topic, document))) is not None:
-            mistakes.add(number, f"document {document} is there twice for topic {topic} (first in line {first.line})", "each pair once", text)
+            mistakes.add(
+                number,
+                f"document {document} is there twice for topic {topic} (first in line {first.line})",
+                "each pair once",
+                text,
+            )
         elif read and run != next(iter(read.values())).run:
-            mistakes.add(number, f"a second machine, {run}", "the labels of one machine per file", text)
+            mistakes.add(
+                number, f"a second machine, {run}", "the labels of one machine per file", text
+            )
         else:
-            read[topic, document] = MachineLine(number, topic, document, int(whole[1]), confidence, run)
+            read[topic, document] = MachineLine(
+                number, topic, document, int(whole[1]), confidence, run
+            )
     if not mistakes.count and not read:
         mistakes.add(None, "no line with a label", f"at least one line of {SIX}")
     if not mistakes.count and _are_ranks(list(read.values())):
-        mistakes.add(1, "the fourth column counts up within each topic, as the ranks of a run do", SIX)
+        mistakes.add(
+            1, "the fourth column counts up within each topic, as the ranks of a run do", SIX
+        )
     mistakes.raise_any()
     return list(read.values())
 
 
 def read_machine_qrels(path: Source, *, name: str | None = None) -> QrelsColumns:
-    """The labels of a machine as qrels: TREC's six columns, without the confidence, or plain qrels."""
+    """The labels of a machine as qrels: TREC's six columns, without the confidence, or plain
+    qrels."""
     called = source_name(path)
     again = isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-"
     peeked = Peeked(path, name=called)
@@ -82,7 +98,10 @@ def read_machine_qrels(path: Source, *, name: str | None = None) -> QrelsColumns
     if not has_six_columns(first):
         return read_qrels(source, name=name)
     labels = machine_lines(source)
-    qrels = qrels_of_rows(bare_name(called) if name is None else name, ((one.topic, one.document, one.grade) for one in labels))
+    qrels = qrels_of_rows(
+        bare_name(called) if name is None else name,
+        ((one.topic, one.document, one.grade) for one in labels),
+    )
     qrels.notes.append("six columns, labels of a machine: the confidences were left out")
     return qrels
 
@@ -95,7 +114,8 @@ def _is_finite(text: str) -> bool:
 
 
 def _are_ranks(labels: list[MachineLine]) -> bool:
-    """Whether each topic's grades are 1, 2, 3, ... or 0, 1, 2, ... in the order of the file, and one topic has several."""
+    """Whether each topic's grades are 1, 2, 3, ... or 0, 1, 2, ... in the order of the file, and
+    one topic has several."""
     longest = 0
     for _, group in groupby(labels, key=lambda one: one.topic):
         grades = [one.grade for one in group]

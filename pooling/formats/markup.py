@@ -1,4 +1,5 @@
-"""Text out of markup that strangers wrote: tagged TREC text with tags left open, and HTML as readable text."""
+"""Text out of markup that strangers wrote: tagged TREC text with tags left open, and HTML as
+readable text."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ from html import unescape
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_:-]*)(\s[^<>]*)?>")
 SPACES = re.compile(r"[ \t\f\v\r\u00a0]+")
 TAG_NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)")
-HIDDEN = frozenset(("script", "style", "template", "noscript", "iframe", "object", "svg", "math", "title"))
+HIDDEN = frozenset(
+    ("script", "style", "template", "noscript", "iframe", "object", "svg", "math", "title")
+)
 BLOCKS = frozenset(
     [
         "address",
@@ -50,7 +53,8 @@ BLOCKS = frozenset(
 
 
 def tagged_fields(text: str) -> list[tuple[str, str]]:
-    """(tag, its text) of a record whose tags may be left open: a field ends where the next tag begins. Text before any tag has tag ``."""
+    """(tag, its text) of a record whose tags may be left open: a field ends where the next tag
+    begins. Text before any tag has tag ``."""
     fields: list[tuple[str, str]] = []
     tag, begin = "", 0
     for mark in TAG.finditer(text):
@@ -67,11 +71,11 @@ def one_line(text: str) -> str:
 
 
 def html_text(markup: str) -> tuple[str, str]:
-    """(title, text) of an HTML page: what is shown, a line for each block; scripts, styles and comments left out.
+    """(title, text) of an HTML page: what is shown, a line for each block; scripts, styles and
+    comments left out.
 
-    The text is plain: `&lt;b&gt;` in the page is `<b>` here, so whoever shows it escapes it. One pass, in time linear in the page
-    whatever it holds (a tag ends at the next `>`).
-    """
+    The text is plain: `&lt;b&gt;` in the page is `<b>` here, so whoever shows it escapes it. One
+    pass, in time linear in the page whatever it holds (a tag ends at the next `>`)."""
     parts: list[str] = []
     title = ""
     at, preformatted = 0, 0

@@ -1,8 +1,10 @@
-"""Columns of decimal numbers, read with array operations on eight digits at once, exactly as float() and int() read them.
+"""Columns of decimal numbers, read with array operations on eight digits at once, exactly as
+float() and int() read them.
 
-A word is eight bytes of text, little-endian: the first character is the lowest byte, so that "towards the start of the text" is a
-shift to the right. A token is taken with its end at the end of its words, and what stands before it is overwritten by zeros ("0").
-No operation on a word may carry from one byte into the next; where one could, the byte that carries is one that is refused anyway.
+A word is eight bytes of text, little-endian: the first character is the lowest byte, so that
+"towards the start of the text" is a shift to the right. A token is taken with its end at the end of
+its words, and what stands before it is overwritten by zeros ("0"). No operation on a word may carry
+from one byte into the next; where one could, the byte that carries is one that is refused anyway.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ EXTENDED = np.finfo(np.longdouble).nmant == 63
 LONG_POWERS = np.cumprod(np.concatenate(([1], np.full(27, 10))).astype(np.longdouble))
 """All that are exact with 64 bits: 5**27 < 2**64 < 5**28."""
 BEYOND_64_BITS = U(1844)
-"""Eight digits before sixteen others: below this all 24 are less than 2**64 = 18446744073709551616."""
+"""Eight digits before sixteen others: below this all 24 are less than 2**64 =
+18446744073709551616."""
 
 
 @cache
@@ -44,9 +47,9 @@ def _keep_last(width: int) -> NDArray[np.uint64]:
 def _eight_digits(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The number that eight bytes 0..9 write, the first byte being the most significant digit.
 
-    Three multiplications in place of eight: every other byte becomes ten times itself and its neighbour (at most 99, so it stays a
-    byte); a product with two factors in its halves then adds up two such pairs in its upper half.
-    """
+    Three multiplications in place of eight: every other byte becomes ten times itself and its
+    neighbour (at most 99, so it stays a byte); a product with two factors in its halves then adds
+    up two such pairs in its upper half."""
     pairs = digits * U(10)
     pairs += digits >> U(8)
     low = pairs >> U(16)
@@ -60,15 +63,19 @@ def _eight_digits(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _some_no_digit(digits: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Whether a byte of the word is not 0..9: it has its high bit, or gets it by what 10 lacks to 128."""
+    """Whether a byte of the word is not 0..9: it has its high bit, or gets it by what 10 lacks to
+    128."""
     return (((digits + OVER_NINE) | digits) & HIGH) != 0
 
 
-def _like_the_first(rows: TokenRows, starts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    """The numbers where all have as many decimals as the first one, at most 8, and at most 7 digits before the point; else None.
+def _like_the_first(
+    rows: TokenRows, starts: NDArray[np.intp], ends: NDArray[np.intp]
+) -> NDArray[np.float64] | None:
+    """The numbers where all have as many decimals as the first one, at most 8, and at most 7 digits
+    before the point; else None.
 
-    The scores of one system are usually printed so: the point's place is known, and nothing needs to be searched for.
-    """
+    The scores of one system are usually printed so: the point's place is known, and nothing needs
+    to be searched for."""
     first = rows.text[starts[0] : ends[0]].tobytes()
     _, point, decimals = first.partition(b".")
     n_decimals = len(decimals)
@@ -89,7 +96,9 @@ def _like_the_first(rows: TokenRows, starts: NDArray[np.intp], ends: NDArray[np.
     whole &= kept
     kept &= ZEROS
     whole ^= kept
-    if (((part + OVER_NINE) | part | (whole + OVER_NINE) | whole) & HIGH).any():  # _some_no_digit of both at once
+    if (
+        ((part + OVER_NINE) | part | (whole + OVER_NINE) | whole) & HIGH
+    ).any():  # _some_no_digit of both at once
         return None
     mantissa = _eight_digits(whole)
     mantissa *= U(10**n_decimals)
@@ -98,13 +107,14 @@ def _like_the_first(rows: TokenRows, starts: NDArray[np.intp], ends: NDArray[np.
 
 
 def numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """A column of decimal numbers, exactly as float() reads them. -> (float64 (n), readable and finite: bool (n))
+    """A column of decimal numbers, exactly as float() reads them. -> (float64 (n), readable and
+    finite: bool (n))
 
-    Refused although float() takes them: underscores between digits, inf, nan.
-    Plain decimals of up to 19 digits: mantissa as an integer, divided once by a power of ten. Both are exact in double when the
-    mantissa is at most 2**53 and the power at most 10**22, so the one division rounds correctly (Clinger 1990); beyond that in
-    long double, except where its result lies half way between two doubles.
-    """
+    Refused although float() takes them: underscores between digits, inf, nan. Plain decimals of up
+    to 19 digits: mantissa as an integer, divided once by a power of ten. Both are exact in double
+    when the mantissa is at most 2**53 and the power at most 10**22, so the one division rounds
+    correctly (Clinger 1990); beyond that in long double, except where its result lies half way
+    between two doubles."""
     starts, ends = rows.places(column)
     n = len(starts)
     if n == 0:
@@ -125,14 +135,18 @@ def numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.float64], NDArray[
     return result, readable
 
 
-def _ends_of_tokens(rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp], width: int) -> list[NDArray[np.uint64]]:
+def _ends_of_tokens(
+    rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp], width: int
+) -> list[NDArray[np.uint64]]:
     """The last `lengths` bytes before each end, behind "0"s. -> width / 8 words, each uint64 (n)"""
     taken = take_bytes(rows.text, ends - width, width)
     keep = _keep_last(width)[:, np.minimum(lengths, width)]
     return [(taken[:, k] & keep[k]) | (ZEROS & ~keep[k]) for k in range(width // 8)]
 
 
-def _without_points(words: list[NDArray[np.uint64]]) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint8], NDArray[np.uint64]]:
+def _without_points(
+    words: list[NDArray[np.uint64]],
+) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint8], NDArray[np.uint64]]:
     """The words with the point taken out and what stands before it moved up by one byte.
 
     -> (words, in place; number of points: uint8 (n); bytes behind the point: uint64 (n)). The latter two count rightly, and the
@@ -141,7 +155,9 @@ def _without_points(words: list[NDArray[np.uint64]]) -> tuple[list[NDArray[np.ui
     n, n_words = len(words[0]), len(words)
     n_decimals = np.zeros(n, np.uint64)
     n_dots = np.zeros(n, np.uint8)
-    moved = np.zeros(n, bool)  # rows whose point stands in a word behind this one: all of it moves up
+    moved = np.zeros(
+        n, bool
+    )  # rows whose point stands in a word behind this one: all of it moves up
     for k in range(n_words - 1, -1, -1):
         x = words[k] ^ DOTS
         dots = ~(((x & LOW) + LOW) | x) & HIGH  # the high bit of each byte that is 0 in x
@@ -150,9 +166,15 @@ def _without_points(words: list[NDArray[np.uint64]]) -> tuple[list[NDArray[np.ui
             continue
         n_here = np.bitwise_count(dots)
         n_dots += n_here
-        before = (dots >> U(7)) - U(1)  # all bits of the bytes before the point; of the whole word where there is none
-        behind = ~((dots << U(1)) - U(1))  # all bits of the bytes behind it; none where there is none
-        n_decimals += here * (U(8 * (n_words - 1 - k) + 7) - (np.bitwise_count(before) >> np.uint8(3)))
+        before = (dots >> U(7)) - U(
+            1
+        )  # all bits of the bytes before the point; of the whole word where there is none
+        behind = ~(
+            (dots << U(1)) - U(1)
+        )  # all bits of the bytes behind it; none where there is none
+        n_decimals += here * (
+            U(8 * (n_words - 1 - k) + 7) - (np.bitwise_count(before) >> np.uint8(3))
+        )
         last_of_previous = words[k - 1] >> U(56) if k else U(0x30)
         closed = (words[k] & behind) | ((words[k] & before) << U(8)) | last_of_previous
         moved |= here
@@ -161,7 +183,8 @@ def _without_points(words: list[NDArray[np.uint64]]) -> tuple[list[NDArray[np.ui
 
 
 def _mantissa(words: list[NDArray[np.uint64]]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """The whole number that one to three words of digits write. -> (uint64 (n), whether all are digits and it fits: bool (n))"""
+    """The whole number that one to three words of digits write. -> (uint64 (n), whether all are
+    digits and it fits: bool (n))"""
     mantissa = np.zeros(len(words[0]), np.uint64)
     fits = np.ones(len(words[0]), bool)
     for k, word in enumerate(words):
@@ -174,8 +197,11 @@ def _mantissa(words: list[NDArray[np.uint64]]) -> tuple[NDArray[np.uint64], NDAr
     return mantissa, fits
 
 
-def _scaled(mantissa: NDArray[np.uint64], n_decimals: NDArray[np.uint64], readable: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """mantissa / 10**n_decimals; `readable` is taken back, in place, where the quotient might not be the nearest double."""
+def _scaled(
+    mantissa: NDArray[np.uint64], n_decimals: NDArray[np.uint64], readable: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """mantissa / 10**n_decimals; `readable` is taken back, in place, where the quotient might not
+    be the nearest double."""
     readable &= n_decimals < len(POWERS)
     decimals = np.minimum(n_decimals, U(len(POWERS) - 1)).astype(np.intp)
     result = mantissa.astype(np.float64) / POWERS.take(decimals)
@@ -187,7 +213,8 @@ def _scaled(mantissa: NDArray[np.uint64], n_decimals: NDArray[np.uint64], readab
         return result
     wide = mantissa[large].astype(np.longdouble) / LONG_POWERS.take(decimals[large])
     result[large] = wide.astype(np.float64)
-    # A long double has 11 bits more than a double. Rounded twice, a number can only go wrong if they are exactly one half.
+    # A long double has 11 bits more than a double. Rounded twice, a number can only go wrong if
+    # they are exactly one half.
     half_way = (wide.view(WORD)[::2] & U(0x7FF)) == U(0x400)
     readable[large[half_way]] = False
     return result
@@ -204,7 +231,11 @@ def _slowly(token: bytes) -> tuple[float, bool]:
 
 KEEP_FOUR = np.array([0, 0xFF000000, 0xFFFF0000, 0xFFFFFF00, 0xFFFFFFFF], np.uint32)
 """Entry n keeps the last n of four bytes."""
-ZEROS_FOUR, OVER_NINE_FOUR, HIGH_FOUR = np.uint32(0x30303030), np.uint32(0x76767676), np.uint32(0x80808080)
+ZEROS_FOUR, OVER_NINE_FOUR, HIGH_FOUR = (
+    np.uint32(0x30303030),
+    np.uint32(0x76767676),
+    np.uint32(0x80808080),
+)
 
 
 def integers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -228,21 +259,32 @@ def integers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def whole_numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
-    """As `integers`, and `2.0` or `2.00` is 2, too. -> (int64 (n), readable: bool (n), how many were written so)"""
+    """As `integers`, and `2.0` or `2.00` is 2, too. -> (int64 (n), readable: bool (n), how many
+    were written so)"""
     result, readable = integers(rows, column)
     if readable.all():
         return result, readable, 0
     _, ends = rows.places(column)
     zero = rows.text[ends - 1] == ord("0")
-    written = ~readable & zero & ((rows.text[ends - 2] == ord(".")) | ((rows.text[ends - 2] == ord("0")) & (rows.text[ends - 3] == ord("."))))
+    written = (
+        ~readable
+        & zero
+        & (
+            (rows.text[ends - 2] == ord("."))
+            | ((rows.text[ends - 2] == ord("0")) & (rows.text[ends - 3] == ord(".")))
+        )
+    )
     values, finite = numbers(rows, column)
     written &= finite & (np.abs(values) < 2**31)
     result[written] = values[written].astype(np.int64)
     return result, readable | written, int(np.count_nonzero(written))
 
 
-def _up_to_four_digits(rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.int64] | None:
-    """Grades and ranks in half the memory of words; None where something is not a digit. Each length is 0 to 4."""
+def _up_to_four_digits(
+    rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray[np.intp]
+) -> NDArray[np.int64] | None:
+    """Grades and ranks in half the memory of words; None where something is not a digit. Each
+    length is 0 to 4."""
     keep = KEEP_FOUR.take(lengths)
     windows = np.ndarray((len(rows.text) - 3,), "V4", rows.text, strides=(1,))
     digits = windows[ends - 4].view("<u4")
@@ -252,4 +294,6 @@ def _up_to_four_digits(rows: TokenRows, ends: NDArray[np.intp], lengths: NDArray
     if (((digits + OVER_NINE_FOUR) | digits) & HIGH_FOUR).any():
         return None
     pairs = digits * np.uint32(10) + (digits >> np.uint32(8))
-    return ((pairs & np.uint32(0xFF)) * np.uint32(100) + ((pairs >> np.uint32(16)) & np.uint32(0xFF))).astype(np.int64)
+    return (
+        (pairs & np.uint32(0xFF)) * np.uint32(100) + ((pairs >> np.uint32(16)) & np.uint32(0xFF))
+    ).astype(np.int64)

@@ -1,12 +1,13 @@
-"""Opening what people give us: plain or compressed, told by content, in bounded memory, with errors that name the file.
+"""Opening what people give us: plain or compressed, told by content, in bounded memory, with errors
+that name the file.
 
     pieces(source)        unpacked bytes as they come
     blocks(source)        bytes that hold whole lines, UTF-8, without byte order mark, line ends LF
     lines(source)         (line number, text) one by one
     read_json(stream)     a JSON file as a whole
 
-A truncated or damaged archive, an unpacked size or a line beyond its bound, a NUL byte and text that is not UTF-8 are FormatErrors.
-"""
+A truncated or damaged archive, an unpacked size or a line beyond its bound, a NUL byte and text
+that is not UTF-8 are FormatErrors."""
 
 from __future__ import annotations
 
@@ -52,16 +53,31 @@ class Unreadable(NamedTuple):
 
 
 ZIPPED = Unreadable(
-    "a zip archive", "plain text, or one file packed by gzip, bzip2, xz or zstandard: unpack the archive and bring its files, all at once"
+    "a zip archive",
+    (
+        "plain text, or one file packed by gzip, bzip2, xz or zstandard: unpack the archive and bring "
+        "its files, all at once"
+    ),
 )
-OFFICE = Unreadable("a spreadsheet or office document", "plain text: save it as text with tabs (.tsv) or as CSV UTF-8")
-PDF = Unreadable("a PDF", "text: bring the documents as JSONL, as `id<TAB>text`, or as an archive of .txt or .html files")
+OFFICE = Unreadable(
+    "a spreadsheet or office document",
+    "plain text: save it as text with tabs (.tsv) or as CSV UTF-8",
+)
+PDF = Unreadable(
+    "a PDF",
+    "text: bring the documents as JSONL, as `id<TAB>text`, or as an archive of .txt or .html files",
+)
 
 
 def unreadable(begin: bytes) -> Unreadable | None:
-    """What the begin of a file shows it to be, where no reader of text can read it; None otherwise."""
+    """What the begin of a file shows it to be, where no reader of text can read it; None
+    otherwise."""
     if begin.startswith(b"PK\x03\x04"):
-        return OFFICE if b"[Content_Types].xml" in begin[:4096] or begin[30:38] == b"mimetype" else ZIPPED
+        return (
+            OFFICE
+            if b"[Content_Types].xml" in begin[:4096] or begin[30:38] == b"mimetype"
+            else ZIPPED
+        )
     if begin.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         return OFFICE
     return PDF if begin.startswith(b"%PDF-") else None
@@ -88,12 +104,26 @@ def bare_name(path: str | os.PathLike[str]) -> str:
     name = Path(path).name
     for suffix in (".gz", ".bz2", ".xz", ".zst"):
         name = name.removesuffix(suffix) if name != suffix else name
-    for suffix in (".txt", ".tsv", ".csv", ".qrels", ".qrel", ".run", ".prel", ".prels", ".jsonl", ".json", ".npz"):
+    for suffix in (
+        ".txt",
+        ".tsv",
+        ".csv",
+        ".qrels",
+        ".qrel",
+        ".run",
+        ".prel",
+        ".prels",
+        ".jsonl",
+        ".json",
+        ".npz",
+    ):
         name = name.removesuffix(suffix) if name != suffix else name
     return name
 
 
-def pieces(source: Source, *, name: str | None = None, max_bytes: int | None = None) -> Iterator[bytes]:
+def pieces(
+    source: Source, *, name: str | None = None, max_bytes: int | None = None
+) -> Iterator[bytes]:
     """The unpacked bytes, at most `PIECE` at a time, never more than `max_bytes` in all."""
     name = source_name(source, name)
     if isinstance(source, (str, os.PathLike)):
@@ -111,7 +141,12 @@ def _bounded(stream: Iterator[bytes], name: str, max_bytes: int | None) -> Itera
     for piece in stream:
         total += len(piece)
         if max_bytes is not None and total > max_bytes:
-            raise FormatError.single(name, None, f"more than {max_bytes} bytes when unpacked", f"at most {max_bytes} bytes")
+            raise FormatError.single(
+                name,
+                None,
+                f"more than {max_bytes} bytes when unpacked",
+                f"at most {max_bytes} bytes",
+            )
         yield piece
 
 
@@ -126,9 +161,18 @@ def _unpacked(stream: Any, name: str) -> Iterator[bytes]:
     if first.startswith(b"\x1f\x8b"):
         yield from _members(stream, first, name, "gzip", lambda: _Inflate(), (zlib.error,))
     elif first[:3] == b"BZh" and first[4:10] == b"1AY&SY":
-        yield from _members(stream, first, name, "bzip2", bz2.BZ2Decompressor, (OSError, ValueError))
+        yield from _members(
+            stream, first, name, "bzip2", bz2.BZ2Decompressor, (OSError, ValueError)
+        )
     elif first.startswith(b"\xfd7zXZ\x00"):
-        yield from _members(stream, first, name, "xz", lambda: lzma.LZMADecompressor(memlimit=DICTIONARY), (lzma.LZMAError,))
+        yield from _members(
+            stream,
+            first,
+            name,
+            "xz",
+            lambda: lzma.LZMADecompressor(memlimit=DICTIONARY),
+            (lzma.LZMAError,),
+        )
     elif first.startswith(b"\x28\xb5\x2f\xfd"):
         from zstandard import ZstdError  # few files are packed so, and every command reads files
 
@@ -169,7 +213,8 @@ class _Inflate:
 
 
 class _Zstandard:
-    """zstandard's decompressor with the manners of bz2's and lzma's. It unpacks all it is given, so it is fed little at a time."""
+    """zstandard's decompressor with the manners of bz2's and lzma's. It unpacks all it is given, so
+    it is fed little at a time."""
 
     FED = 512
 
@@ -202,13 +247,20 @@ class _Zstandard:
         return b"".join(out)
 
 
-def _members(stream: Any, first: bytes, name: str, kind: str, make: Any, errors: tuple[type[Exception], ...]) -> Iterator[bytes]:
-    """Everything in an archive of one or several members; the end of the file inside a member is an error."""
+def _members(
+    stream: Any, first: bytes, name: str, kind: str, make: Any, errors: tuple[type[Exception], ...]
+) -> Iterator[bytes]:
+    """Everything in an archive of one or several members; the end of the file inside a member is an
+    error."""
     waiting, unpacker, line = first, make(), 1
     try:
         while True:
             if unpacker.eof:
-                waiting = unpacker.unused_data.lstrip(b"\0") if kind in ("gzip", "xz") else unpacker.unused_data
+                waiting = (
+                    unpacker.unused_data.lstrip(b"\0")
+                    if kind in ("gzip", "xz")
+                    else unpacker.unused_data
+                )
                 while not waiting:
                     waiting = _read(stream, PIECE)
                     if not waiting:
@@ -219,23 +271,33 @@ def _members(stream: Any, first: bytes, name: str, kind: str, make: Any, errors:
             elif unpacker.needs_input and not waiting:
                 waiting = _read(stream, PIECE)
                 if not waiting:
-                    raise FormatError.single(name, line, f"the {kind} archive is cut off", "a whole archive")
+                    raise FormatError.single(
+                        name, line, f"the {kind} archive is cut off", "a whole archive"
+                    )
             out = unpacker.decompress(waiting, PIECE)
             waiting = b""
             for at in range(0, len(out), PIECE):
                 yield out if len(out) <= PIECE else out[at : at + PIECE]
             line += count_lines(out)
     except errors as error:
-        raise FormatError.single(name, line, f"the {kind} archive is damaged ({error})", "a whole archive") from None
+        raise FormatError.single(
+            name, line, f"the {kind} archive is damaged ({error})", "a whole archive"
+        ) from None
 
 
 def blocks(
-    source: Source, *, name: str | None = None, max_bytes: int | None = None, max_line: int = LONGEST_LINE, size: int = PIECE
+    source: Source,
+    *,
+    name: str | None = None,
+    max_bytes: int | None = None,
+    max_line: int = LONGEST_LINE,
+    size: int = PIECE,
 ) -> Iterator[tuple[int, int, bytes]]:
-    """(number of its first line, how many, whole lines) again and again; each line ends with LF, the last one too.
+    """(number of its first line, how many, whole lines) again and again; each line ends with LF,
+    the last one too.
 
-    Memory is bounded by `max_line` and `size`; a line that does not end within `max_line` bytes is refused without reading on.
-    """
+    Memory is bounded by `max_line` and `size`; a line that does not end within `max_line` bytes is
+    refused without reading on."""
     name = source_name(source, name)
     line, carry, waiting, unfinished = 1, [], 0, 0
     for piece in pieces(source, name=name, max_bytes=max_bytes):
@@ -245,7 +307,9 @@ def blocks(
         unfinished = len(piece) - end if end else unfinished + len(piece)
         if unfinished > max_line:
             at = line + sum(part.count(b"\n") for part in carry)
-            raise FormatError.single(name, at, f"a line of more than {max_line} bytes", "shorter lines")
+            raise FormatError.single(
+                name, at, f"a line of more than {max_line} bytes", "shorter lines"
+            )
         if waiting < size or unfinished == waiting:
             continue
         whole = b"".join(carry)
@@ -278,26 +342,41 @@ def _text(block: bytes, line: int, name: str) -> bytes:
             at = line + block.count(b"\n", 0, error.start)
             start = block.rfind(b"\n", 0, error.start) + 1
             text = block[start : block.index(b"\n", error.start)].decode("utf-8", "replace")
-            raise FormatError.single(name, at, f"a byte that is not UTF-8 (0x{block[error.start]:02x})", "UTF-8", text) from None
+            raise FormatError.single(
+                name, at, f"a byte that is not UTF-8 (0x{block[error.start]:02x})", "UTF-8", text
+            ) from None
     return block.replace(b"\r\n", b"\n") if b"\r" in block else block
 
 
 def lines(
-    source: Source, *, name: str | None = None, max_bytes: int | None = None, max_line: int = LONGEST_DOCUMENT
+    source: Source,
+    *,
+    name: str | None = None,
+    max_bytes: int | None = None,
+    max_line: int = LONGEST_DOCUMENT,
 ) -> Iterator[tuple[int, str]]:
     """(line number from 1, text without its line end), one by one."""
     name = source_name(source, name)
     for number, _, block in blocks(source, name=name, max_bytes=max_bytes, max_line=max_line):
         for offset, raw in enumerate(block[:-1].split(b"\n")):
             if len(raw) > max_line:
-                raise FormatError.single(name, number + offset, f"a line of more than {max_line} bytes", "shorter lines")
+                raise FormatError.single(
+                    name, number + offset, f"a line of more than {max_line} bytes", "shorter lines"
+                )
             yield number + offset, raw.decode("utf-8")
 
 
 class Peeked(io.RawIOBase):
     """Unpacked content that can still be read from its begin after a look at its head."""
 
-    def __init__(self, source: Source, *, name: str | None = None, max_bytes: int | None = None, size: int = 1 << 16) -> None:
+    def __init__(
+        self,
+        source: Source,
+        *,
+        name: str | None = None,
+        max_bytes: int | None = None,
+        size: int = 1 << 16,
+    ) -> None:
         self.name = source_name(source, name)
         self._pieces = pieces(source, name=self.name, max_bytes=max_bytes)
         self._waiting = b""
@@ -330,12 +409,18 @@ def read_json(stream: Peeked, called: str) -> Any:
     """A JSON file as a whole (at most `LARGEST_JSON` bytes), errors as FormatError."""
     raw = stream.exactly(LARGEST_JSON + 1)
     if len(raw) > LARGEST_JSON:
-        raise FormatError.single(called, None, f"JSON of more than {LARGEST_JSON} bytes", "a smaller file")
+        raise FormatError.single(
+            called, None, f"JSON of more than {LARGEST_JSON} bytes", "a smaller file"
+        )
     try:
         return json.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise FormatError.single(called, raw.count(b"\n", 0, error.start) + 1, "a byte that is not UTF-8", "UTF-8") from None
+        raise FormatError.single(
+            called, raw.count(b"\n", 0, error.start) + 1, "a byte that is not UTF-8", "UTF-8"
+        ) from None
     except json.JSONDecodeError as error:
         raise FormatError.single(called, error.lineno, f"not JSON ({error.msg})", "JSON") from None
     except (RecursionError, ValueError):
-        raise FormatError.single(called, 1, "JSON nested too deeply or with too long a number", "plain JSON") from None
+        raise FormatError.single(
+            called, 1, "JSON nested too deeply or with too long a number", "plain JSON"
+        ) from None

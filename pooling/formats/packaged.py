@@ -1,8 +1,8 @@
 """Documents of a data set that the package ir_datasets knows, as the JSONL that `documents` reads.
 
-The package is not among the requirements: whoever wants it installs it beside Assay. It reads a data set from where it keeps it, and
-fetches it from its public source where it has none; nothing does so unless somebody names a data set.
-"""
+The package is not among the requirements: whoever wants it installs it beside Assay. It reads a
+data set from where it keeps it, and fetches it from its public source where it has none; nothing
+does so unless somebody names a data set."""
 
 from __future__ import annotations
 
@@ -16,23 +16,27 @@ OWN_FIELDS = ("doc_id", "title", "text")
 
 
 class Unavailable(ValueError):
-    """The package, the data set or its documents are not to be had; the message says why and what to do."""
+    """The package, the data set or its documents are not to be had; the message says why and what
+    to do."""
 
 
 def write_documents(identifier: str, path: Path) -> int:
     """Write the data set's documents to `path` as packed JSONL, streamed. -> how many there are
 
-    A field `title` is the title; `text` is the text, else what the package calls the document's default text; further fields of
-    words are kept under their names. Raises Unavailable.
-    """
+    A field `title` is the title; `text` is the text, else what the package calls the document's
+    default text; further fields of words are kept under their names. Raises Unavailable."""
     try:
         package = importlib.import_module("ir_datasets")
     except ImportError:
-        raise Unavailable("ir_datasets is not installed here: `pip install ir_datasets` beside Assay, or import a file of documents") from None
+        raise Unavailable(
+            "ir_datasets is not installed here: `pip install ir_datasets` beside Assay, or import a file of documents"
+        ) from None
     try:
         dataset = package.load(identifier)
     except Exception as error:
-        raise Unavailable(f"ir_datasets knows no data set {identifier!r} ({_said(error)}); its catalogue lists the identifiers") from error
+        raise Unavailable(
+            f"ir_datasets knows no data set {identifier!r} ({_said(error)}); its catalogue lists the identifiers"
+        ) from error
     if not dataset.has_docs():
         raise Unavailable(f"the data set {identifier!r} of ir_datasets has no documents")
     count = 0
@@ -43,7 +47,8 @@ def write_documents(identifier: str, path: Path) -> int:
                 count += 1
     except Exception as error:
         raise Unavailable(
-            f"ir_datasets gave no more than {count:,} documents of {identifier!r} ({_said(error)}); nothing was imported. "
+            f"ir_datasets gave no more than {count:,} documents of {identifier!r} "
+            f"({_said(error)}); nothing was imported. "
             "Let it fetch the data set first, or import a file of documents"
         ) from error
     return count
@@ -56,7 +61,11 @@ def _as_row(document: Any) -> dict[str, str]:
         row["title"] = str(values["title"])
     text = values.get("text")
     row["text"] = text if isinstance(text, str) else document.default_text()
-    return row | {name: value for name, value in values.items() if name not in OWN_FIELDS and isinstance(value, str) and value}
+    return row | {
+        name: value
+        for name, value in values.items()
+        if name not in OWN_FIELDS and isinstance(value, str) and value
+    }
 
 
 def _said(error: Exception) -> str:

@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooling.core.depth import DEEPEST, PooledPairs
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, DelimitedTable, FileMistakes, Row, column_names, find_column
+from pooling.formats.delimited import (
+    DOCUMENT_NAMES,
+    TOPIC_NAMES,
+    DelimitedTable,
+    FileMistakes,
+    Row,
+    column_names,
+    find_column,
+)
 from pooling.formats.errors import FormatError
 from pooling.formats.opening import Source
 
@@ -28,16 +36,21 @@ def is_readable_tag(tag: str) -> bool:
 
 
 def read_pool(
-    path: Source, *, name: str | None = None, max_bytes: int | None = None, topics: Container[str] | None = None, whose: str = "the topics"
+    path: Source,
+    *,
+    name: str | None = None,
+    max_bytes: int | None = None,
+    topics: Container[str] | None = None,
+    whose: str = "the topics",
 ) -> PooledPairs:
     """The pairs of a pool file in its order (which is the order of judging).
 
-    Forms, told by the first line: our header `topic document best_rank priority runs` (the last three may be missing), FiRA's
-    `query_id doc_id priority` (a number or `all`), trectools' `topic Q0 document 0 0 trectools`.
-    A best rank that the file does not give is 0; depth is the deepest best rank, or 1 + the highest priority.
-    topics: the only ids that a pair may have, called `whose` in messages.
-    Refused: another number of columns, an empty id, a rank or priority that is no whole number, a pair twice, no pair at all.
-    """
+    Forms, told by the first line: our header `topic document best_rank priority runs` (the last
+    three may be missing), FiRA's `query_id doc_id priority` (a number or `all`), trectools' `topic
+    Q0 document 0 0 trectools`. A best rank that the file does not give is 0; depth is the deepest
+    best rank, or 1 + the highest priority. topics: the only ids that a pair may have, called
+    `whose` in messages. Refused: another number of columns, an empty id, a rank or priority that is
+    no whole number, a pair twice, no pair at all."""
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
     mistakes = FileMistakes(table.name)
     names = column_names(table.first.cells)
@@ -48,9 +61,12 @@ def read_pool(
         cells = table.first.cells if len(table.first.cells) > 1 else table.first.cells[0].split()
         if len(cells) not in (4, 6) or cells[1].lower() not in ("q0", "0"):
             raise FormatError.single(
-                table.name, table.first.line, "no column topic or document", "a header `topic document best_rank priority runs`",
+                table.name,
+                table.first.line,
+                "no column topic or document",
+                "a header `topic document best_rank priority runs`",
                 table.delimiter.join(table.first.cells),
-            )  # fmt: skip
+            )
         rows, topic, document = [table.first, *rows], 0, 2
         names = [""] * len(cells)
         if len(table.first.cells) == 1:
@@ -58,18 +74,31 @@ def read_pool(
     best, priority, runs = (find_column(names, (column,)) for column in HEADER[2:])
     if topics is not None:
         _refuse_unknown(rows, int(topic or 0), topics, whose, mistakes)
-    return _pool(rows, len(names), int(topic or 0), int(document or 0), best, priority, runs, mistakes)
+    return _pool(
+        rows, len(names), int(topic or 0), int(document or 0), best, priority, runs, mistakes
+    )
 
 
-def _refuse_unknown(rows: list[Row], column: int, topics: Container[str], whose: str, mistakes: FileMistakes) -> None:
+def _refuse_unknown(
+    rows: list[Row], column: int, topics: Container[str], whose: str, mistakes: FileMistakes
+) -> None:
     for line, cells in rows:
         topic = cells[column].strip() if column < len(cells) else ""
         if topic and topic not in topics:
-            mistakes.add(line, f"topic {topic} is not in {whose}", "a topic that is there", "\t".join(cells))
+            mistakes.add(
+                line, f"topic {topic} is not in {whose}", "a topic that is there", "\t".join(cells)
+            )
 
 
 def _pool(
-    rows: list[Row], n_columns: int, topic: int, document: int, best: int | None, priority: int | None, runs: int | None, mistakes: FileMistakes
+    rows: list[Row],
+    n_columns: int,
+    topic: int,
+    document: int,
+    best: int | None,
+    priority: int | None,
+    runs: int | None,
+    mistakes: FileMistakes,
 ) -> PooledPairs:
     seen: dict[tuple[str, str], int] = {}
     tags: dict[str, int] = {}
@@ -86,7 +115,10 @@ def _pool(
             continue
         if pair in seen:
             mistakes.add(
-                line, f"document {pair[1]} is there twice for topic {pair[0]} (first in line {seen[pair]})", "each pair once", text
+                line,
+                f"document {pair[1]} is there twice for topic {pair[0]} (first in line {seen[pair]})",
+                "each pair once",
+                text,
             )
             continue
         rank = _number(cells[best] if best is not None else "0")
@@ -97,14 +129,18 @@ def _pool(
         if rank is None or value is None or rank > DEEPEST:
             mistakes.add(line, "a rank or priority that is no whole number", "a whole number", text)
             continue
-        if (given and "".join(f"{tag}:{place}," for tag, place in tags_and_ranks) != f"{given},") or any(int(place) > DEEPEST for _, place in tags_and_ranks):
+        if (
+            given and "".join(f"{tag}:{place}," for tag, place in tags_and_ranks) != f"{given},"
+        ) or any(int(place) > DEEPEST for _, place in tags_and_ranks):
             mistakes.add(line, f"runs {given!r}", "tag:rank,tag:rank", text)
             continue
         seen[pair] = line
         bests.append(rank or min((int(place) for _, place in tags_and_ranks), default=0))
         priorities.append(value)
         everyone.append(to_all)
-        contributions.append([(tags.setdefault(tag, len(tags)), int(place)) for tag, place in tags_and_ranks])
+        contributions.append(
+            [(tags.setdefault(tag, len(tags)), int(place)) for tag, place in tags_and_ranks]
+        )
     if not seen and not mistakes.count:
         mistakes.add(None, "no pair", "at least one row below the header")
     mistakes.raise_any()
@@ -124,21 +160,29 @@ def pool_of_pairs(
     tags: list[str] | None = None,
     ranks: NDArray[np.int16] | None = None,
 ) -> PooledPairs:
-    """Distinct (topic, document) pairs as a pool, in their order. The depth is the deepest rank, or 1 + the highest priority."""
+    """Distinct (topic, document) pairs as a pool, in their order. The depth is the deepest rank, or
+    1 + the highest priority."""
     names = sorted({topic for topic, _ in pairs}, key=lambda topic: topic.encode("utf-8"))
     index = {name: i for i, name in enumerate(names)}
     if ranks is None:
         ranks = np.zeros((len(pairs), 0), np.int16)
     depth = max(max(best_rank), 1 + max(priority), int(ranks.max()) if ranks.size else 0, 1)
     return PooledPairs(
-        depth=min(depth, DEEPEST), tags=tags or [], topics=names, topic=np.array([index[t] for t, _ in pairs], np.int32),
-        documents=np.array([d.encode("utf-8") for _, d in pairs]), best_rank=np.array(best_rank, np.int32),
-        priority=np.array(priority, np.int32), ranks=ranks, everyone=np.array(everyone, bool),
-    )  # fmt: skip
+        depth=min(depth, DEEPEST),
+        tags=tags or [],
+        topics=names,
+        topic=np.array([index[t] for t, _ in pairs], np.int32),
+        documents=np.array([d.encode("utf-8") for _, d in pairs]),
+        best_rank=np.array(best_rank, np.int32),
+        priority=np.array(priority, np.int32),
+        ranks=ranks,
+        everyone=np.array(everyone, bool),
+    )
 
 
 def best_first(pool: PooledPairs) -> PooledPairs:
-    """The same pairs with those of everyone first, then by priority descending; equals keep their order."""
+    """The same pairs with those of everyone first, then by priority descending; equals keep their
+    order."""
     return pool.at(np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone)))
 
 
@@ -147,12 +191,18 @@ def _number(cell: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def pool_line(topic: str, document: str, best_rank: int, priority: int, runs: Iterable[tuple[str, int]]) -> str:
+def pool_line(
+    topic: str, document: str, best_rank: int, priority: int, runs: Iterable[tuple[str, int]]
+) -> str:
     """runs: (tag, rank)."""
     return f"{topic}\t{document}\t{best_rank}\t{priority}\t{','.join(f'{tag}:{rank}' for tag, rank in runs)}\n"
 
 
 def write_pool(pool: PooledPairs, out: IO[str]) -> None:
-    """Tab-separated with header `topic document best_rank priority runs`, best first; runs as `tag:rank,tag:rank`."""
+    """Tab-separated with header `topic document best_rank priority runs`, best first; runs as
+    `tag:rank,tag:rank`."""
     out.write(HEADER_LINE)
-    out.writelines(pool_line(pair.topic, pair.document, pair.best_rank, pair.priority, pair.runs) for pair in pool)
+    out.writelines(
+        pool_line(pair.topic, pair.document, pair.best_rank, pair.priority, pair.runs)
+        for pair in pool
+    )

@@ -1,10 +1,11 @@
-"""Judgements of a sampled pool in TREC's form: five columns `topic 0 document stratum grade`, -1 where nothing is judged.
+"""Judgements of a sampled pool in TREC's form: five columns `topic 0 document stratum grade`, -1
+where nothing is judged.
 
 read_prel(path) -> Prel       write_prel(prel, out)
 
-Every pair of the pool has a line, so that the size of each stratum, and with it each probability, follows from the file alone. Where drawn pairs
-have no grade, a comment above the lines says how many pairs were drawn.
-"""
+Every pair of the pool has a line, so that the size of each stratum, and with it each probability,
+follows from the file alone. Where drawn pairs have no grade, a comment above the lines says how
+many pairs were drawn."""
 
 from __future__ import annotations
 
@@ -33,9 +34,9 @@ DRAWN = re.compile(r"# drawn: ([0-9]{1,10})\b")
 class Prel:
     """A sampled pool with what is judged of it.
 
-    qrels: every pair of the pool; a negative grade is unjudged. stratum: int32 (n_rows), in the order of the qrels' rows, index into
-    strata. strata: names `topic/stratum`, or `*stratum` where it spans all topics. drawn: number of pairs drawn, None where it is not known.
-    """
+    qrels: every pair of the pool; a negative grade is unjudged. stratum: int32 (n_rows), in the
+    order of the qrels' rows, index into strata. strata: names `topic/stratum`, or `*stratum` where
+    it spans all topics. drawn: number of pairs drawn, None where it is not known."""
 
     qrels: QrelsColumns
     stratum: NDArray[np.int32]
@@ -45,7 +46,8 @@ class Prel:
 
 
 def read_prel(path: Source, *, name: str | None = None) -> Prel:
-    """Refused (FormatError, all problems at once): another number of columns, a grade that is no whole number, a pair twice, no line.
+    """Refused (FormatError, all problems at once): another number of columns, a grade that is no
+    whole number, a pair twice, no line.
 
     Lines that begin with # and blank lines are skipped, except `# drawn: N`. A grade 2.0 is 2.
     One stratum's name in two topics means two strata, unless it begins with *.
@@ -66,22 +68,43 @@ def read_prel(path: Source, *, name: str | None = None) -> Prel:
             continue
         topic, _, document, stratum, grade = cells
         if (first := seen.get((topic, document))) is not None:
-            mistakes.add(number, f"document {document} is there twice for topic {topic} (first in line {first[2]})", "each pair once", text)
+            mistakes.add(
+                number,
+                f"document {document} is there twice for topic {topic} (first in line {first[2]})",
+                "each pair once",
+                text,
+            )
             continue
         whole = WHOLE.fullmatch(grade)
-        value = int(whole[1]) if whole else LARGEST_GRADE + 1  # as of qrels: int() alone would read 1_0 as 10
+        value = (
+            int(whole[1]) if whole else LARGEST_GRADE + 1
+        )  # as of qrels: int() alone would read 1_0 as 10
         if abs(value) > LARGEST_GRADE:
-            mistakes.add(number, f"{grade!r} is not a grade", "a whole number, -1 where nothing is judged", text)
+            mistakes.add(
+                number,
+                f"{grade!r} is not a grade",
+                "a whole number, -1 where nothing is judged",
+                text,
+            )
             continue
-        seen[topic, document] = (value, stratum if stratum.startswith(SPANNING) else f"{topic}/{stratum}", number)
+        seen[topic, document] = (
+            value,
+            stratum if stratum.startswith(SPANNING) else f"{topic}/{stratum}",
+            number,
+        )
     if not seen and not mistakes.count:
         mistakes.add(None, "no line with a grade", f"at least one line of {FIVE}")
     mistakes.raise_any()
-    qrels = qrels_of_rows(bare_name(called) if name is None else name, ((t, d, g) for (t, d), (g, _, _) in seen.items()))
+    qrels = qrels_of_rows(
+        bare_name(called) if name is None else name,
+        ((t, d, g) for (t, d), (g, _, _) in seen.items()),
+    )
     return _with_strata(qrels, {pair: stratum for pair, (_, stratum, _) in seen.items()}, drawn)
 
 
-def _with_strata(qrels: QrelsColumns, stratum_of: dict[tuple[str, str], str], drawn: int | None) -> Prel:
+def _with_strata(
+    qrels: QrelsColumns, stratum_of: dict[tuple[str, str], str], drawn: int | None
+) -> Prel:
     names: dict[str, int] = {}
     stratum = np.empty(len(qrels), np.int32)
     for index, topic in enumerate(qrels.topics):
@@ -99,13 +122,22 @@ def write_prel(prel: Prel, out: IO[str]) -> None:
         out.write(f"# drawn: {prel.drawn}, with a grade when this was written: {graded}\n")
     for index in sorted(range(len(qrels.topics)), key=lambda i: qrels.topics[i].encode("utf-8")):
         rows, topic = qrels.rows(index), qrels.topics[index]
-        columns = (qrels.documents[rows].tolist(), prel.stratum[rows].tolist(), qrels.grades[rows].tolist())
+        columns = (
+            qrels.documents[rows].tolist(),
+            prel.stratum[rows].tolist(),
+            qrels.grades[rows].tolist(),
+        )
         for document, stratum, grade in zip(*columns, strict=True):
             name = prel.strata[stratum].removeprefix(f"{topic}/")
             out.write(f"{topic} 0 {document.decode('utf-8')} {name} {max(grade, UNJUDGED)}\n")
 
 
-def prel_of_rows(name: str, rows: list[tuple[str, str, str, int]], *, drawn: int | None = None) -> Prel:
-    """From (topic, document, stratum, grade), strata and drawn as in Prel. A pair twice is a ValueError."""
+def prel_of_rows(
+    name: str, rows: list[tuple[str, str, str, int]], *, drawn: int | None = None
+) -> Prel:
+    """From (topic, document, stratum, grade), strata and drawn as in Prel. A pair twice is a
+    ValueError."""
     qrels = qrels_of_rows(name, ((topic, document, grade) for topic, document, _, grade in rows))
-    return _with_strata(qrels, {(topic, document): stratum for topic, document, stratum, _ in rows}, drawn)
+    return _with_strata(
+        qrels, {(topic, document): stratum for topic, document, stratum, _ in rows}, drawn
+    )

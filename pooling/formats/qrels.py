@@ -1,6 +1,7 @@
 """Qrels: `topic Q0 document grade` (TREC), or `query-id corpus-id score` with a header (BEIR).
 
-read_qrels(path) -> Qrels     write_qrels(qrels, out)     save_qrels, load_qrels: the project's own columnar storage
+read_qrels(path) -> Qrels     write_qrels(qrels, out)     save_qrels, load_qrels: the project's own
+columnar storage
 """
 
 from __future__ import annotations
@@ -32,27 +33,37 @@ BEIR = "3 columns: query-id corpus-id score"
 MARK_OF_A_SAMPLE = "# SAMPLED"
 """Begins a head line of qrels that hold the drawn pairs of a sampled pool."""
 SAMPLED_LINE = re.compile(rb"^[^\S\n]*+" + MARK_OF_A_SAMPLE.encode(), re.MULTILINE)
-OF_A_SAMPLE = "these are labels of a sampled pool, and a measure would count every pair that was not drawn as not relevant"
+OF_A_SAMPLE = (
+    "these are labels of a sampled pool, and a measure would count every pair that was not drawn "
+    "as not relevant"
+)
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
-def read_qrels(path: Source, *, name: str | None = None, lenient: bool = False, max_bytes: int | None = None) -> QrelsColumns:
-    """Grades of pairs, documents of a topic ascending by id as bytes, topics in order of first appearance.
+def read_qrels(
+    path: Source, *, name: str | None = None, lenient: bool = False, max_bytes: int | None = None
+) -> QrelsColumns:
+    """Grades of pairs, documents of a topic ascending by id as bytes, topics in order of first
+    appearance.
 
-    name: of the qrels, by default the file's without its extensions. lenient: columns beyond the last are ignored.
-    Any white space separates; the second TREC column may hold anything; lines that begin with # and blank lines are skipped;
-    negative grades are kept (in the pool, unjudged); 2.0 is 2.
-    Refused (FormatError, all problems of the file at once): another number of columns, a grade that is not a whole number of 32 bits,
-    a pair twice with different grades, no line at all, and what `opening` refuses. Warned about: a pair twice with one grade, a `lone_grade`.
-    Noted: comment lines, grades such as 2.0.
-    """
+    name: of the qrels, by default the file's without its extensions. lenient: columns beyond the
+    last are ignored. Any white space separates; the second TREC column may hold anything; lines
+    that begin with # and blank lines are skipped; negative grades are kept (in the pool, unjudged);
+    2.0 is 2. Refused (FormatError, all problems of the file at once): another number of columns, a
+    grade that is not a whole number of 32 bits, a pair twice with different grades, no line at all,
+    and what `opening` refuses. Warned about: a pair twice with one grade, a `lone_grade`. Noted:
+    comment lines, grades such as 2.0."""
     called = source_name(path)
     reading = _QrelsReading(called, lenient=lenient)
     for first_line, n_lines, block in blocks(path, name=called, max_bytes=max_bytes):
         reading.add(first_line, n_lines, block)
     qrels = reading.finish(bare_name(called) if name is None else name)
     if reading.problems.count:
-        raise FormatError(called, with_ways_out(with_lines(reading.problems.first, path), lenient=lenient, of_run=False), reading.problems.count)
+        raise FormatError(
+            called,
+            with_ways_out(with_lines(reading.problems.first, path), lenient=lenient, of_run=False),
+            reading.problems.count,
+        )
     return qrels
 
 
@@ -71,12 +82,17 @@ class _QrelsReading:
         self.lines = Growing(np.int64)
 
     def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
-        """The block from its first line with a grade on; the number of columns is known then. Empty if nothing is left."""
+        """The block from its first line with a grade on; the number of columns is known then. Empty
+        if nothing is left."""
         at, n_blank, n_comments = cells.skipped_lines(block)
         n_marks = len(SAMPLED_LINE.findall(block, 0, at)) if n_comments else 0
         self.of_a_sample |= n_marks > 0
         self.n_comments += n_comments - n_marks
-        block, first_line, n_lines = block[at:], first_line + n_blank + n_comments, n_lines - n_blank - n_comments
+        block, first_line, n_lines = (
+            block[at:],
+            first_line + n_blank + n_comments,
+            n_lines - n_blank - n_comments,
+        )
         if not block:
             return first_line, n_lines, b""
         refuse_unread(block, self.called, "qrels")
@@ -94,9 +110,15 @@ class _QrelsReading:
             return
         beir = self.n_columns == 3
         rows, _, n_comments = cells.rows(
-            block, first_line, self.n_columns, self.problems,
-            expected=BEIR if beir else FIVE if self.five else FOUR, n_lines=n_lines, more_columns=self.lenient, comments=True,
-        )  # fmt: skip
+            block,
+            first_line,
+            self.n_columns,
+            self.problems,
+            expected=BEIR if beir else FIVE if self.five else FOUR,
+            n_lines=n_lines,
+            more_columns=self.lenient,
+            comments=True,
+        )
         self.n_comments += n_comments
         if not len(rows):
             return
@@ -107,7 +129,13 @@ class _QrelsReading:
         self.problems.refuse(bad, rows, grade, "is not a grade", "a whole number")
         for column, what in ((0, "topic"), (document, "document")):
             long = rows.longer_than(column, cells.LONGEST_ID)
-            self.problems.refuse(long & ~bad, rows, column, f"is a {what} id of more than {cells.LONGEST_ID} bytes", "a shorter id")
+            self.problems.refuse(
+                long & ~bad,
+                rows,
+                column,
+                f"is a {what} id of more than {cells.LONGEST_ID} bytes",
+                "a shorter id",
+            )
             bad |= long
         if bad.any():
             rows, grades = rows.without(bad), grades[~bad]
@@ -122,7 +150,9 @@ class _QrelsReading:
         n_rows = len(self.words)
         if not n_rows:
             if not self.problems.count:
-                self.problems.add(None, "no line with a grade", "at least one line `topic Q0 document grade`")
+                self.problems.add(
+                    None, "no line with a grade", "at least one line `topic Q0 document grade`"
+                )
             return empty_qrels(name)
         words, grades, lines = self.words.take(), self.grades.take()[:, 0], self.lines.take()[:, 0]
         topics = self.topics.ids
@@ -132,24 +162,41 @@ class _QrelsReading:
         warnings = [OF_A_SAMPLE] if self.of_a_sample else []
         notes = cells.comments_skipped(self.n_comments)
         if self.n_decimals:
-            notes.append(f"grades written as decimals, such as 2.0, were read as whole numbers in {counted(self.n_decimals, 'line')}")
+            notes.append(
+                f"grades written as decimals, such as 2.0, were read as whole numbers in "
+                f"{counted(self.n_decimals, 'line')}"
+            )
         if self.six and self.lenient:
-            warnings.append("the lines have six columns, as those of a run have; the fourth, a run's ranks, was read as grades")
+            warnings.append(
+                "the lines have six columns, as those of a run have; the fourth, a run's ranks, was read as grades"
+            )
         if repeated := duplicates(words, offsets):
             extra = np.array([row for row, _ in repeated])
             first = np.array([row for _, row in repeated])
             other = grades[extra] != grades[first]
-            for row, before in sorted(zip(extra[other].tolist(), first[other].tolist(), strict=True), key=lambda pair: lines[pair[0]]):
+            for row, before in sorted(
+                zip(extra[other].tolist(), first[other].tolist(), strict=True),
+                key=lambda pair: lines[pair[0]],
+            ):
                 document = words[row].tobytes().rstrip(b"\0").decode("utf-8")
                 topic = topics[int(np.searchsorted(offsets, row, side="right")) - 1]
-                text = f"document {document} of topic {topic} has grade {grades[row]} here and {grades[before]} in line {lines[before]}"
+                text = (
+                    f"document {document} of topic {topic} has grade {grades[row]} here and "
+                    f"{grades[before]} in line {lines[before]}"
+                )
                 self.problems.add(int(lines[row]), text, "one grade for a pair")
             if n_same := int((~other).sum()):
-                warnings.append(f"{n_same} pair{'s are' if n_same > 1 else ' is'} there more than once with the same grade")
+                warnings.append(
+                    f"{n_same} pair{'s are' if n_same > 1 else ' is'} there more than once with the same grade"
+                )
             keep = np.ones(n_rows, bool)
             keep[extra] = False
             sizes = np.bincount(topic_of_rows(offsets)[keep], minlength=len(topics))
-            words, grades, offsets = words[keep], grades[keep], np.concatenate(([0], np.cumsum(sizes)))
+            words, grades, offsets = (
+                words[keep],
+                grades[keep],
+                np.concatenate(([0], np.cumsum(sizes))),
+            )
             lines = lines[keep]
         qrels = replace(_sorted(name, topics, offsets, words, grades, warnings), notes=notes)
         if lone := lone_grade(qrels):
@@ -158,7 +205,8 @@ class _QrelsReading:
 
 
 def lone_grade(qrels: QrelsColumns) -> str:
-    """A warning where the highest grade was given once and lies two or more above every other: of a 1 and a 0 struck together, say. Else empty."""
+    """A warning where the highest grade was given once and lies two or more above every other: of a
+    1 and a 0 struck together, say. Else empty."""
     if len(qrels) < 2:
         return ""
     second, highest = np.partition(qrels.grades, -2)[-2:].tolist()
@@ -167,23 +215,47 @@ def lone_grade(qrels: QrelsColumns) -> str:
     row = int(qrels.grades.argmax())
     topic = qrels.topics[int(np.searchsorted(qrels.offsets, row, side="right")) - 1]
     pair = f"document {qrels.documents[row].decode('utf-8')} of topic {topic}"
-    return f"only {pair} has grade {highest}, every other grade is {second} or less. If this is a typing error, ERR and nDCG are wrong"
+    return (
+        f"only {pair} has grade {highest}, every other grade is {second} or less. If this is a "
+        f"typing error, ERR and nDCG are wrong"
+    )
 
 
 def empty_qrels(name: str) -> QrelsColumns:
-    return QrelsColumns(name=name, topics=[], offsets=np.zeros(1, np.int64), documents=np.empty(0, "S8"), grades=np.empty(0, np.int32))
+    return QrelsColumns(
+        name=name,
+        topics=[],
+        offsets=np.zeros(1, np.int64),
+        documents=np.empty(0, "S8"),
+        grades=np.empty(0, np.int32),
+    )
 
 
 def _sorted(
-    name: str, topics: list[str], offsets: NDArray[np.int64], words: NDArray[np.uint64], grades: NDArray[np.int32], warnings: list[str]
+    name: str,
+    topics: list[str],
+    offsets: NDArray[np.int64],
+    words: NDArray[np.uint64],
+    grades: NDArray[np.int32],
+    warnings: list[str],
 ) -> QrelsColumns:
     keys = big_endian(words)
-    order = np.lexsort((*(keys[:, k] for k in range(keys.shape[1] - 1, -1, -1)), topic_of_rows(offsets)))
-    return QrelsColumns(name=name, topics=topics, offsets=offsets, documents=cells.as_bytes(words[order]), grades=grades[order], warnings=warnings)
+    order = np.lexsort(
+        (*(keys[:, k] for k in range(keys.shape[1] - 1, -1, -1)), topic_of_rows(offsets))
+    )
+    return QrelsColumns(
+        name=name,
+        topics=topics,
+        offsets=offsets,
+        documents=cells.as_bytes(words[order]),
+        grades=grades[order],
+        warnings=warnings,
+    )
 
 
 def qrels_of_rows(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColumns:
-    """Qrels from (topic, document, grade), topics in order of first appearance. A pair twice is a ValueError."""
+    """Qrels from (topic, document, grade), topics in order of first appearance. A pair twice is a
+    ValueError."""
     topics: dict[str, int] = {}
     of, documents, grades = [], [], []
     for topic, document, grade in rows:
@@ -202,20 +274,32 @@ def qrels_of_rows(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColum
 
 
 def write_qrels(qrels: QrelsColumns, out: IO[str], *, second: str = "0") -> None:
-    """`topic 0 document grade`, sorted by topic and document as bytes: the same grades give the same bytes. Labels of a sample keep their head line.
+    """`topic 0 document grade`, sorted by topic and document as bytes: the same grades give the
+    same bytes. Labels of a sample keep their head line.
 
     ValueError for an id with white space: no reader could tell its columns apart.
     """
     if OF_A_SAMPLE in qrels.warnings:
-        out.write(f"{MARK_OF_A_SAMPLE}: pairs were drawn with unequal chances; scores are estimated from the five-column file, which has the strata\n")
+        out.write(
+            f"{MARK_OF_A_SAMPLE}: pairs were drawn with unequal chances; scores are estimated "
+            f"from the five-column file, which has the strata\n"
+        )
     for index in sorted(range(len(qrels.topics)), key=lambda i: qrels.topics[i].encode("utf-8")):
         rows = qrels.rows(index)
         topic, documents = qrels.topics[index], qrels.documents[rows].tolist()
         for identifier in (topic.encode("utf-8"), *documents):
-            if len(identifier.split(None, 1)) != 1 or identifier[-1:].isspace() or identifier[:1].isspace():
-                raise ValueError(f"the id {identifier.decode('utf-8')!r} has white space and cannot stand in TREC qrels")
+            if (
+                len(identifier.split(None, 1)) != 1
+                or identifier[-1:].isspace()
+                or identifier[:1].isspace()
+            ):
+                raise ValueError(
+                    f"the id {identifier.decode('utf-8')!r} has white space and cannot stand in TREC qrels"
+                )
         pairs = zip(documents, qrels.grades[rows].tolist(), strict=True)
-        out.writelines(f"{topic} {second} {document.decode('utf-8')} {grade}\n" for document, grade in pairs)
+        out.writelines(
+            f"{topic} {second} {document.decode('utf-8')} {grade}\n" for document, grade in pairs
+        )
 
 
 def save_qrels(qrels: QrelsColumns, path: Source) -> str:
@@ -223,8 +307,17 @@ def save_qrels(qrels: QrelsColumns, path: Source) -> str:
     return save_columns(
         path,
         kind="qrels",
-        about={"topics": qrels.topics, "warnings": qrels.warnings, "name": qrels.name, "notes": qrels.notes},
-        columns={"offsets": qrels.offsets, "documents": words_of(qrels.documents), "grades": qrels.grades},
+        about={
+            "topics": qrels.topics,
+            "warnings": qrels.warnings,
+            "name": qrels.name,
+            "notes": qrels.notes,
+        },
+        columns={
+            "offsets": qrels.offsets,
+            "documents": words_of(qrels.documents),
+            "grades": qrels.grades,
+        },
     )
 
 
@@ -232,6 +325,11 @@ def load_qrels(path: Source) -> QrelsColumns:
     """Qrels that `save_qrels` wrote."""
     about, columns = load_columns(path, kind="qrels", names=("offsets", "documents", "grades"))
     return QrelsColumns(
-        name=about["name"], topics=about["topics"], offsets=columns["offsets"], documents=cells.as_bytes(columns["documents"]),
-        grades=columns["grades"], warnings=about["warnings"], notes=about.get("notes", []),
-    )  # fmt: skip
+        name=about["name"],
+        topics=about["topics"],
+        offsets=columns["offsets"],
+        documents=cells.as_bytes(columns["documents"]),
+        grades=columns["grades"],
+        warnings=about["warnings"],
+        notes=about.get("notes", []),
+    )

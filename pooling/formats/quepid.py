@@ -1,7 +1,8 @@
-"""Grades and runs that search-tuning tools exchange: Quepid's ratings and snapshots, LTR files, Rated Ranking Evaluator JSON.
+"""Grades and runs that search-tuning tools exchange: Quepid's ratings and snapshots, LTR files,
+Rated Ranking Evaluator JSON.
 
-These name topics by their query text; `topics` (text -> id) gives them their ids, otherwise the text itself is the id.
-"""
+These name topics by their query text; `topics` (text -> id) gives them their ids, otherwise the
+text itself is the id."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ Found = TypeVar("Found", QrelsColumns, RunColumns)
 
 
 def names_queries(head: bytes) -> str:
-    """What the begin of a file is, where its topics are query texts: `ratings` (CSV, LTR, RRE), `snapshot`, or `` for anything else."""
+    """What the begin of a file is, where its topics are query texts: `ratings` (CSV, LTR, RRE),
+    `snapshot`, or `` for anything else."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first = text.split(b"\n", 1)[0].decode("utf-8", "replace").replace('"', "")
     names = column_names(first.split(","))
@@ -38,17 +40,19 @@ def names_queries(head: bytes) -> str:
         return "ratings"
     if {"snapshot_name", "query_text", "doc_id", "doc_position"} <= set(names):
         return "snapshot"
-    if re.match(rb"-?\d+\s+qid:", text) or (text[:1] in (b"{", b"[") and b"relevant_documents" in text):
+    if re.match(rb"-?\d+\s+qid:", text) or (
+        text[:1] in (b"{", b"[") and b"relevant_documents" in text
+    ):
         return "ratings"
     return ""
 
 
 def with_topic_ids(by_query_text: Found, topics: Mapping[str, str]) -> tuple[Found, list[str]]:
-    """Grades or a run whose topics are query texts, with the ids of the topics that have these texts. -> (those of known topics, texts left out)
+    """Grades or a run whose topics are query texts, with the ids of the topics that have these
+    texts. -> (those of known topics, texts left out)
 
-    topics: text -> id. White space counts as one blank; where no text is the same, upper and lower case do. A second text of one topic
-    is left out, too.
-    """
+    topics: text -> id. White space counts as one blank; where no text is the same, upper and lower
+    case do. A second text of one topic is left out, too."""
     exact = {one_line(text): topic for text, topic in reversed(list(topics.items()))}
     folded = {one_line(text).casefold(): topic for text, topic in reversed(list(topics.items()))}
     chosen: dict[str, int] = {}
@@ -64,19 +68,39 @@ def with_topic_ids(by_query_text: Found, topics: Mapping[str, str]) -> tuple[Fou
             elif not pass_exact:
                 left_out.append(text)
     order = sorted(chosen.items(), key=lambda item: item[1])
-    rows = np.concatenate([np.arange(by_query_text.offsets[i], by_query_text.offsets[i + 1]) for _, i in order] or [np.empty(0, np.int64)])
-    offsets = np.concatenate(([0], np.cumsum([by_query_text.offsets[i + 1] - by_query_text.offsets[i] for _, i in order]))).astype(np.int64)
-    columns = ("documents", "grades") if isinstance(by_query_text, QrelsColumns) else ("documents", "scores", "ranks")
+    rows = np.concatenate(
+        [np.arange(by_query_text.offsets[i], by_query_text.offsets[i + 1]) for _, i in order]
+        or [np.empty(0, np.int64)]
+    )
+    offsets = np.concatenate(
+        (
+            [0],
+            np.cumsum([by_query_text.offsets[i + 1] - by_query_text.offsets[i] for _, i in order]),
+        )
+    ).astype(np.int64)
+    columns = (
+        ("documents", "grades")
+        if isinstance(by_query_text, QrelsColumns)
+        else ("documents", "scores", "ranks")
+    )
     taken = {name: getattr(by_query_text, name)[rows] for name in columns}
-    return replace(by_query_text, topics=[topic for topic, _ in order], offsets=offsets, **taken), left_out
+    return replace(
+        by_query_text, topics=[topic for topic, _ in order], offsets=offsets, **taken
+    ), left_out
 
 
-def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, str] | None = None, max_bytes: int | None = None) -> QrelsColumns:
-    """Grades of a Quepid ratings CSV (`query,docid,rating`), an LTR file (`rating qid:1 # docid query text`) or RRE JSON, by content.
+def read_ratings(
+    path: Source,
+    *,
+    name: str | None = None,
+    topics: Mapping[str, str] | None = None,
+    max_bytes: int | None = None,
+) -> QrelsColumns:
+    """Grades of a Quepid ratings CSV (`query,docid,rating`), an LTR file (`rating qid:1 # docid
+    query text`) or RRE JSON, by content.
 
-    Rows without rating or document are passed over and counted. Refused: grades that are no whole number, a pair with two grades,
-    query texts that `topics` does not have, nothing at all.
-    """
+    Rows without rating or document are passed over and counted. Refused: grades that are no whole
+    number, a pair with two grades, query texts that `topics` does not have, nothing at all."""
     called = source_name(path)
     stream = Peeked(path, name=called, max_bytes=max_bytes)
     mistakes = FileMistakes(called)
@@ -95,31 +119,54 @@ def read_ratings(path: Source, *, name: str | None = None, topics: Mapping[str, 
         if topic is None:
             mistakes.add(line, f"query {query!r} is not among the topics", "the text of a topic")
         elif grades.setdefault((topic, document), grade) != grade:
-            mistakes.add(line, f"document {document} of {query!r} has grade {grade} here and {grades[topic, document]} before", "one grade")
+            mistakes.add(
+                line,
+                f"document {document} of {query!r} has grade {grade} here and {grades[topic, document]} before",
+                "one grade",
+            )
         else:
             repeated += 1
     if not grades and not mistakes.count:
         mistakes.add(None, "no rating", "at least one")
     mistakes.raise_any()
-    qrels = qrels_of_rows(name or bare_name(called), ((topic, document, grade) for (topic, document), grade in grades.items()))
+    qrels = qrels_of_rows(
+        name or bare_name(called),
+        ((topic, document, grade) for (topic, document), grade in grades.items()),
+    )
     if repeated > len(grades):
-        qrels.warnings.append(f"{counted(repeated - len(grades), 'pair', 'is', 'are')} there more than once with the same grade")
+        qrels.warnings.append(
+            f"{counted(repeated - len(grades), 'pair', 'is', 'are')} there more than once with the same grade"
+        )
     if empty[0]:
-        qrels.warnings.append(f"{counted(empty[0], 'row')} without rating or document {'was' if empty[0] == 1 else 'were'} passed over")
+        qrels.warnings.append(
+            f"{counted(empty[0], 'row')} without rating or document {'was' if empty[0] == 1 else 'were'} passed over"
+        )
     return qrels
 
 
-def read_snapshot(path: Source, *, name: str | None = None, topics: Mapping[str, str] | None = None, max_bytes: int | None = None) -> RunColumns:
-    """A Quepid snapshot CSV as a run: rank = Doc Position, score = -rank, tag = the snapshot's name. Further columns are left out.
+def read_snapshot(
+    path: Source,
+    *,
+    name: str | None = None,
+    topics: Mapping[str, str] | None = None,
+    max_bytes: int | None = None,
+) -> RunColumns:
+    """A Quepid snapshot CSV as a run: rank = Doc Position, score = -rank, tag = the snapshot's
+    name. Further columns are left out.
 
-    Refused: missing columns, a position that is no whole number, a document twice for a query, queries that `topics` does not have.
-    """
+    Refused: missing columns, a position that is no whole number, a document twice for a query,
+    queries that `topics` does not have."""
     table = DelimitedTable(path, name=name, delimiter=",", max_bytes=max_bytes)
     names = column_names(table.first.cells)
     places = [find_column(names, (wanted,)) for wanted in ("query_text", "doc_id", "doc_position")]
     title = find_column(names, ("snapshot_name",))
     if None in places or title is None:
-        raise FormatError.single(table.name, table.first.line, "no Quepid snapshot", "Snapshot Name, Query Text, Doc ID, Doc Position")
+        raise FormatError.single(
+            table.name,
+            table.first.line,
+            "no Quepid snapshot",
+            "Snapshot Name, Query Text, Doc ID, Doc Position",
+        )
     query, document, position = (int(place) for place in places if place is not None)
     mistakes = FileMistakes(table.name)
     rows: dict[tuple[str, str], float] = {}
@@ -127,22 +174,34 @@ def read_snapshot(path: Source, *, name: str | None = None, topics: Mapping[str,
     for line, cells in table:
         text = ",".join(cells)
         if len(cells) != len(names):
-            mistakes.add(line, f"{len(cells)} columns", f"{len(names)} columns as in the header", text)
+            mistakes.add(
+                line, f"{len(cells)} columns", f"{len(names)} columns as in the header", text
+            )
             continue
         topic = cells[query].strip() if topics is None else topics.get(cells[query].strip())
         tag = tag or "_".join(cells[title].split())
         if not topic:
-            mistakes.add(line, f"query {cells[query]!r} is not among the topics", "the text of a topic", text)
-        elif not (cells[position].isascii() and cells[position].isdigit() and len(cells[position]) < 10):
+            mistakes.add(
+                line, f"query {cells[query]!r} is not among the topics", "the text of a topic", text
+            )
+        elif not (
+            cells[position].isascii() and cells[position].isdigit() and len(cells[position]) < 10
+        ):
             mistakes.add(line, f"position {cells[position]!r}", "a whole number", text)
         elif not cells[document].strip() or (topic, cells[document].strip()) in rows:
-            mistakes.add(line, "no document, or a document twice for one query", "each document once", text)
+            mistakes.add(
+                line, "no document, or a document twice for one query", "each document once", text
+            )
         else:
             rows[topic, cells[document].strip()] = -float(cells[position])
     if not rows and not mistakes.count:
         mistakes.add(None, "no row", "at least one below the header")
     mistakes.raise_any()
-    return run_of_rows(tag or bare_name(table.name), ((topic, d, score) for (topic, d), score in rows.items()), name=table.name)
+    return run_of_rows(
+        tag or bare_name(table.name),
+        ((topic, d, score) for (topic, d), score in rows.items()),
+        name=table.name,
+    )
 
 
 def _whole(value: Any) -> int | None:
@@ -153,19 +212,36 @@ def _whole(value: Any) -> int | None:
 def _ratings(stream: Peeked, mistakes: FileMistakes, empty: list[int]) -> Iterator[Grade]:
     table = DelimitedTable(stream, name=mistakes.file, delimiter=",")
     names = column_names(table.first.cells)
-    if names[:1] != ["query"] or names[1:2] not in (["docid"], ["doc_id"]) or names[2:] != ["rating"]:
+    if (
+        names[:1] != ["query"]
+        or names[1:2] not in (["docid"], ["doc_id"])
+        or names[2:] != ["rating"]
+    ):
         header = ",".join(table.first.cells)
-        raise FormatError.single(table.name, table.first.line, "no ratings file that is known", "a header query,docid,rating", header)
+        raise FormatError.single(
+            table.name,
+            table.first.line,
+            "no ratings file that is known",
+            "a header query,docid,rating",
+            header,
+        )
     for line, cells in table:
         if len(cells) != 3:
-            mistakes.add(line, f"{len(cells)} columns", "3 columns: query,docid,rating", ",".join(cells))
+            mistakes.add(
+                line, f"{len(cells)} columns", "3 columns: query,docid,rating", ",".join(cells)
+            )
             continue
         query, document, rating = (cell.strip() for cell in cells)
         grade = _whole(rating)
         if not document or not rating:
             empty[0] += 1
         elif grade is None or not query:
-            mistakes.add(line, f"rating {rating!r} of {query!r}", "a query and a whole number", ",".join(cells))
+            mistakes.add(
+                line,
+                f"rating {rating!r} of {query!r}",
+                "a query and a whole number",
+                ",".join(cells),
+            )
         else:
             yield line, query, document, grade
 
@@ -196,6 +272,10 @@ def _rre(stream: Peeked, mistakes: FileMistakes) -> Iterator[Grade]:
         for document, rated in relevant.items():
             grade = _whole(rated.get("gain")) if isinstance(rated, dict) else None
             if grade is None or not document.strip():
-                mistakes.add(None, f"document {document!r} of {query!r} has no gain that is a whole number", '{"gain": 2}')
+                mistakes.add(
+                    None,
+                    f"document {document!r} of {query!r} has no gain that is a whole number",
+                    '{"gain": 2}',
+                )
             else:
                 yield 1, query.strip(), document.strip(), grade

@@ -1,4 +1,5 @@
-"""Tables that Quepid exports of a case, written with its exact headers: ratings (Basic), Detailed and General.
+"""Tables that Quepid exports of a case, written with its exact headers: ratings (Basic), Detailed
+and General.
 
 `safe` is applied to every cell: `harmless` for spreadsheets, `str` otherwise.
 """
@@ -10,9 +11,29 @@ from collections.abc import Callable, Iterable
 from typing import IO, NamedTuple
 
 RATINGS = ("query", "docid", "rating")
-DETAILED = ("Team Name", "Case Name", "Case ID", "Query Text", "Doc ID", "Doc Position", "Title", "Rating")
+DETAILED = (
+    "Team Name",
+    "Case Name",
+    "Case ID",
+    "Query Text",
+    "Doc ID",
+    "Doc Position",
+    "Title",
+    "Rating",
+)
 GENERAL = (
-    *("Team Name", "Case Name", "Case ID", "Query Text", "Score", "Date Last Scored", "Count", "Information Need", "Notes", "Options"),
+    *(
+        "Team Name",
+        "Case Name",
+        "Case ID",
+        "Query Text",
+        "Score",
+        "Date Last Scored",
+        "Count",
+        "Information Need",
+        "Notes",
+        "Options",
+    ),
 )
 
 
@@ -34,24 +55,71 @@ class CaseQuery(NamedTuple):
     information_need: str = ""
 
 
-def write_ratings(pairs: Iterable[RatedPair], out: IO[str], *, safe: Callable[[str], str] = str) -> None:
+def write_ratings(
+    pairs: Iterable[RatedPair], out: IO[str], *, safe: Callable[[str], str] = str
+) -> None:
     """`query,docid,rating`, a row for each pair; a pair without a label has an empty rating."""
     _write(RATINGS, ((pair.query, pair.document, _cell(pair.rating)) for pair in pairs), out, safe)
 
 
-def write_detailed(pairs: Iterable[RatedPair], out: IO[str], *, case: str, case_id: int = 1, safe: Callable[[str], str] = str) -> None:
+def write_detailed(
+    pairs: Iterable[RatedPair],
+    out: IO[str],
+    *,
+    case: str,
+    case_id: int = 1,
+    safe: Callable[[str], str] = str,
+) -> None:
     """A row for each pair with its place and title. There is no team: that column is empty."""
-    rows = (("", case, str(case_id), pair.query, pair.document, str(pair.position), pair.title, _cell(pair.rating)) for pair in pairs)
+    rows = (
+        (
+            "",
+            case,
+            str(case_id),
+            pair.query,
+            pair.document,
+            str(pair.position),
+            pair.title,
+            _cell(pair.rating),
+        )
+        for pair in pairs
+    )
     _write(DETAILED, rows, out, safe)
 
 
-def write_general(queries: Iterable[CaseQuery], out: IO[str], *, case: str, case_id: int = 1, safe: Callable[[str], str] = str) -> None:
+def write_general(
+    queries: Iterable[CaseQuery],
+    out: IO[str],
+    *,
+    case: str,
+    case_id: int = 1,
+    safe: Callable[[str], str] = str,
+) -> None:
     """A row for each query. A pool is not scored, so score and its date are empty, never 0."""
-    rows = (("", case, str(case_id), query.query, "", "", str(query.n_documents), query.information_need, "", "") for query in queries)
+    rows = (
+        (
+            "",
+            case,
+            str(case_id),
+            query.query,
+            "",
+            "",
+            str(query.n_documents),
+            query.information_need,
+            "",
+            "",
+        )
+        for query in queries
+    )
     _write(GENERAL, rows, out, safe)
 
 
-def _write(header: tuple[str, ...], rows: Iterable[tuple[str, ...]], out: IO[str], safe: Callable[[str], str]) -> None:
+def _write(
+    header: tuple[str, ...],
+    rows: Iterable[tuple[str, ...]],
+    out: IO[str],
+    safe: Callable[[str], str],
+) -> None:
     table = csv.writer(out, lineterminator="\n")
     table.writerow(header)
     table.writerows([safe(cell) for cell in row] for row in rows)

@@ -1,6 +1,8 @@
-"""Runs in the TREC format: `topic Q0 document rank score tag`, and those of three (MS MARCO) and four columns.
+"""Runs in the TREC format: `topic Q0 document rank score tag`, and those of three (MS MARCO) and
+four columns.
 
-read_run(path) -> Run       write_run(run, out)       save_run, load_run: the project's own columnar storage
+read_run(path) -> Run       write_run(run, out)       save_run, load_run: the project's own columnar
+storage
 """
 
 from __future__ import annotations
@@ -13,7 +15,15 @@ from numpy.typing import NDArray
 
 from pooling.core.columns import RunColumns
 from pooling.core.counts import counted, part_of
-from pooling.core.ranking import BATCH, duplicates, group_rows, rank_order, topic_batches, trec_order, words_of
+from pooling.core.ranking import (
+    BATCH,
+    duplicates,
+    group_rows,
+    rank_order,
+    topic_batches,
+    trec_order,
+    words_of,
+)
 from pooling.formats import cells, numerals
 from pooling.formats.errors import FormatError
 from pooling.formats.growing import Growing
@@ -38,30 +48,37 @@ def read_run(
     scores: Literal["float64", "float32"] = "float64",
     max_bytes: int | None = None,
 ) -> RunColumns:
-    """One system's rankings, each topic in trec_eval's order: score descending, ties by document id descending as bytes.
+    """One system's rankings, each topic in trec_eval's order: score descending, ties by document id
+    descending as bytes.
 
-    name: what messages call the file. max_bytes: bound on the unpacked size.
-    lenient: columns beyond the sixth are ignored, a header line is skipped, three columns are read as topic, document, rank
-    (score = -rank) and four as topic, document, rank, score; the tag is then the file's name.
-    order="rank": the rank column gives the order (equal ranks as in trec_eval's order); the scores are kept but need not descend.
-    scores="float32": scores are rounded to single precision before they are compared, as trec_eval 9 and pytrec_eval do;
-    `Run.scores` then holds the rounded values.
+    name: what messages call the file. max_bytes: bound on the unpacked size. lenient: columns
+    beyond the sixth are ignored, a header line is skipped, three columns are read as topic,
+    document, rank (score = -rank) and four as topic, document, rank, score; the tag is then the
+    file's name. order="rank": the rank column gives the order (equal ranks as in trec_eval's
+    order); the scores are kept but need not descend. scores="float32": scores are rounded to single
+    precision before they are compared, as trec_eval 9 and pytrec_eval do; `Run.scores` then holds
+    the rounded values.
 
-    Refused (FormatError, all problems of the file at once): another number of columns, a score that is not a finite decimal number,
-    a document twice for one topic, an empty file, and what `opening` refuses. Lines of white space only and lines that begin with #
-    are skipped.
-    Warned about in `Run.warnings`: several tags (the first names the system), the rank column contradicting the order by score, scores
-    equal only in single precision, blank lines, a header skipped. In `Run.notes`: comment lines, ties that the rank column orders
-    otherwise.
-    """
+    Refused (FormatError, all problems of the file at once): another number of columns, a score that
+    is not a finite decimal number, a document twice for one topic, an empty file, and what
+    `opening` refuses. Lines of white space only and lines that begin with # are skipped. Warned
+    about in `Run.warnings`: several tags (the first names the system), the rank column
+    contradicting the order by score, scores equal only in single precision, blank lines, a header
+    skipped. In `Run.notes`: comment lines, ties that the rank column orders otherwise."""
     called = source_name(path, name)
-    reading = _RunReading(called, lenient=lenient, needs_rank=order == "rank", n_bytes=plain_size(path))
+    reading = _RunReading(
+        called, lenient=lenient, needs_rank=order == "rank", n_bytes=plain_size(path)
+    )
     for first_line, n_lines, block in blocks(path, name=called, max_bytes=max_bytes):
         reading.add(first_line, n_lines, block)
     run = reading.finish(order=order, single=scores == "float32")
     if reading.problems.count:
         problems = reading.problems
-        raise FormatError(called, with_ways_out(with_lines(problems.first, path), lenient=lenient, of_run=True), problems.count)
+        raise FormatError(
+            called,
+            with_ways_out(with_lines(problems.first, path), lenient=lenient, of_run=True),
+            problems.count,
+        )
     return run
 
 
@@ -91,9 +108,15 @@ class _RunReading:
         if not block:
             return
         rows, n_blank, n_comments = cells.rows(
-            block, first_line, self.n_columns, self.problems,
-            expected=EXPECTED[self.n_columns], n_lines=n_lines, more_columns=self.lenient and self.n_columns == 6, comments=True,
-        )  # fmt: skip
+            block,
+            first_line,
+            self.n_columns,
+            self.problems,
+            expected=EXPECTED[self.n_columns],
+            n_lines=n_lines,
+            more_columns=self.lenient and self.n_columns == 6,
+            comments=True,
+        )
         self.n_blank += n_blank
         self.n_comments += n_comments
         if len(rows):
@@ -103,10 +126,15 @@ class _RunReading:
             self.store(rows, ranks, scores, n_bytes=len(block), first_line=first_line)
 
     def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
-        """The block from its first line with a result on; the number of columns is known then. Empty if nothing is left."""
+        """The block from its first line with a result on; the number of columns is known then.
+        Empty if nothing is left."""
         at, n_blank, n_comments = cells.skipped_lines(block)
         self.n_blank, self.n_comments = self.n_blank + n_blank, self.n_comments + n_comments
-        block, first_line, n_lines = block[at:], first_line + n_blank + n_comments, n_lines - n_blank - n_comments
+        block, first_line, n_lines = (
+            block[at:],
+            first_line + n_blank + n_comments,
+            n_lines - n_blank - n_comments,
+        )
         if not block:
             return first_line, n_lines, b""
         refuse_unread(block, self.called, "a run")
@@ -122,8 +150,11 @@ class _RunReading:
     def document_column(self) -> int:
         return 2 if self.n_columns == 6 else 1
 
-    def good_rows(self, rows: cells.TokenRows) -> tuple[cells.TokenRows, NDArray[np.int64], NDArray[np.float64]]:
-        """The rows with an acceptable rank, score and ids, their ranks (-1 where it is no number and need not be) and scores."""
+    def good_rows(
+        self, rows: cells.TokenRows
+    ) -> tuple[cells.TokenRows, NDArray[np.int64], NDArray[np.float64]]:
+        """The rows with an acceptable rank, score and ids, their ranks (-1 where it is no number
+        and need not be) and scores."""
         bad = np.zeros(len(rows), bool)
         rank = self.document_column + 1
         ranks, ranked = numerals.integers(rows, rank)
@@ -137,21 +168,40 @@ class _RunReading:
             scores = -ranks.astype(np.float64)
         else:
             scores, readable = numerals.numbers(rows, rank + 1)
-            self.problems.refuse(~readable, rows, rank + 1, "is not a finite number", "a score such as 12.5 or 3e-2")
+            self.problems.refuse(
+                ~readable, rows, rank + 1, "is not a finite number", "a score such as 12.5 or 3e-2"
+            )
             bad |= ~readable
         tag = [(5, "run tag", "tag")] if self.n_columns == 6 else []
-        for column, what, kind in [(0, "topic id", "id"), (self.document_column, "document id", "id"), *tag]:
+        for column, what, kind in [
+            (0, "topic id", "id"),
+            (self.document_column, "document id", "id"),
+            *tag,
+        ]:
             long = rows.longer_than(column, cells.LONGEST_ID)
-            self.problems.refuse(long, rows, column, f"is a {what} of more than {cells.LONGEST_ID} bytes", f"a shorter {kind}")
+            self.problems.refuse(
+                long,
+                rows,
+                column,
+                f"is a {what} of more than {cells.LONGEST_ID} bytes",
+                f"a shorter {kind}",
+            )
             bad |= long
         if not bad.any():
             return rows, ranks, scores
         return rows.without(bad), ranks[~bad], scores[~bad]
 
     def store(
-        self, rows: cells.TokenRows, ranks: NDArray[np.int64], scores: NDArray[np.float64], *, n_bytes: int, first_line: int
+        self,
+        rows: cells.TokenRows,
+        ranks: NDArray[np.int64],
+        scores: NDArray[np.float64],
+        *,
+        n_bytes: int,
+        first_line: int,
     ) -> None:
-        """Keep what the file says in these rows. FormatError where very unequal ids would fill the memory.
+        """Keep what the file says in these rows. FormatError where very unequal ids would fill the
+        memory.
 
         n_bytes, first_line: of the block they came from.
         """
@@ -195,7 +245,11 @@ class _RunReading:
         n_rows = len(self.scores)
         if not n_rows:
             if not self.problems.count:
-                self.problems.add(None, "no line with a result", "at least one line `topic Q0 document rank score tag`")
+                self.problems.add(
+                    None,
+                    "no line with a result",
+                    "at least one line `topic Q0 document rank score tag`",
+                )
             return RunColumns(
                 tag="",
                 topics=[],
@@ -218,24 +272,50 @@ class _RunReading:
             own = offsets[topic : last + 1] - offsets[topic]
             n_single += _order_by_score(words[part], scores[part], ranks[part], own, single=single)
             if self.n_columns != 3:
-                contradicting, tied = _order_by_rank(words[part], scores[part], ranks[part], own, move=order == "rank")
+                contradicting, tied = _order_by_rank(
+                    words[part], scores[part], ranks[part], own, move=order == "rank"
+                )
                 n_contradicting, n_tied = n_contradicting + contradicting, n_tied + tied
         warnings, notes = self.warnings(), cells.comments_skipped(self.n_comments)
         if n_single:
             note = "treated as equal" if single else "treated as different"
-            warnings.append(f"{n_single} neighbouring scores are equal only in single precision (float32); {note}")
+            warnings.append(
+                f"{n_single} neighbouring scores are equal only in single precision (float32); {note}"
+            )
         if n_contradicting:
             used = "ranks" if order == "rank" else "scores"
-            warnings.append(f"the rank column contradicts the order by score in {part_of(n_contradicting, n_rows, 'line')}; the {used} were used")
+            warnings.append(
+                f"the rank column contradicts the order by score in "
+                f"{part_of(n_contradicting, n_rows, 'line')}; the {used} were used"
+            )
         if n_tied and order != "rank":
-            notes.append(f"ties ordered by document id, as trec_eval does: the rank column orders them otherwise in {part_of(n_tied, n_rows, 'line')}")
-        tag = next(iter(self.tags)).decode("utf-8") if self.tags else "_".join(bare_name(self.called).split())
+            notes.append(
+                f"ties ordered by document id, as trec_eval does: the rank column orders them "
+                f"otherwise in {part_of(n_tied, n_rows, 'line')}"
+            )
+        tag = (
+            next(iter(self.tags)).decode("utf-8")
+            if self.tags
+            else "_".join(bare_name(self.called).split())
+        )
         return RunColumns(
-            tag=tag, topics=topics, offsets=offsets, documents=cells.as_bytes(words), scores=scores, ranks=ranks,
-            warnings=warnings, name=self.called, notes=notes,
-        )  # fmt: skip
+            tag=tag,
+            topics=topics,
+            offsets=offsets,
+            documents=cells.as_bytes(words),
+            scores=scores,
+            ranks=ranks,
+            warnings=warnings,
+            name=self.called,
+            notes=notes,
+        )
 
-    def note_duplicates(self, words: NDArray[np.uint64], offsets: NDArray[np.int64], grouping: NDArray[np.int64] | None) -> None:
+    def note_duplicates(
+        self,
+        words: NDArray[np.uint64],
+        offsets: NDArray[np.int64],
+        grouping: NDArray[np.int64] | None,
+    ) -> None:
         repeated = duplicates(words, offsets)
         if not repeated:
             return
@@ -259,12 +339,18 @@ class _RunReading:
     def warnings(self) -> list[str]:
         warnings = []
         if len(self.tags) > 1:
-            shown = ", ".join(tag.decode("utf-8") for tag in list(self.tags)[:5]) + (", ..." if len(self.tags) > 5 else "")
-            warnings.append(f"{len(self.tags)} tags in one file ({shown}); the first names the system")
+            shown = ", ".join(tag.decode("utf-8") for tag in list(self.tags)[:5]) + (
+                ", ..." if len(self.tags) > 5 else ""
+            )
+            warnings.append(
+                f"{len(self.tags)} tags in one file ({shown}); the first names the system"
+            )
         if self.n_header:
             warnings.append("the first line is a header and was skipped")
         if self.n_blank:
-            warnings.append(f"{self.n_blank} blank line{'s were' if self.n_blank > 1 else ' was'} skipped")
+            warnings.append(
+                f"{self.n_blank} blank line{'s were' if self.n_blank > 1 else ' was'} skipped"
+            )
         if self.n_unranked:
             warnings.append(f"the rank is not a whole number in {counted(self.n_unranked, 'line')}")
         return warnings
@@ -278,10 +364,15 @@ def _is_header(first: list[bytes]) -> bool:
 
 
 def with_lines(problems: list[cells.Problem], path: Source) -> list[cells.Problem]:
-    """Problems in order of lines, with the lines' text where it was not at hand and the file can be read again."""
+    """Problems in order of lines, with the lines' text where it was not at hand and the file can be
+    read again."""
     problems = sorted(problems, key=lambda problem: problem.line or 0)
     wanted = {problem.line for problem in problems if problem.line and not problem.text}
-    if not wanted or (not isinstance(path, str | bytes) and not hasattr(path, "__fspath__")) or path == "-":
+    if (
+        not wanted
+        or (not isinstance(path, str | bytes) and not hasattr(path, "__fspath__"))
+        or path == "-"
+    ):
         return problems
     texts: dict[int, str] = {}
     last = max(wanted)
@@ -290,13 +381,21 @@ def with_lines(problems: list[cells.Problem], path: Source) -> list[cells.Proble
             texts[number] = text
         if number >= last:
             break
-    return [p if p.text or p.line is None else p._replace(text=texts.get(p.line, "")) for p in problems]
+    return [
+        p if p.text or p.line is None else p._replace(text=texts.get(p.line, "")) for p in problems
+    ]
 
 
 def _order_by_score(
-    words: NDArray[np.uint64], scores: NDArray[np.float64], ranks: NDArray[np.int32], offsets: NDArray[np.int64], *, single: bool
+    words: NDArray[np.uint64],
+    scores: NDArray[np.float64],
+    ranks: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    *,
+    single: bool,
 ) -> int:
-    """Bring the rows into trec_eval's order, in place. -> how many neighbours' scores are equal in single precision only"""
+    """Bring the rows into trec_eval's order, in place. -> how many neighbours' scores are equal in
+    single precision only"""
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32)
     exact = scores.copy() if single else scores
@@ -304,7 +403,12 @@ def _order_by_score(
         scores[:] = rounded
     order = trec_order(scores, words, offsets)
     if order is not None:
-        words[:], scores[:], ranks[:], rounded = words[order], scores[order], ranks[order], rounded[order]
+        words[:], scores[:], ranks[:], rounded = (
+            words[order],
+            scores[order],
+            ranks[order],
+            rounded[order],
+        )
         if single:
             exact = exact[order]
     equal = (rounded[1:] == rounded[:-1]) & (exact[1:] != exact[:-1])
@@ -313,9 +417,15 @@ def _order_by_score(
 
 
 def _order_by_rank(
-    words: NDArray[np.uint64], scores: NDArray[np.float64], ranks: NDArray[np.int32], offsets: NDArray[np.int64], *, move: bool
+    words: NDArray[np.uint64],
+    scores: NDArray[np.float64],
+    ranks: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    *,
+    move: bool,
 ) -> tuple[int, int]:
-    """How many places of the ranking get another document by the rank column: of another score, of the same score.
+    """How many places of the ranking get another document by the rank column: of another score, of
+    the same score.
 
     With `move` the rows are put where their ranks are, in place.
     """
@@ -330,13 +440,15 @@ def _order_by_rank(
 
 
 def write_run(run: RunColumns, out: IO[str], *, tag: str | None = None, second: str = "Q0") -> None:
-    """The run in the TREC format, topics and documents in the run's order, ranks from 1, scores as repr() writes them. Blanks of the tag become _."""
+    """The run in the TREC format, topics and documents in the run's order, ranks from 1, scores as
+    repr() writes them. Blanks of the tag become _."""
     tag = "_".join((tag or run.tag).split())
     for index, topic in enumerate(run.topics):
         rows = run.rows(index)
         pairs = zip(run.documents[rows].tolist(), run.scores[rows].tolist(), strict=True)
         out.writelines(
-            f"{topic} {second} {document.decode('utf-8')} {rank} {score!r} {tag}\n" for rank, (document, score) in enumerate(pairs, 1)
+            f"{topic} {second} {document.decode('utf-8')} {rank} {score!r} {tag}\n"
+            for rank, (document, score) in enumerate(pairs, 1)
         )
 
 
@@ -345,22 +457,43 @@ def save_run(run: RunColumns, path: Source) -> str:
     return save_columns(
         path,
         kind="run",
-        about={"tag": run.tag, "topics": run.topics, "warnings": run.warnings, "name": run.name, "notes": run.notes},
-        columns={"offsets": run.offsets, "documents": words_of(run.documents), "scores": run.scores, "ranks": run.ranks},
+        about={
+            "tag": run.tag,
+            "topics": run.topics,
+            "warnings": run.warnings,
+            "name": run.name,
+            "notes": run.notes,
+        },
+        columns={
+            "offsets": run.offsets,
+            "documents": words_of(run.documents),
+            "scores": run.scores,
+            "ranks": run.ranks,
+        },
     )
 
 
 def load_run(path: Source) -> RunColumns:
     """A run that `save_run` wrote."""
-    about, columns = load_columns(path, kind="run", names=("offsets", "documents", "scores", "ranks"))
+    about, columns = load_columns(
+        path, kind="run", names=("offsets", "documents", "scores", "ranks")
+    )
     return RunColumns(
-        tag=about["tag"], topics=about["topics"], offsets=columns["offsets"], documents=cells.as_bytes(columns["documents"]),
-        scores=columns["scores"], ranks=columns["ranks"], warnings=about["warnings"], name=about["name"], notes=about.get("notes", []),
-    )  # fmt: skip
+        tag=about["tag"],
+        topics=about["topics"],
+        offsets=columns["offsets"],
+        documents=cells.as_bytes(columns["documents"]),
+        scores=columns["scores"],
+        ranks=columns["ranks"],
+        warnings=about["warnings"],
+        name=about["name"],
+        notes=about.get("notes", []),
+    )
 
 
 def run_of_rows(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str = "") -> RunColumns:
-    """A run from (topic, document, score), in trec_eval's order. A document twice for one topic is a ValueError."""
+    """A run from (topic, document, score), in trec_eval's order. A document twice for one topic is
+    a ValueError."""
     topics: dict[str, int] = {}
     of, documents, scores = [], [], []
     for topic, document, score in rows:
@@ -386,5 +519,15 @@ def run_of_rows(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str =
     order = trec_order(values, words, offsets)
     if order is not None:
         words, values = words[order], values[order]
-    ranks = (np.arange(len(values)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1).astype(np.int32)
-    return RunColumns(tag=tag, topics=list(topics), offsets=offsets, documents=cells.as_bytes(words), scores=values, ranks=ranks, name=name)
+    ranks = (np.arange(len(values)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1).astype(
+        np.int32
+    )
+    return RunColumns(
+        tag=tag,
+        topics=list(topics),
+        offsets=offsets,
+        documents=cells.as_bytes(words),
+        scores=values,
+        ranks=ranks,
+        name=name,
+    )

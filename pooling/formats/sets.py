@@ -1,6 +1,8 @@
-"""Sets: a BEIR folder or FiRA's files, told by the names of the files; and FiRA's settings of a campaign.
+"""Sets: a BEIR folder or FiRA's files, told by the names of the files; and FiRA's settings of a
+campaign.
 
-    role_of(path) -> what a file is to its set      missing(roles) -> what a set still needs      read_fira_config(path)
+role_of(path) -> what a file is to its set      missing(roles) -> what a set still needs
+read_fira_config(path)
 """
 
 from __future__ import annotations
@@ -23,11 +25,15 @@ ROLES = {
     "judgement-pairs.tsv": (FIRA, "pairs"),
     "config.tsv": (FIRA, "settings"),
 }
-NEEDED = {BEIR: {"documents": "corpus.jsonl", "topics": "queries.jsonl"}, FIRA: {"topics": "queries.tsv", "pairs": "judgement-pairs.tsv"}}
+NEEDED = {
+    BEIR: {"documents": "corpus.jsonl", "topics": "queries.jsonl"},
+    FIRA: {"topics": "queries.tsv", "pairs": "judgement-pairs.tsv"},
+}
 
 
 class Role(NamedTuple):
-    """What a file is to its set. role: topics, documents, qrels, pairs or settings. name: as messages show it."""
+    """What a file is to its set. role: topics, documents, qrels, pairs or settings. name: as
+    messages show it."""
 
     form: str
     role: str
@@ -35,7 +41,8 @@ class Role(NamedTuple):
 
 
 def role_of(path: str) -> Role | None:
-    """By its last parts only, `corpus.jsonl` and `qrels/test.tsv`; None for a file that no set has. Packed ones keep their name."""
+    """By its last parts only, `corpus.jsonl` and `qrels/test.tsv`; None for a file that no set has.
+    Packed ones keep their name."""
     name = safe_name(path)
     bare = name.lower()
     for suffix in PACKED:
@@ -62,11 +69,14 @@ FIRA_SETTINGS = {
 FIRA_MODES = {"PLAIN_RELEVANCE_SCORING": "off", "SCORING_AND_SELECT_SPANS": "required"}
 
 
-def read_fira_config(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> tuple[dict[str, Any], list[str]]:
-    """FiRA's config.tsv, one header and one row, as settings of a campaign. -> (settings, columns that have no counterpart)
+def read_fira_config(
+    path: Source, *, name: str | None = None, max_bytes: int | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """FiRA's config.tsv, one header and one row, as settings of a campaign. -> (settings, columns
+    that have no counterpart)
 
-    Refused: no row or several, another number of columns, a number below 1, another mode, a flag other than true and false.
-    """
+    Refused: no row or several, another number of columns, a number below 1, another mode, a flag
+    other than true and false."""
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False, max_bytes=max_bytes)
     mistakes = FileMistakes(table.name)
     names = column_names(table.first.cells)
@@ -74,9 +84,19 @@ def read_fira_config(path: Source, *, name: str | None = None, max_bytes: int | 
     if len(rows) != 1:
         mistakes.add(table.first.line, f"{len(rows)} rows below the header", "one row of settings")
     elif len(rows[0].cells) != len(names):
-        mistakes.add(rows[0].line, f"{len(rows[0].cells)} columns", f"{len(names)} columns as in the header", "\t".join(rows[0].cells))
+        mistakes.add(
+            rows[0].line,
+            f"{len(rows[0].cells)} columns",
+            f"{len(names)} columns as in the header",
+            "\t".join(rows[0].cells),
+        )
     elif not set(names) & set(FIRA_SETTINGS):
-        mistakes.add(table.first.line, "no setting that is known", ", ".join(FIRA_SETTINGS), "\t".join(table.first.cells))
+        mistakes.add(
+            table.first.line,
+            "no setting that is known",
+            ", ".join(FIRA_SETTINGS),
+            "\t".join(table.first.cells),
+        )
     mistakes.raise_any()
     line, cells = rows[0]
     given = {key: cell.strip() for key, cell in zip(names, cells, strict=True) if cell.strip()}
@@ -102,8 +122,14 @@ def _setting(key: str, text: str) -> tuple[Any, str]:
 
 
 def settings_words(settings: Mapping[str, Any]) -> str:
-    """The settings for a person, in one order: `target per annotator 30, judgements per pair 10, ...`."""
+    """The settings for a person, in one order: `target per annotator 30, judgements per pair 10,
+    ...`."""
     order = [*FIRA_SETTINGS.values()]
     shown = {True: "on", False: "off"}
-    named = sorted(settings, key=lambda key: order.index(key) if key in order else len(order))  # a database keeps no order of keys
-    return ", ".join(f"{key.replace('_', ' ')} {shown[settings[key]] if isinstance(settings[key], bool) else settings[key]}" for key in named)
+    named = sorted(
+        settings, key=lambda key: order.index(key) if key in order else len(order)
+    )  # a database keeps no order of keys
+    return ", ".join(
+        f"{key.replace('_', ' ')} {shown[settings[key]] if isinstance(settings[key], bool) else settings[key]}"
+        for key in named
+    )

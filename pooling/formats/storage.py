@@ -1,4 +1,5 @@
-"""The project's own storage of runs and qrels: columns in one zip file of numpy arrays (npz), never pickled objects."""
+"""The project's own storage of runs and qrels: columns in one zip file of numpy arrays (npz), never
+pickled objects."""
 
 from __future__ import annotations
 
@@ -17,8 +18,11 @@ VERSION = 1
 
 
 def digest(kind: str, about: dict[str, Any], columns: dict[str, NDArray]) -> str:
-    """sha256 over the topics and every column: two files with the same content have the same digest. -> hexadecimal"""
-    total = hashlib.sha256(json.dumps([kind, about.get("tag"), about["topics"]], ensure_ascii=False).encode("utf-8"))
+    """sha256 over the topics and every column: two files with the same content have the same
+    digest. -> hexadecimal"""
+    total = hashlib.sha256(
+        json.dumps([kind, about.get("tag"), about["topics"]], ensure_ascii=False).encode("utf-8")
+    )
     for name in sorted(columns):
         column = np.ascontiguousarray(columns[name])
         total.update(f"{name} {column.dtype.str} {column.shape}\n".encode())
@@ -26,22 +30,35 @@ def digest(kind: str, about: dict[str, Any], columns: dict[str, NDArray]) -> str
     return total.hexdigest()
 
 
-def save_columns(path: Source, *, kind: str, about: dict[str, Any], columns: dict[str, NDArray]) -> str:
+def save_columns(
+    path: Source, *, kind: str, about: dict[str, Any], columns: dict[str, NDArray]
+) -> str:
     """Write the columns. -> their digest"""
     checksum = digest(kind, about, columns)
-    text = json.dumps({"kind": kind, "version": VERSION, "digest": checksum, **about}, ensure_ascii=False)
+    text = json.dumps(
+        {"kind": kind, "version": VERSION, "digest": checksum, **about}, ensure_ascii=False
+    )
     np.savez(path, about=np.frombuffer(text.encode("utf-8"), np.uint8), **columns)  # type: ignore[arg-type]
     return checksum
 
 
-def load_columns(path: Source, *, kind: str, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, NDArray]]:
+def load_columns(
+    path: Source, *, kind: str, names: tuple[str, ...]
+) -> tuple[dict[str, Any], dict[str, NDArray]]:
     """What `save_columns` wrote. -> (about, columns)"""
     try:
         with np.load(path, allow_pickle=False) as archive:
             about = json.loads(archive["about"].tobytes().decode("utf-8"))
             columns = {name: archive[name] for name in names}
     except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise FormatError.single(source_name(path), None, f"not a stored {kind} ({error})", "a file that this project stored") from None
+        raise FormatError.single(
+            source_name(path),
+            None,
+            f"not a stored {kind} ({error})",
+            "a file that this project stored",
+        ) from None
     if about.get("kind") != kind:
-        raise FormatError.single(source_name(path), None, f"a stored {about.get('kind')}", f"a stored {kind}")
+        raise FormatError.single(
+            source_name(path), None, f"a stored {about.get('kind')}", f"a stored {kind}"
+        )
     return about, columns

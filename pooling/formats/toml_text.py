@@ -17,18 +17,25 @@ _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 
 
 def read_toml(name: str, text: str) -> dict[str, Any]:
-    """What the text says. name: of the file, for its mistakes. FormatError for what is not TOML, or takes more than it says."""
+    """What the text says. name: of the file, for its mistakes. FormatError for what is not TOML, or
+    takes more than it says."""
     _refuse_endless_keys(name, text)
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise FormatError.single(name, None, "lists or tables in each other, too deep to be read", "fewer of them") from None
+        raise FormatError.single(
+            name, None, "lists or tables in each other, too deep to be read", "fewer of them"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"\(at line (\d+)", str(error))
-        line = int(place[1]) if place else len(text.splitlines())  # else it says "at end of document"
+        line = (
+            int(place[1]) if place else len(text.splitlines())
+        )  # else it says "at end of document"
         raise FormatError.single(name, line, f"not TOML ({error})", "key = value") from None
     except ValueError:
-        raise FormatError.single(name, None, "a number of too many digits", "a number that a setting may have") from None
+        raise FormatError.single(
+            name, None, "a number of too many digits", "a number that a setting may have"
+        ) from None
 
 
 def _refuse_endless_keys(name: str, text: str) -> None:
@@ -39,4 +46,9 @@ def _refuse_endless_keys(name: str, text: str) -> None:
         for part in _STRING.sub("s", line).split("."):
             parts = parts + 1 if len(part.split()) == 1 else 0
             if parts > MOST_PARTS:
-                raise FormatError.single(name, number, "a key of too many parts", f"at most {MOST_PARTS} parts between dots")
+                raise FormatError.single(
+                    name,
+                    number,
+                    "a key of too many parts",
+                    f"at most {MOST_PARTS} parts between dots",
+                )

@@ -1,4 +1,5 @@
-"""The column of topics while a file is read in blocks: topics in order of first appearance, and which rows are whose."""
+"""The column of topics while a file is read in blocks: topics in order of first appearance, and
+which rows are whose."""
 
 from __future__ import annotations
 
@@ -18,9 +19,13 @@ class TopicColumn:
         self._segment_rows: list[NDArray[np.int64]] = []
 
     def add(self, words: NDArray[np.uint64]) -> None:
-        """words: the column's tokens in the next rows of the file, as `cells.strings` gives them."""
+        """words: the column's tokens in the next rows of the file, as `cells.strings` gives
+        them."""
         starts = cells.changes(words)
-        codes = [self._codes.setdefault(topic, len(self._codes)) for topic in cells.as_bytes(words[starts]).tolist()]
+        codes = [
+            self._codes.setdefault(topic, len(self._codes))
+            for topic in cells.as_bytes(words[starts]).tolist()
+        ]
         self._segment_topics.append(np.array(codes, np.int64))
         self._segment_rows.append(np.diff(starts, append=len(words)))
 
@@ -29,5 +34,10 @@ class TopicColumn:
         return [topic.decode("utf-8") for topic in self._codes]
 
     def grouped(self) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-        """-> offsets: int64 (n_topics + 1); permutation that brings each topic's rows together, None where they are. Needs a row."""
-        return group_rows(np.concatenate(self._segment_topics), np.concatenate(self._segment_rows), len(self._codes))
+        """-> offsets: int64 (n_topics + 1); permutation that brings each topic's rows together,
+        None where they are. Needs a row."""
+        return group_rows(
+            np.concatenate(self._segment_topics),
+            np.concatenate(self._segment_rows),
+            len(self._codes),
+        )

@@ -1,8 +1,7 @@
 """Topics: what the annotators read. The form is told by the content.
 
-TREC's tagged text with tags left open, TREC's XML, tab-separated with or without header, FiRA's queries, CSV with a header, JSONL
-(BEIR's queries.jsonl too), SMART, and one topic a line.
-"""
+TREC's tagged text with tags left open, TREC's XML, tab-separated with or without header, FiRA's
+queries, CSV with a header, JSONL (BEIR's queries.jsonl too), SMART, and one topic a line."""
 
 from __future__ import annotations
 
@@ -21,7 +20,18 @@ from pooling.formats.markup import one_line, tagged_fields
 from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, lines, source_name
 from pooling.formats.unread import refuse_unread
 
-ID_NAMES = ("topic", "topic_id", "query_id", "qid", "queryid", "topicid", "_id", "id", "number", "num")
+ID_NAMES = (
+    "topic",
+    "topic_id",
+    "query_id",
+    "qid",
+    "queryid",
+    "topicid",
+    "_id",
+    "id",
+    "number",
+    "num",
+)
 TEXT_NAMES = ("text", "title", "query_text", "query", "question", "topic_text")
 DESCRIPTION_NAMES = ("description", "desc", "information_need", "question")
 NARRATIVE_NAMES = ("narrative", "narr")
@@ -36,7 +46,8 @@ LARGEST = 1 << 28
 
 
 class TopicRecord(NamedTuple):
-    """text: the query. fields: everything else that the file says, by name. line: where the topic begins."""
+    """text: the query. fields: everything else that the file says, by name. line: where the topic
+    begins."""
 
     topic: str
     text: str
@@ -46,12 +57,15 @@ class TopicRecord(NamedTuple):
     line: int = 0
 
 
-def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> list[TopicRecord]:
-    """The topics in file order. Empty text is kept (see core.hygiene); ids stay text ("051" is not "51").
+def read_topics(
+    path: Source, *, name: str | None = None, max_bytes: int | None = None
+) -> list[TopicRecord]:
+    """The topics in file order. Empty text is kept (see core.hygiene); ids stay text ("051" is not
+    "51").
 
-    Refused (FormatError, all problems at once): a topic without id, an id twice, markup that is not well formed and not TREC's,
-    entities and document types in XML, a row with another number of columns than the first, JSON that is none, no topic at all.
-    """
+    Refused (FormatError, all problems at once): a topic without id, an id twice, markup that is not
+    well formed and not TREC's, entities and document types in XML, a row with another number of
+    columns than the first, JSON that is none, no topic at all."""
     called = source_name(path, name)
     stream = Peeked(path, name=called, max_bytes=min(max_bytes or LARGEST, LARGEST))
     refuse_unread(stream.head, called, "topics")
@@ -70,9 +84,19 @@ def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None 
     first: dict[str, int] = {}
     for topic in topics_read:
         if not topic.topic:
-            mistakes.add(topic.line, "a topic without id", f"an id under one of the names {', '.join(ID_NAMES)}", topic.text)
+            mistakes.add(
+                topic.line,
+                "a topic without id",
+                f"an id under one of the names {', '.join(ID_NAMES)}",
+                topic.text,
+            )
         elif topic.topic in first:
-            mistakes.add(topic.line, f"topic {topic.topic} is there twice (first in line {first[topic.topic]})", "each id once", topic.text)
+            mistakes.add(
+                topic.line,
+                f"topic {topic.topic} is there twice (first in line {first[topic.topic]})",
+                "each id once",
+                topic.text,
+            )
         else:
             first[topic.topic] = topic.line
             topics.append(topic)
@@ -83,16 +107,33 @@ def read_topics(path: Source, *, name: str | None = None, max_bytes: int | None 
 
 
 def _topic(fields: Iterable[tuple[str, str]], line: int, *, rest: str = "") -> TopicRecord:
-    """A topic from (name, value), by the names that the formats use; `rest`: the text where no field gives it."""
+    """A topic from (name, value), by the names that the formats use; `rest`: the text where no
+    field gives it."""
     named: dict[str, str] = {}
     for key, value in fields:
         if value and key:
             named[key] = f"{named[key]} {value}" if key in named else value
-    topic = next((named.pop(key) for key in ("num", "number", "docno", *ID_NAMES) if key in named), "")
-    text = next((named.pop(key) for key in ("title", "query", "query_text", "text", "question") if key in named), rest)
+    topic = next(
+        (named.pop(key) for key in ("num", "number", "docno", *ID_NAMES) if key in named), ""
+    )
+    text = next(
+        (
+            named.pop(key)
+            for key in ("title", "query", "query_text", "text", "question")
+            if key in named
+        ),
+        rest,
+    )
     description = next((named.pop(key) for key in DESCRIPTION_NAMES if key in named), "")
     narrative = next((named.pop(key) for key in NARRATIVE_NAMES if key in named), "")
-    return TopicRecord(one_line(topic), one_line(text or description), one_line(description), narrative, named, line)
+    return TopicRecord(
+        one_line(topic),
+        one_line(text or description),
+        one_line(description),
+        narrative,
+        named,
+        line,
+    )
 
 
 def _label_off(value: str) -> str:
@@ -105,12 +146,24 @@ def _marked(stream: Peeked, called: str) -> Iterator[TopicRecord]:
         root, numbers = _xml(text)
     except DefusedXmlException as error:
         raise FormatError.single(
-            called, 1, f"XML with {type(error).__name__.removesuffix('Forbidden')}", "plain XML without entities"
+            called,
+            1,
+            f"XML with {type(error).__name__.removesuffix('Forbidden')}",
+            "plain XML without entities",
         ) from None
     except (ParseError, ValueError, LookupError) as error:
-        _need_record(text, called, getattr(error, "position", (1, 0))[0], f"markup that cannot be read ({error})")
+        _need_record(
+            text,
+            called,
+            getattr(error, "position", (1, 0))[0],
+            f"markup that cannot be read ({error})",
+        )
         return _tagged(text)
-    records = [e for e in root.iter() if isinstance(e.tag, str) and e.tag.lower() in ("top", "topic", "doc") and e is not root]
+    records = [
+        e
+        for e in root.iter()
+        if isinstance(e.tag, str) and e.tag.lower() in ("top", "topic", "doc") and e is not root
+    ]
     if not records:
         records = [e for e in root.iter() if isinstance(e.tag, str) and e.tag.lower() == "query"]
     if not records:
@@ -124,7 +177,13 @@ def _need_record(text: str, called: str, line: int, problem: str) -> None:
         return
     if HTML.search(text[:4000]):
         problem = "an HTML page"
-    raise FormatError.single(called, line, problem, "<top> or <topic> records, XML, or `id<TAB>text` a line", text[:200].split("\n")[0])
+    raise FormatError.single(
+        called,
+        line,
+        problem,
+        "<top> or <topic> records, XML, or `id<TAB>text` a line",
+        text[:200].split("\n")[0],
+    )
 
 
 def _xml(text: str) -> tuple[Element, dict[int, int]]:
@@ -167,7 +226,8 @@ def _tagged(text: str) -> Iterator[TopicRecord]:
 
 
 def json_lines(stream: Source, mistakes: FileMistakes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, object) of each line that holds one; others become mistakes, blank lines are skipped."""
+    """(line, object) of each line that holds one; others become mistakes, blank lines are
+    skipped."""
     for line, text in lines(stream, name=mistakes.file):
         if not text.strip():
             continue
@@ -195,7 +255,12 @@ def _json_lines(stream: Peeked, mistakes: FileMistakes) -> Iterator[TopicRecord]
     for line, value in json_lines(stream, mistakes):
         fields = {key.lower(): plain(cell).strip() for key, cell in value.items()}
         topic = next(
-            (fields.pop(key) for key in ("_id", "qid", "query_id", "topic_id", "topic", "id", "number", "num") if key in fields), ""
+            (
+                fields.pop(key)
+                for key in ("_id", "qid", "query_id", "topic_id", "topic", "id", "number", "num")
+                if key in fields
+            ),
+            "",
         )
         rest = _topic(fields.items(), line)
         yield rest._replace(topic=topic)
@@ -203,7 +268,12 @@ def _json_lines(stream: Peeked, mistakes: FileMistakes) -> Iterator[TopicRecord]
 
 def _smart(stream: Peeked) -> Iterator[TopicRecord]:
     for line, identifier, fields in smart_records(stream, stream.name):
-        yield TopicRecord(identifier, one_line(fields.pop("w", "") or fields.pop("t", "")), fields=fields, line=line)
+        yield TopicRecord(
+            identifier,
+            one_line(fields.pop("w", "") or fields.pop("t", "")),
+            fields=fields,
+            line=line,
+        )
 
 
 def smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[str, str]]]:
@@ -213,7 +283,11 @@ def smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[
     for line, text in lines(stream, name=called):
         if text.startswith(".I ") or text.startswith(".I\t"):
             if begin:
-                yield begin, identifier, {key: "\n".join(value).strip() for key, value in fields.items()}
+                yield (
+                    begin,
+                    identifier,
+                    {key: "\n".join(value).strip() for key, value in fields.items()},
+                )
             begin, identifier, letter, fields = line, text[2:].strip(), "", {}
         elif re.fullmatch(r"\.[A-Z]\s*", text):
             letter = text[1].lower()
@@ -226,7 +300,11 @@ def smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[
 def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[TopicRecord]:
     first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
     names = column_names(first.replace('"', "").split(","))
-    if "\t" not in first and find_column(names, TEXT_NAMES) is not None and (find_column(names, ID_NAMES) is not None or len(names) == 2):
+    if (
+        "\t" not in first
+        and find_column(names, TEXT_NAMES) is not None
+        and (find_column(names, ID_NAMES) is not None or len(names) == 2)
+    ):
         table = DelimitedTable(stream, name=stream.name, delimiter=",")
     elif "\t" in first:
         table = DelimitedTable(stream, name=stream.name, delimiter="\t", quoting=False)
@@ -238,18 +316,32 @@ def _delimited(stream: Peeked, head: bytes, mistakes: FileMistakes) -> Iterator[
     if topic is not None and text is not None and topic != text:
         for line, cells in table:
             if len(cells) != len(names):
-                mistakes.add(line, f"{len(cells)} columns", f"{len(names)} columns as in the header", table.delimiter.join(cells))
+                mistakes.add(
+                    line,
+                    f"{len(cells)} columns",
+                    f"{len(names)} columns as in the header",
+                    table.delimiter.join(cells),
+                )
                 continue
             fields = {key: cell.strip() for key, cell in zip(names, cells, strict=True) if key}
             fields.pop(names[topic])
-            yield _topic(fields.items(), line)._replace(topic=cells[topic].strip(), text=one_line(cells[text]))
+            yield _topic(fields.items(), line)._replace(
+                topic=cells[topic].strip(), text=one_line(cells[text])
+            )
         return
     if names == ["query", "information_need"]:
         for line, cells in table:
             if len(cells) == 2:
-                yield TopicRecord(one_line(cells[0]), one_line(cells[0]), one_line(cells[1]), line=line)
+                yield TopicRecord(
+                    one_line(cells[0]), one_line(cells[0]), one_line(cells[1]), line=line
+                )
             else:
-                mistakes.add(line, f"{len(cells)} columns", "2 columns as in the header", table.delimiter.join(cells))
+                mistakes.add(
+                    line,
+                    f"{len(cells)} columns",
+                    "2 columns as in the header",
+                    table.delimiter.join(cells),
+                )
         return
     for line, cells in (table.first, *table):
         if len(cells) < 2:

@@ -1,8 +1,8 @@
 """TripClick's log: JSON lines, one record a click, counted per (topic, document).
 
-A record has the session (`SessionId`), the query as typed (`Keywords`), the ids of the documents that were shown, best first (`Documents`),
-and the one that was clicked (`DocumentId`); what else it has is not read. Queries become topics by their text.
-"""
+A record has the session (`SessionId`), the query as typed (`Keywords`), the ids of the documents
+that were shown, best first (`Documents`), and the one that was clicked (`DocumentId`); what else it
+has is not read. Queries become topics by their text."""
 
 from __future__ import annotations
 
@@ -26,13 +26,21 @@ class Showing(NamedTuple):
     documents: tuple[str, ...]
 
 
-def read_tripclick(path: Source, *, queries: Source, name: str | None = None, queries_name: str | None = None, max_bytes: int | None = None) -> ClickCounts:
-    """The counts of a log. queries: a file of topics; a record belongs to the topic whose text it has, whatever the case and white space.
+def read_tripclick(
+    path: Source,
+    *,
+    queries: Source,
+    name: str | None = None,
+    queries_name: str | None = None,
+    max_bytes: int | None = None,
+) -> ClickCounts:
+    """The counts of a log. queries: a file of topics; a record belongs to the topic whose text it
+    has, whatever the case and white space.
 
-    Every click of a session on the same list of results is one impression of that list. Left out, with warnings that say how many: records
-    of queries that are no topic, without a list of results, and of a click on a document that is not in the list.
-    Refused (FormatError): a line that is no such record, and two topics of one text.
-    """
+    Every click of a session on the same list of results is one impression of that list. Left out,
+    with warnings that say how many: records of queries that are no topic, without a list of
+    results, and of a click on a document that is not in the list. Refused (FormatError): a line
+    that is no such record, and two topics of one text."""
     topics = _topics(queries, queries_name)
     called = source_name(path, name)
     mistakes = FileMistakes(called)
@@ -57,12 +65,24 @@ def read_tripclick(path: Source, *, queries: Source, name: str | None = None, qu
         else:
             showings.setdefault(Showing(str(record["SessionId"]), topic, shown), set()).add(clicked)
     if not showings and not mistakes.count:
-        mistakes.add(None, "no click on a result of one of the topics", "a log and a file of topics that have queries in common")
+        mistakes.add(
+            None,
+            "no click on a result of one of the topics",
+            "a log and a file of topics that have queries in common",
+        )
     mistakes.raise_any()
     counts = ClickTally()
     for showing, clicks in showings.items():
-        counts.session(showing.topic, {document: rank for rank, document in enumerate(showing.documents, 1)}, clicks)
-    left_out = ((unknown, "whose query is no topic"), (unlisted, "without a list of results"), (elsewhere, "of a click on what their list lacks"))
+        counts.session(
+            showing.topic,
+            {document: rank for rank, document in enumerate(showing.documents, 1)},
+            clicks,
+        )
+    left_out = (
+        (unknown, "whose query is no topic"),
+        (unlisted, "without a list of results"),
+        (elsewhere, "of a click on what their list lacks"),
+    )
     warnings = [f"{n:,} record{'' if n == 1 else 's'} {why}, left out" for n, why in left_out if n]
     return counts.result(called, len({showing.session for showing in showings}), warnings)
 
@@ -72,18 +92,25 @@ def _record(text: str) -> dict[str, Any] | None:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict) or not isinstance(value.get("Keywords"), str) or not isinstance(value.get("Documents"), list):
+    if (
+        not isinstance(value, dict)
+        or not isinstance(value.get("Keywords"), str)
+        or not isinstance(value.get("Documents"), list)
+    ):
         return None
     ids = [value.get("SessionId"), value.get("DocumentId"), *value["Documents"]]
     return value if all(map(_is_id, ids)) else None
 
 
 def _is_id(value: object) -> bool:
-    """Half of a surrogate pair, which JSON can write, is no character that a file or a database could hold."""
+    """Half of a surrogate pair, which JSON can write, is no character that a file or a database
+    could hold."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
         return False
     text = str(value)
-    return bool(text.strip()) and (text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text))
+    return bool(text.strip()) and (
+        text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+    )
 
 
 def _same(text: str) -> str:
@@ -97,6 +124,11 @@ def _topics(queries: Source, name: str | None) -> dict[str, str]:
     for topic in read_topics(queries, name=name):
         first = topics.setdefault(_same(topic.text), topic.topic)
         if first != topic.topic:
-            mistakes.add(topic.line, f"topic {topic.topic} has the text of topic {first}", "one topic for each text", topic.text)
+            mistakes.add(
+                topic.line,
+                f"topic {topic.topic} has the text of topic {first}",
+                "one topic for each text",
+                topic.text,
+            )
     mistakes.raise_any()
     return topics

@@ -1,4 +1,5 @@
-"""Files of nuggets and of generated answers: recognised, so that a person learns what they are, and not read yet."""
+"""Files of nuggets and of generated answers: recognised, so that a person learns what they are, and
+not read yet."""
 
 from __future__ import annotations
 
@@ -22,5 +23,9 @@ def unread_content(head: str) -> str:
 
 def refuse_unread(head: bytes, called: str, expected: str) -> None:
     """Raise FormatError for such a file. expected: what the reader takes."""
-    if head.lstrip()[:1] in (b"{", b"[") and (content := unread_content(head.decode("utf-8", "replace"))):
-        raise FormatError.single(called, 1, f"this file holds {content}; Assay does not read them yet", expected)
+    if head.lstrip()[:1] in (b"{", b"[") and (
+        content := unread_content(head.decode("utf-8", "replace"))
+    ):
+        raise FormatError.single(
+            called, 1, f"this file holds {content}; Assay does not read them yet", expected
+        )

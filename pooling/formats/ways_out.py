@@ -1,4 +1,5 @@
-"""What a person can do about a line that a reader of tables refused: the usual slips, told from the line itself."""
+"""What a person can do about a line that a reader of tables refused: the usual slips, told from the
+line itself."""
 
 from __future__ import annotations
 
@@ -6,30 +7,66 @@ import re
 
 from pooling.formats.errors import Problem
 
-HEADER_WORDS = {"topic", "topic_id", "qid", "query", "query_id", "docid", "doc_id", "docno", "document", "rank", "score", "tag", "run", "grade", "rel"}
+HEADER_WORDS = {
+    "topic",
+    "topic_id",
+    "qid",
+    "query",
+    "query_id",
+    "docid",
+    "doc_id",
+    "docno",
+    "document",
+    "rank",
+    "score",
+    "tag",
+    "run",
+    "grade",
+    "rel",
+}
 LENIENT = "Lenient (--lenient)"
 
 
 def with_ways_out(problems: list[Problem], *, lenient: bool, of_run: bool) -> list[Problem]:
     """The problems with the way out behind what was expected, where the line shows it."""
-    return [problem._replace(expected=f"{problem.expected}; {way}") if (way := _way_out(problem, lenient, of_run)) else problem for problem in problems]
+    return [
+        problem._replace(expected=f"{problem.expected}; {way}")
+        if (way := _way_out(problem, lenient, of_run))
+        else problem
+        for problem in problems
+    ]
 
 
 def _way_out(problem: Problem, lenient: bool, of_run: bool) -> str:
     words = problem.text.split()
-    named = [word.strip('"').lower().replace("-", "_") for word in re.split(r"[\s,;]+", problem.text)]
+    named = [
+        word.strip('"').lower().replace("-", "_") for word in re.split(r"[\s,;]+", problem.text)
+    ]
     if problem.line and len(HEADER_WORDS & set(named)) >= 3:
-        return f"the line is a header: {LENIENT} skips it" if of_run and not lenient and len(words) > 1 else "the line is a header: remove it"
+        return (
+            f"the line is a header: {LENIENT} skips it"
+            if of_run and not lenient and len(words) > 1
+            else "the line is a header: remove it"
+        )
     count = re.match(r"(\d+) columns?$", problem.problem)
     if count is None:
         comma = re.search(r"^'[+-]?\d+,\d+'", problem.problem)
-        return "a decimal point, not a comma: save the file with English number formats" if comma else ""
+        return (
+            "a decimal point, not a comma: save the file with English number formats"
+            if comma
+            else ""
+        )
     if int(count[1]) == 1 and len(re.split(r"[,;]", problem.text)) >= 3:
         return "white space between the columns, not commas: save the file as text with tabs"
     if not of_run and int(count[1]) == 6:
-        return "a run has six columns: are the qrels and the run exchanged? (six columns with a confidence are labels of a machine: --machine reads them)"
+        return (
+            "a run has six columns: are the qrels and the run exchanged? (six columns with a "
+            "confidence are labels of a machine: --machine reads them)"
+        )
     if not of_run or lenient:
         return "" if lenient or int(count[1]) < 5 else f"{LENIENT} ignores further columns"
     if int(count[1]) in (3, 4):
-        return f"{LENIENT} takes three, `topic document rank`, and four, `topic document rank score`"
+        return (
+            f"{LENIENT} takes three, `topic document rank`, and four, `topic document rank score`"
+        )
     return f"{LENIENT} ignores further columns" if int(count[1]) > 6 else ""

@@ -1,4 +1,5 @@
-"""Doing a job inside a command: the same Job row and the same services as behind the pages, with progress on standard error."""
+"""Doing a job inside a command: the same Job row and the same services as behind the pages, with
+progress on standard error."""
 
 from __future__ import annotations
 
@@ -45,17 +46,25 @@ def user_named(name: str | None) -> Any:
 
 
 def run_here(job: Job, stderr: OutputWrapper) -> Job:
-    """Run the job here, or wait for the worker that was quicker. -> the finished job; Failed with its problems otherwise"""
+    """Run the job here, or wait for the worker that was quicker. -> the finished job; Failed with
+    its problems otherwise"""
     stop = threading.Event()
     watcher = threading.Thread(target=_watch, args=(job.pk, stop, stderr), daemon=True)
-    if not connection.in_atomic_block:  # inside a test's transaction another connection sees nothing
+    if (
+        not connection.in_atomic_block
+    ):  # inside a test's transaction another connection sees nothing
         watcher.start()
     try:
         jobs.run_job(job.pk)
         while Job.objects.filter(pk=job.pk, state__in=Job.ACTIVE).exists():
             time.sleep(0.5)
     except KeyboardInterrupt:
-        gone = {"state": Job.State.CANCELLED, "owner": "", "finished_at": timezone.now(), "message": "interrupted; nothing was kept"}
+        gone = {
+            "state": Job.State.CANCELLED,
+            "owner": "",
+            "finished_at": timezone.now(),
+            "message": "interrupted; nothing was kept",
+        }
         Job.objects.filter(pk=job.pk, state__in=Job.ACTIVE).update(**gone)
         raise
     finally:
@@ -71,7 +80,8 @@ def run_here(job: Job, stderr: OutputWrapper) -> Job:
 def _problems(job: Job) -> list[str]:
     file = job.report.get("file", "")
     return [
-        f"{file}:{p['line'] or 1}: {p['problem']}, expected {p['expected']}" + (f": {p['text']}" if p["text"] else "")
+        f"{file}:{p['line'] or 1}: {p['problem']}, expected {p['expected']}"
+        + (f": {p['text']}" if p["text"] else "")
         for p in job.report.get("problems", [])
     ]
 
@@ -82,7 +92,10 @@ def _watch(job_id: int, stop: threading.Event, stderr: OutputWrapper) -> None:
         job = Job.objects.filter(pk=job_id).first()
         if job is not None and job.state == Job.State.RUNNING:
             of = f" of {job.total:,}" if job.total else ""
-            stderr.write(f"\r{job.label}: {job.progress:,}{of} {job.unit}, {job.n_bytes / 1e6:,.0f} MB {job.message[:60]:60}", ending="")
+            stderr.write(
+                f"\r{job.label}: {job.progress:,}{of} {job.unit}, {job.n_bytes / 1e6:,.0f} MB {job.message[:60]:60}",
+                ending="",
+            )
             shown = True
     if shown:
         stderr.write("")
@@ -93,8 +106,14 @@ def add_file_arguments(parser: ArgumentParser, what: str, *, at_least: str = "+"
     parser.add_argument("files", nargs=at_least, metavar="FILE", help=what)
     parser.add_argument("--collection", required=True, metavar="SLUG")
     parser.add_argument("--user", metavar="NAME", help="in whose name it is done")
-    parser.add_argument("--inspect", action="store_true", help="report what is in the file and import nothing")
-    parser.add_argument("--as-named", action="store_true", help="import it although it looks like another kind of file")
+    parser.add_argument(
+        "--inspect", action="store_true", help="report what is in the file and import nothing"
+    )
+    parser.add_argument(
+        "--as-named",
+        action="store_true",
+        help="import it although it looks like another kind of file",
+    )
 
 
 def import_files(
@@ -110,13 +129,19 @@ def import_files(
 ) -> list[Job]:
     """Import files one after the other, as an upload would be. -> their finished jobs"""
     target, person = collection_named(collection), user_named(user)
-    chosen = {name: value for name, value in options.items() if value} | ({"kind_confirmed": True} if as_named else {})
+    chosen = {name: value for name, value in options.items() if value} | (
+        {"kind_confirmed": True} if as_named else {}
+    )
     done = []
     for name in files:
         try:
             with open(name, "rb") as handle:
-                kept = uploads.receive(target, kind=kind, file=File(handle), name=Path(name).name, user=person)
-            job = uploads.ask_for_import(kept, mode="inspect" if inspect else "import", options=chosen, user=person)
+                kept = uploads.receive(
+                    target, kind=kind, file=File(handle), name=Path(name).name, user=person
+                )
+            job = uploads.ask_for_import(
+                kept, mode="inspect" if inspect else "import", options=chosen, user=person
+            )
         except OSError as error:
             raise Failed(f"{name}: {error.strerror or error}") from None
         except Refused as error:
@@ -126,7 +151,8 @@ def import_files(
 
 
 def imported_job(job: Job, kept: Upload, *, inspect: bool) -> Job:
-    """The job, if its file was imported, or was only to be inspected; Failed where a person has to decide something first."""
+    """The job, if its file was imported, or was only to be inspected; Failed where a person has to
+    decide something first."""
     if not job.report.get("stored"):
         uploads.discard(kept)
         if not inspect:
@@ -141,5 +167,11 @@ def imported_job(job: Job, kept: Upload, *, inspect: bool) -> Job:
 
 def report_lines(job: Job) -> list[str]:
     """The job's report for a terminal."""
-    facts = ", ".join(f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}" for name, value in job.report.get("facts", {}).items())
-    return [f"{job.report.get('file') or job.label}: {facts}", *(f"  warning: {warning}" for warning in job.report.get("warnings", []))]
+    facts = ", ".join(
+        f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}"
+        for name, value in job.report.get("facts", {}).items()
+    )
+    return [
+        f"{job.report.get('file') or job.label}: {facts}",
+        *(f"  warning: {warning}" for warning in job.report.get("warnings", [])),
+    ]

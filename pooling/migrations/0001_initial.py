@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,219 +14,480 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Collection',
+            name="Collection",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('description', models.TextField(blank=True)),
-                ('n_documents', models.PositiveBigIntegerField(blank=True, help_text='documents in the whole collection, not only the pooled ones', null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('managers', models.ManyToManyField(blank=True, related_name='collections', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("name", models.CharField(max_length=200)),
+                ("description", models.TextField(blank=True)),
+                (
+                    "n_documents",
+                    models.PositiveBigIntegerField(
+                        blank=True,
+                        help_text="documents in the whole collection, not only the pooled ones",
+                        null=True,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "managers",
+                    models.ManyToManyField(
+                        blank=True, related_name="collections", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Document',
+            name="Document",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('docno', models.CharField(help_text="the document's own id", max_length=255)),
-                ('title', models.TextField(blank=True)),
-                ('text', models.TextField(blank=True)),
-                ('fields', models.JSONField(blank=True, default=dict)),
-                ('n_words', models.PositiveIntegerField(default=0)),
-                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='pooling.collection')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("docno", models.CharField(help_text="the document's own id", max_length=255)),
+                ("title", models.TextField(blank=True)),
+                ("text", models.TextField(blank=True)),
+                ("fields", models.JSONField(blank=True, default=dict)),
+                ("n_words", models.PositiveIntegerField(default=0)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="documents",
+                        to="pooling.collection",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='DocumentFile',
+            name="DocumentFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=255)),
-                ('file', models.FileField(upload_to='documents/%Y/%m')),
-                ('format', models.CharField(max_length=20)),
-                ('digest', models.CharField(max_length=64)),
-                ('n_bytes', models.PositiveBigIntegerField()),
-                ('n_documents', models.PositiveBigIntegerField(default=0)),
-                ('n_empty', models.PositiveBigIntegerField(default=0)),
-                ('warnings', models.JSONField(blank=True, default=list)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='document_files', to='pooling.collection')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=255)),
+                ("file", models.FileField(upload_to="documents/%Y/%m")),
+                ("format", models.CharField(max_length=20)),
+                ("digest", models.CharField(max_length=64)),
+                ("n_bytes", models.PositiveBigIntegerField()),
+                ("n_documents", models.PositiveBigIntegerField(default=0)),
+                ("n_empty", models.PositiveBigIntegerField(default=0)),
+                ("warnings", models.JSONField(blank=True, default=list)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="document_files",
+                        to="pooling.collection",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['created_at'],
+                "ordering": ["created_at"],
             },
         ),
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=40)),
-                ('parameters', models.JSONField(default=dict)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], db_index=True, default='queued', max_length=10)),
-                ('label', models.CharField(help_text='what the person asked for, in words', max_length=300)),
-                ('campaign_id', models.BigIntegerField(blank=True, db_index=True, null=True)),
-                ('progress', models.BigIntegerField(default=0)),
-                ('total', models.BigIntegerField(blank=True, null=True)),
-                ('unit', models.CharField(default='rows', max_length=20)),
-                ('n_bytes', models.BigIntegerField(default=0)),
-                ('message', models.TextField(blank=True)),
-                ('report', models.JSONField(blank=True, default=dict, help_text='counts, warnings, refused lines')),
-                ('cancel_requested', models.BooleanField(default=False)),
-                ('attempt', models.PositiveSmallIntegerField(default=0)),
-                ('owner', models.CharField(blank=True, help_text='token of the worker that holds the job', max_length=40)),
-                ('heartbeat', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('collection', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='pooling.collection')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='jobs', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=40)),
+                ("parameters", models.JSONField(default=dict)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        db_index=True,
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "label",
+                    models.CharField(
+                        help_text="what the person asked for, in words", max_length=300
+                    ),
+                ),
+                ("campaign_id", models.BigIntegerField(blank=True, db_index=True, null=True)),
+                ("progress", models.BigIntegerField(default=0)),
+                ("total", models.BigIntegerField(blank=True, null=True)),
+                ("unit", models.CharField(default="rows", max_length=20)),
+                ("n_bytes", models.BigIntegerField(default=0)),
+                ("message", models.TextField(blank=True)),
+                (
+                    "report",
+                    models.JSONField(
+                        blank=True, default=dict, help_text="counts, warnings, refused lines"
+                    ),
+                ),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("attempt", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "owner",
+                    models.CharField(
+                        blank=True,
+                        help_text="token of the worker that holds the job",
+                        max_length=40,
+                    ),
+                ),
+                ("heartbeat", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="pooling.collection",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="jobs",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at'],
+                "ordering": ["-created_at"],
             },
         ),
         migrations.CreateModel(
-            name='Qrels',
+            name="Qrels",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('kind', models.CharField(choices=[('judged', 'from judgements'), ('clicks', 'from clicks')], default='judged', max_length=10)),
-                ('source_name', models.CharField(max_length=255)),
-                ('columns', models.FileField(upload_to='qrels/%Y/%m')),
-                ('digest', models.CharField(max_length=64)),
-                ('n_rows', models.PositiveBigIntegerField()),
-                ('n_topics', models.PositiveIntegerField()),
-                ('grades', models.JSONField(default=dict, help_text='grade -> pairs')),
-                ('warnings', models.JSONField(blank=True, default=list)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='qrels', to='pooling.collection')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("judged", "from judgements"), ("clicks", "from clicks")],
+                        default="judged",
+                        max_length=10,
+                    ),
+                ),
+                ("source_name", models.CharField(max_length=255)),
+                ("columns", models.FileField(upload_to="qrels/%Y/%m")),
+                ("digest", models.CharField(max_length=64)),
+                ("n_rows", models.PositiveBigIntegerField()),
+                ("n_topics", models.PositiveIntegerField()),
+                ("grades", models.JSONField(default=dict, help_text="grade -> pairs")),
+                ("warnings", models.JSONField(blank=True, default=list)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="qrels",
+                        to="pooling.collection",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'qrels',
-                'ordering': ['name'],
+                "verbose_name_plural": "qrels",
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('tag', models.CharField(max_length=200)),
-                ('group', models.CharField(blank=True, help_text='who submitted it', max_length=200)),
-                ('description', models.TextField(blank=True)),
-                ('submitted_on', models.DateField(blank=True, null=True)),
-                ('baseline', models.BooleanField(default=False)),
-                ('source_name', models.CharField(max_length=255)),
-                ('columns', models.FileField(upload_to='runs/%Y/%m')),
-                ('digest', models.CharField(max_length=64)),
-                ('n_rows', models.PositiveBigIntegerField()),
-                ('n_topics', models.PositiveIntegerField()),
-                ('max_depth', models.PositiveIntegerField(default=0)),
-                ('warnings', models.JSONField(blank=True, default=list)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='pooling.collection')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("tag", models.CharField(max_length=200)),
+                (
+                    "group",
+                    models.CharField(blank=True, help_text="who submitted it", max_length=200),
+                ),
+                ("description", models.TextField(blank=True)),
+                ("submitted_on", models.DateField(blank=True, null=True)),
+                ("baseline", models.BooleanField(default=False)),
+                ("source_name", models.CharField(max_length=255)),
+                ("columns", models.FileField(upload_to="runs/%Y/%m")),
+                ("digest", models.CharField(max_length=64)),
+                ("n_rows", models.PositiveBigIntegerField()),
+                ("n_topics", models.PositiveIntegerField()),
+                ("max_depth", models.PositiveIntegerField(default=0)),
+                ("warnings", models.JSONField(blank=True, default=list)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="runs",
+                        to="pooling.collection",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['tag'],
+                "ordering": ["tag"],
             },
         ),
         migrations.CreateModel(
-            name='Pool',
+            name="Pool",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('depth', models.PositiveIntegerField()),
-                ('seed', models.BigIntegerField(default=0)),
-                ('n_pairs', models.PositiveIntegerField(default=0)),
-                ('by_depth', models.JSONField(default=dict, help_text='depth -> pairs of the pool of that depth')),
-                ('coverage', models.JSONField(default=dict, help_text='unique contributions and overlap between runs')),
-                ('digest', models.CharField(blank=True, max_length=64)),
-                ('missing_documents', models.PositiveIntegerField(default=0, help_text='pairs whose document has no stored text')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('extended_at', models.DateTimeField(blank=True, null=True)),
-                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pools', to='pooling.collection')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('runs', models.ManyToManyField(related_name='pools', to='pooling.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                ("depth", models.PositiveIntegerField()),
+                ("seed", models.BigIntegerField(default=0)),
+                ("n_pairs", models.PositiveIntegerField(default=0)),
+                (
+                    "by_depth",
+                    models.JSONField(
+                        default=dict, help_text="depth -> pairs of the pool of that depth"
+                    ),
+                ),
+                (
+                    "coverage",
+                    models.JSONField(
+                        default=dict, help_text="unique contributions and overlap between runs"
+                    ),
+                ),
+                ("digest", models.CharField(blank=True, max_length=64)),
+                (
+                    "missing_documents",
+                    models.PositiveIntegerField(
+                        default=0, help_text="pairs whose document has no stored text"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("extended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pools",
+                        to="pooling.collection",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("runs", models.ManyToManyField(related_name="pools", to="pooling.run")),
             ],
             options={
-                'ordering': ['-created_at'],
+                "ordering": ["-created_at"],
             },
         ),
         migrations.CreateModel(
-            name='Topic',
+            name="Topic",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('topic_id', models.CharField(max_length=200)),
-                ('text', models.TextField(blank=True)),
-                ('description', models.TextField(blank=True)),
-                ('narrative', models.TextField(blank=True)),
-                ('fields', models.JSONField(blank=True, default=dict)),
-                ('position', models.PositiveIntegerField()),
-                ('proposal', models.CharField(blank=True, help_text='why the topic check proposes removal: duplicate, no text, suspect', max_length=20)),
-                ('same_as', models.CharField(blank=True, help_text='id of the topic of which this is a duplicate', max_length=200)),
-                ('removed_reason', models.CharField(blank=True, help_text='empty: the topic is kept', max_length=200)),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='topics', to='pooling.collection')),
-                ('decided_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("topic_id", models.CharField(max_length=200)),
+                ("text", models.TextField(blank=True)),
+                ("description", models.TextField(blank=True)),
+                ("narrative", models.TextField(blank=True)),
+                ("fields", models.JSONField(blank=True, default=dict)),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "proposal",
+                    models.CharField(
+                        blank=True,
+                        help_text="why the topic check proposes removal: duplicate, no text, suspect",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "same_as",
+                    models.CharField(
+                        blank=True,
+                        help_text="id of the topic of which this is a duplicate",
+                        max_length=200,
+                    ),
+                ),
+                (
+                    "removed_reason",
+                    models.CharField(
+                        blank=True, help_text="empty: the topic is kept", max_length=200
+                    ),
+                ),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="topics",
+                        to="pooling.collection",
+                    ),
+                ),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
         migrations.CreateModel(
-            name='PoolEntry',
+            name="PoolEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('docno', models.CharField(help_text="the document's own id; a pair exists before, and without, its stored text", max_length=255)),
-                ('best_rank', models.PositiveIntegerField()),
-                ('priority', models.IntegerField()),
-                ('position', models.PositiveIntegerField()),
-                ('contributions', models.JSONField(default=dict, help_text='run tag -> rank')),
-                ('document', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='pooling.document')),
-                ('pool', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='entries', to='pooling.pool')),
-                ('topic', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='pooling.topic')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "docno",
+                    models.CharField(
+                        help_text="the document's own id; a pair exists before, and without, its stored text",
+                        max_length=255,
+                    ),
+                ),
+                ("best_rank", models.PositiveIntegerField()),
+                ("priority", models.IntegerField()),
+                ("position", models.PositiveIntegerField()),
+                ("contributions", models.JSONField(default=dict, help_text="run tag -> rank")),
+                (
+                    "document",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="pooling.document",
+                    ),
+                ),
+                (
+                    "pool",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="entries",
+                        to="pooling.pool",
+                    ),
+                ),
+                (
+                    "topic",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="pooling.topic",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
         migrations.AddConstraint(
-            model_name='document',
-            constraint=models.UniqueConstraint(fields=('collection', 'docno'), name='one_document_per_id'),
+            model_name="document",
+            constraint=models.UniqueConstraint(
+                fields=("collection", "docno"), name="one_document_per_id"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='documentfile',
-            constraint=models.UniqueConstraint(fields=('collection', 'digest'), name='one_document_file_per_digest'),
+            model_name="documentfile",
+            constraint=models.UniqueConstraint(
+                fields=("collection", "digest"), name="one_document_file_per_digest"
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('state', 'queued')), fields=['created_at'], name='queued_jobs'),
+            model_name="job",
+            index=models.Index(
+                condition=models.Q(("state", "queued")), fields=["created_at"], name="queued_jobs"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='qrels',
-            constraint=models.UniqueConstraint(fields=('collection', 'name'), name='one_qrels_per_name'),
+            model_name="qrels",
+            constraint=models.UniqueConstraint(
+                fields=("collection", "name"), name="one_qrels_per_name"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(fields=('collection', 'tag'), name='one_run_per_tag'),
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                fields=("collection", "tag"), name="one_run_per_tag"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pool',
-            constraint=models.UniqueConstraint(fields=('collection', 'name'), name='one_pool_per_name'),
+            model_name="pool",
+            constraint=models.UniqueConstraint(
+                fields=("collection", "name"), name="one_pool_per_name"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='topic',
-            constraint=models.UniqueConstraint(fields=('collection', 'topic_id'), name='one_topic_per_id'),
+            model_name="topic",
+            constraint=models.UniqueConstraint(
+                fields=("collection", "topic_id"), name="one_topic_per_id"
+            ),
         ),
         migrations.AddIndex(
-            model_name='poolentry',
-            index=models.Index(fields=['pool', 'position'], name='pool_order'),
+            model_name="poolentry",
+            index=models.Index(fields=["pool", "position"], name="pool_order"),
         ),
         migrations.AddConstraint(
-            model_name='poolentry',
-            constraint=models.UniqueConstraint(fields=('pool', 'topic', 'docno'), name='one_entry_per_pair'),
+            model_name="poolentry",
+            constraint=models.UniqueConstraint(
+                fields=("pool", "topic", "docno"), name="one_entry_per_pair"
+            ),
         ),
     ]

@@ -6,62 +6,109 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pooling', '0001_initial'),
+        ("pooling", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='documentfile',
-            name='ids',
-            field=models.FileField(blank=True, help_text='sorted 64-bit digests of its document ids', max_length=300, upload_to='documents/%Y/%m'),
+            model_name="documentfile",
+            name="ids",
+            field=models.FileField(
+                blank=True,
+                help_text="sorted 64-bit digests of its document ids",
+                max_length=300,
+                upload_to="documents/%Y/%m",
+            ),
         ),
         migrations.AddField(
-            model_name='documentfile',
-            name='n_long',
-            field=models.PositiveBigIntegerField(default=0, help_text='documents of more than 512 words'),
+            model_name="documentfile",
+            name="n_long",
+            field=models.PositiveBigIntegerField(
+                default=0, help_text="documents of more than 512 words"
+            ),
         ),
         migrations.AddField(
-            model_name='documentfile',
-            name='n_words',
-            field=models.PositiveBigIntegerField(default=0, help_text='words of all its documents'),
+            model_name="documentfile",
+            name="n_words",
+            field=models.PositiveBigIntegerField(default=0, help_text="words of all its documents"),
         ),
         migrations.AddField(
-            model_name='pool',
-            name='built_at',
-            field=models.DateTimeField(blank=True, help_text='empty while the job that builds it is at work, or has failed', null=True),
+            model_name="pool",
+            name="built_at",
+            field=models.DateTimeField(
+                blank=True,
+                help_text="empty while the job that builds it is at work, or has failed",
+                null=True,
+            ),
         ),
         migrations.AlterField(
-            model_name='documentfile',
-            name='file',
-            field=models.FileField(max_length=300, upload_to='documents/%Y/%m'),
+            model_name="documentfile",
+            name="file",
+            field=models.FileField(max_length=300, upload_to="documents/%Y/%m"),
         ),
         migrations.AlterField(
-            model_name='qrels',
-            name='columns',
-            field=models.FileField(max_length=300, upload_to='qrels/%Y/%m'),
+            model_name="qrels",
+            name="columns",
+            field=models.FileField(max_length=300, upload_to="qrels/%Y/%m"),
         ),
         migrations.AlterField(
-            model_name='run',
-            name='columns',
-            field=models.FileField(max_length=300, upload_to='runs/%Y/%m'),
+            model_name="run",
+            name="columns",
+            field=models.FileField(max_length=300, upload_to="runs/%Y/%m"),
         ),
         migrations.CreateModel(
-            name='Upload',
+            name="Upload",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('topics', 'Topics'), ('documents', 'Documents'), ('run', 'Run'), ('qrels', 'Qrels')], max_length=10)),
-                ('name', models.CharField(help_text="the file's name without any folder, as pages and messages show it", max_length=255)),
-                ('file', models.FileField(max_length=300, upload_to='uploads/%Y/%m')),
-                ('n_bytes', models.PositiveBigIntegerField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='uploads', to='pooling.collection')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("topics", "Topics"),
+                            ("documents", "Documents"),
+                            ("run", "Run"),
+                            ("qrels", "Qrels"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        help_text="the file's name without any folder, as pages and messages show it",
+                        max_length=255,
+                    ),
+                ),
+                ("file", models.FileField(max_length=300, upload_to="uploads/%Y/%m")),
+                ("n_bytes", models.PositiveBigIntegerField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="uploads",
+                        to="pooling.collection",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['created_at'],
+                "ordering": ["created_at"],
             },
         ),
     ]

@@ -4,30 +4,50 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pooling', '0002_uploads_and_built_pools'),
+        ("pooling", "0002_uploads_and_built_pools"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='pool',
-            name='source',
-            field=models.CharField(blank=True, help_text='the file that named its pairs; empty: they are from the runs', max_length=255),
+            model_name="pool",
+            name="source",
+            field=models.CharField(
+                blank=True,
+                help_text="the file that named its pairs; empty: they are from the runs",
+                max_length=255,
+            ),
         ),
         migrations.AddField(
-            model_name='pool',
-            name='suggested',
-            field=models.JSONField(blank=True, default=dict, help_text="settings of a campaign that came with its pairs, by the campaign's names"),
+            model_name="pool",
+            name="suggested",
+            field=models.JSONField(
+                blank=True,
+                default=dict,
+                help_text="settings of a campaign that came with its pairs, by the campaign's names",
+            ),
         ),
         migrations.AddField(
-            model_name='poolentry',
-            name='everyone',
-            field=models.BooleanField(db_default=False, default=False, help_text="each annotator judges it (FiRA's priority `all`)"),
+            model_name="poolentry",
+            name="everyone",
+            field=models.BooleanField(
+                db_default=False,
+                default=False,
+                help_text="each annotator judges it (FiRA's priority `all`)",
+            ),
         ),
         migrations.AlterField(
-            model_name='upload',
-            name='kind',
-            field=models.CharField(choices=[('topics', 'Topics'), ('documents', 'Documents'), ('run', 'Run'), ('qrels', 'Qrels'), ('set', 'a whole set')], max_length=10),
+            model_name="upload",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("topics", "Topics"),
+                    ("documents", "Documents"),
+                    ("run", "Run"),
+                    ("qrels", "Qrels"),
+                    ("set", "a whole set"),
+                ],
+                max_length=10,
+            ),
         ),
     ]

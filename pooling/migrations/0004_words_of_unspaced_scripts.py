@@ -14,7 +14,9 @@ BATCH = 500
 def count_again(apps: Any, _editor: object) -> None:
     documents = apps.get_model("pooling", "Document").objects
     changed = []
-    for document in documents.only("pk", "text", "n_words").order_by("pk").iterator(chunk_size=BATCH):
+    for document in (
+        documents.only("pk", "text", "n_words").order_by("pk").iterator(chunk_size=BATCH)
+    ):
         words = count_words(document.text)
         if words != document.n_words:
             document.n_words = words

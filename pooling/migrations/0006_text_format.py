@@ -4,15 +4,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pooling', '0005_kinds_of_pools'),
+        ("pooling", "0005_kinds_of_pools"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='collection',
-            name='text_format',
-            field=models.CharField(choices=[('plain', 'plain text'), ('markdown', 'Markdown')], db_default='plain', default='plain', help_text='how documents are set for reading', max_length=10),
+            model_name="collection",
+            name="text_format",
+            field=models.CharField(
+                choices=[("plain", "plain text"), ("markdown", "Markdown")],
+                db_default="plain",
+                default="plain",
+                help_text="how documents are set for reading",
+                max_length=10,
+            ),
         ),
     ]

@@ -1,4 +1,5 @@
-"""Collections as pages and API show them, in a number of queries that does not grow with what they hold."""
+"""Collections as pages and API show them, in a number of queries that does not grow with what they
+hold."""
 
 from __future__ import annotations
 
@@ -19,13 +20,26 @@ from pooling.services.uploads import refused
 
 
 def _count(model: Any, **filters: Any) -> Coalesce:
-    counted = model.objects.filter(collection=OuterRef("pk"), **filters).order_by().values("collection").annotate(n=Count("pk")).values("n")
+    counted = (
+        model.objects.filter(collection=OuterRef("pk"), **filters)
+        .order_by()
+        .values("collection")
+        .annotate(n=Count("pk"))
+        .values("n")
+    )
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
 def listed(user: Any) -> QuerySet[Collection]:
-    """The collections of a person with n_kept and n_topics (kept, and all), n_runs, n_qrels, n_pools and n_in_files."""
-    files = DocumentFile.objects.filter(collection=OuterRef("pk")).order_by().values("collection").annotate(n=Sum("n_documents")).values("n")
+    """The collections of a person with n_kept and n_topics (kept, and all), n_runs, n_qrels,
+    n_pools and n_in_files."""
+    files = (
+        DocumentFile.objects.filter(collection=OuterRef("pk"))
+        .order_by()
+        .values("collection")
+        .annotate(n=Sum("n_documents"))
+        .values("n")
+    )
     return my_collections(user).annotate(
         n_kept=_count(Topic, removed_reason=""),
         n_topics=_count(Topic),
@@ -52,41 +66,91 @@ class CollectionStep:
 def steps(collection: Collection) -> list[CollectionStep]:
     """Topics, their check, runs, documents, qrels, pool: what is done and what comes next."""
     topics = collection.topics.aggregate(
-        n=Count("pk"), removed=Count("pk", filter=~Q(removed_reason="")), undecided=Count("pk", filter=~Q(proposal="") & Q(decided_at=None))
+        n=Count("pk"),
+        removed=Count("pk", filter=~Q(removed_reason="")),
+        undecided=Count("pk", filter=~Q(proposal="") & Q(decided_at=None)),
     )
-    files = collection.document_files.aggregate(n=Count("pk"), documents=Coalesce(Sum("n_documents"), 0))
+    files = collection.document_files.aggregate(
+        n=Count("pk"), documents=Coalesce(Sum("n_documents"), 0)
+    )
     n_runs, n_qrels = collection.runs.count(), collection.qrels.count()
     n_pools = collection.pools.exclude(built_at=None).count()
     in_files = counted(files["documents"], "document")
     rows = [
         (
             *("topics", _("Topics"), "collection-topics", topics["n"] > 0),
-            *(_topics_said(topics["n"], topics["removed"]) if topics["n"] else _("a file of queries"), False),
+            *(
+                _topics_said(topics["n"], topics["removed"])
+                if topics["n"]
+                else _("a file of queries"),
+                False,
+            ),
         ),
         (
             "check",
             _("Topic check"),
             "collection-check",
             topics["n"] > 0 and not topics["undecided"],
-            f"{topics['undecided']:,} to decide" if topics["undecided"] else f"{topics['removed']:,} removed" if topics["n"] else _("after the topics"),
+            f"{topics['undecided']:,} to decide"
+            if topics["undecided"]
+            else f"{topics['removed']:,} removed"
+            if topics["n"]
+            else _("after the topics"),
             False,
         ),
-        ("runs", _("Runs"), "collection-runs", n_runs > 0, counted(n_runs, "run") if n_runs else _("one file a system"), n_pools > 0),
-        ("documents", _("Documents"), "collection-documents", files["n"] > 0, in_files if files["n"] else _("the texts to judge"), False),
-        ("qrels", "Qrels", "collection-qrels", n_qrels > 0, f"{n_qrels:,} qrels" if n_qrels else _("earlier judgements or clicks"), True),
-        ("pools", _("Pool"), "collection-pools", n_pools > 0, counted(n_pools, "pool") if n_pools else _("the pairs to judge"), False),
+        (
+            "runs",
+            _("Runs"),
+            "collection-runs",
+            n_runs > 0,
+            counted(n_runs, "run") if n_runs else _("one file a system"),
+            n_pools > 0,
+        ),
+        (
+            "documents",
+            _("Documents"),
+            "collection-documents",
+            files["n"] > 0,
+            in_files if files["n"] else _("the texts to judge"),
+            False,
+        ),
+        (
+            "qrels",
+            "Qrels",
+            "collection-qrels",
+            n_qrels > 0,
+            f"{n_qrels:,} qrels" if n_qrels else _("earlier judgements or clicks"),
+            True,
+        ),
+        (
+            "pools",
+            _("Pool"),
+            "collection-pools",
+            n_pools > 0,
+            counted(n_pools, "pool") if n_pools else _("the pairs to judge"),
+            False,
+        ),
     ]
-    following = next((key for key, _, _, done, _, optional in rows if not done and not optional), None)
+    following = next(
+        (key for key, _, _, done, _, optional in rows if not done and not optional), None
+    )
     return [
-        CollectionStep(key, title, reverse(url, args=[collection.slug]), done, key == following, says, optional)
+        CollectionStep(
+            key, title, reverse(url, args=[collection.slug]), done, key == following, says, optional
+        )
         for key, title, url, done, says, optional in rows
     ]
 
 
 def runs_to_pool(collection: Collection, steps: list[CollectionStep]) -> list[int]:
-    """The runs of a collection that has topics and runs and no pool yet: what the next step is about."""
+    """The runs of a collection that has topics and runs and no pool yet: what the next step is
+    about."""
     done = {step.key for step in steps if step.done}
-    return list(collection.runs.order_by("tag").values_list("pk", flat=True)) if {"topics", "runs"} <= done and "pools" not in done else []
+    return (
+        list(collection.runs.order_by("tag").values_list("pk", flat=True))
+        if {"topics", "runs"} <= done and "pools" not in done
+        else []
+    )
 
 
 def _topics_said(n: int, removed: int) -> str:
@@ -95,10 +159,11 @@ def _topics_said(n: int, removed: int) -> str:
 
 @dataclass(frozen=True)
 class Activity:
-    """What is going on in a collection: work in hand and just ended, files that wait for a decision, and refused ones.
+    """What is going on in a collection: work in hand and just ended, files that wait for a
+    decision, and refused ones.
 
-    doubtful: some of the waiting files are of another kind, or know none of the collection's topics, so nobody should import all.
-    """
+    doubtful: some of the waiting files are of another kind, or know none of the collection's
+    topics, so nobody should import all."""
 
     active: list[jobs.Shown]
     recent: list[jobs.Shown]
@@ -124,16 +189,26 @@ def activity(collection: Collection, *, n_recent: int = 5) -> Activity:
     ids, waiting = {upload.pk for upload in uploads}, []
     for upload in uploads:
         if upload.pk not in reading:
-            upload.last_job = jobs.shown(last[upload.pk], waiting=ids) if upload.pk in last else None  # type: ignore[attr-defined]
+            upload.last_job = (
+                jobs.shown(last[upload.pk], waiting=ids) if upload.pk in last else None
+            )  # type: ignore[attr-defined]
             waiting.append(upload)
-    turned_down = [jobs.shown(job) for job in refused(collection).select_related("created_by")[:MOST_REFUSED]]
-    doubtful = any(_is_doubtful(upload.last_job.job.report) for upload in waiting if upload.last_job)  # type: ignore[attr-defined]
-    return Activity(active, [jobs.shown(job, waiting=ids) for job in ended], waiting, turned_down, doubtful)
+    turned_down = [
+        jobs.shown(job) for job in refused(collection).select_related("created_by")[:MOST_REFUSED]
+    ]
+    doubtful = any(
+        _is_doubtful(upload.last_job.job.report) for upload in waiting if upload.last_job
+    )  # type: ignore[attr-defined]
+    return Activity(
+        active, [jobs.shown(job, waiting=ids) for job in ended], waiting, turned_down, doubtful
+    )
 
 
 def _is_doubtful(report: dict[str, Any]) -> bool:
     facts = report.get("facts", {})
-    return "brought_as" in report or (facts.get("unknown topics", 0) > 0 and facts.get("unknown topics") == facts.get("topics"))
+    return "brought_as" in report or (
+        facts.get("unknown topics", 0) > 0 and facts.get("unknown topics") == facts.get("topics")
+    )
 
 
 def pools_of(collection: Collection) -> QuerySet[Pool]:
@@ -148,4 +223,8 @@ def runs_of(collection: Collection) -> QuerySet[Run]:
 
 def documents(collection: Collection) -> QuerySet[Document]:
     """Stored texts by id, without the text itself but for its `begin`."""
-    return collection.documents.defer("text", "fields").annotate(begin=Substr("text", 1, 160)).order_by("docno")
+    return (
+        collection.documents.defer("text", "fields")
+        .annotate(begin=Substr("text", 1, 160))
+        .order_by("docno")
+    )

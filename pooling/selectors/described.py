@@ -20,25 +20,40 @@ from pooling.whole_files import whole_file
 
 def described_collection(collection: Collection) -> dict[str, Any]:
     """Without the files from which things came."""
-    rows = list(collection.topics.order_by("position").values_list("topic_id", "removed_reason", "decided_at"))
+    rows = list(
+        collection.topics.order_by("position").values_list(
+            "topic_id", "removed_reason", "decided_at"
+        )
+    )
     return {
         "slug": collection.slug,
         "name": collection.name,
         "description": collection.description,
         "n_documents": collection.n_documents,
         "text_format": collection.text_format,
-        "managers": list(collection.managers.order_by("username").values_list("username", flat=True)),
+        "managers": list(
+            collection.managers.order_by("username").values_list("username", flat=True)
+        ),
         "runs": [
             {
-                "tag": run.tag, "file": "", "group": run.group, "description": run.description, "submitted_on": run.submitted_on,
-                "baseline": run.baseline, "order": "score", "lenient": False,
+                "tag": run.tag,
+                "file": "",
+                "group": run.group,
+                "description": run.description,
+                "submitted_on": run.submitted_on,
+                "baseline": run.baseline,
+                "order": "score",
+                "lenient": False,
             }
             for run in collection.runs.order_by("tag")
         ],
-        "qrels": [{"name": one.name, "file": "", "kind": one.kind} for one in collection.qrels.order_by("name")],
+        "qrels": [
+            {"name": one.name, "file": "", "kind": one.kind}
+            for one in collection.qrels.order_by("name")
+        ],
         "removed": [{"topic": topic, "reason": reason} for topic, reason, _ in rows if reason],
         "kept": [topic for topic, reason, decided in rows if decided is not None and not reason],
-    }  # fmt: skip
+    }
 
 
 def described_pool(pool: Pool) -> dict[str, Any]:
@@ -46,7 +61,11 @@ def described_pool(pool: Pool) -> dict[str, Any]:
     settings: dict[str, Any] = {"name": pool.name}
     if pool.kind == PoolKind.GIVEN:
         return settings
-    settings |= {"depth": pool.depth, "runs": list(pool.runs.order_by("tag").values_list("tag", flat=True)), "seed": pool.seed}
+    settings |= {
+        "depth": pool.depth,
+        "runs": list(pool.runs.order_by("tag").values_list("tag", flat=True)),
+        "seed": pool.seed,
+    }
     if pool.kind == PoolKind.SAMPLED:
         settings |= {"strata": pool.parameters["strata"], "stages": pool.stage_shares}
         if machine := pool.parameters.get("machine"):
@@ -56,8 +75,11 @@ def described_pool(pool: Pool) -> dict[str, Any]:
     return settings
 
 
-def write_files(collection: Collection, pool: Pool | None, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The files of which a collection is made, for another one to be made of them. -> (keys of the collection, of the pool) with paths"""
+def write_files(
+    collection: Collection, pool: Pool | None, folder: Path
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The files of which a collection is made, for another one to be made of them. -> (keys of the
+    collection, of the pool) with paths"""
     written: dict[str, Any] = {"topics": [], "documents": [], "runs": [], "qrels": []}
     taken = {"topics.jsonl", "pairs.tsv", "campaign.toml"}
     if collection.topics.exists():
@@ -84,18 +106,34 @@ def write_files(collection: Collection, pool: Pool | None, folder: Path) -> tupl
     if pool is not None and pool.kind == PoolKind.GIVEN:
         with whole_file(str(folder / "pairs.tsv")) as out:
             out.write(HEADER_LINE)
-            rows = pool.entries.order_by("position", "pk").values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions", "everyone")
+            rows = pool.entries.order_by("position", "pk").values_list(
+                "topic__topic_id", "docno", "best_rank", "priority", "contributions", "everyone"
+            )
             for topic, docno, rank, priority, runs, everyone in rows:
                 line = pool_line(topic, docno, rank, priority, sorted(runs.items()))
-                out.write(line.replace(f"\t{rank}\t{priority}\t", f"\t{rank}\tall\t") if everyone else line)
+                out.write(
+                    line.replace(f"\t{rank}\t{priority}\t", f"\t{rank}\tall\t")
+                    if everyone
+                    else line
+                )
         of_pool["pairs"] = "pairs.tsv"
     return written, of_pool
 
 
 def free(name: str, taken: set[str]) -> str:
-    """As a file's name that is not taken yet, and is from now on; in letters that every system has, big or small ones alike."""
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)[-80:].lstrip(".") or "file"
+    """As a file's name that is not taken yet, and is from now on; in letters that every system has,
+    big or small ones alike."""
+    plain = (
+        "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)[
+            -80:
+        ].lstrip(".")
+        or "file"
+    )
     lower = {one.lower() for one in taken}
-    free_name = next(one for number in range(1, len(taken) + 2) if (one := plain if number == 1 else f"{number}-{plain}").lower() not in lower)
+    free_name = next(
+        one
+        for number in range(1, len(taken) + 2)
+        if (one := plain if number == 1 else f"{number}-{plain}").lower() not in lower
+    )
     taken.add(free_name)
     return free_name

@@ -21,7 +21,8 @@ BADGES = {"queued": "", "running": "info", "done": "good", "failed": "bad", "can
 
 @dataclass(frozen=True)
 class Shown:
-    """A job with what follows from it: share done (None: unknown), rates per second, seconds so far."""
+    """A job with what follows from it: share done (None: unknown), rates per second, seconds so
+    far."""
 
     job: Job
     active: bool
@@ -44,14 +45,20 @@ def shown_list(jobs: Iterable[Job]) -> list[Shown]:
     """The same as `shown` of each, with one query for all."""
     jobs = list(jobs)
     asked = [upload for job in jobs if (upload := _inspected(job)) is not None]
-    waiting = set(Upload.objects.filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
+    waiting = (
+        set(Upload.objects.filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
+    )
     return [shown(job, waiting=waiting) for job in jobs]
 
 
 def _inspected(job: Job) -> int | None:
     """The upload that the job inspected without importing it."""
     report = job.report if isinstance(job.report, dict) else {}
-    return report.get("upload") if job.state == Job.State.DONE and report.get("stored") is False else None
+    return (
+        report.get("upload")
+        if job.state == Job.State.DONE and report.get("stored") is False
+        else None
+    )
 
 
 def shown(job: Job, *, waiting: Container[int] | None = None) -> Shown:
@@ -70,7 +77,9 @@ def shown(job: Job, *, waiting: Container[int] | None = None) -> Shown:
     report = job.report if isinstance(job.report, dict) else {}
     facts = report.get("facts")
     upload = _inspected(job)
-    still_waits = upload is not None and (Upload.objects.filter(pk=upload).exists() if waiting is None else upload in waiting)
+    still_waits = upload is not None and (
+        Upload.objects.filter(pk=upload).exists() if waiting is None else upload in waiting
+    )
     return Shown(
         job=job,
         active=job.state in Job.ACTIVE,
@@ -89,11 +98,18 @@ def shown(job: Job, *, waiting: Container[int] | None = None) -> Shown:
 
 def _interrupted(job: Job) -> str:
     now = timezone.now()
-    if job.state == Job.State.RUNNING and job.heartbeat is not None and not now - STALE <= job.heartbeat <= now + STALE:
-        return _("Its worker has ended in the middle. The next worker begins it anew, and nothing of it will be there twice.")
+    if (
+        job.state == Job.State.RUNNING
+        and job.heartbeat is not None
+        and not now - STALE <= job.heartbeat <= now + STALE
+    ):
+        return _(
+            "Its worker has ended in the middle. The next worker begins it anew, and nothing of it will be there twice."
+        )
     if job.state in Job.ACTIVE and job.attempt > 1:
         return _(
-            "Begun anew (attempt %(attempt)s of %(attempts)s), for it was interrupted. Nothing of it will be there twice."
+            "Begun anew (attempt %(attempt)s of %(attempts)s), for it was interrupted. Nothing of "
+            "it will be there twice."
         ) % {"attempt": job.attempt, "attempts": ATTEMPTS}
     return ""
 
@@ -108,7 +124,9 @@ def problems_table(job: Job) -> str:
     more = report.get("n_problems", 0) - (len(rows) - 1)
     if more > 0:
         rows.append(["", f"{more} more problems", "", ""])
-    return "".join("\t".join(harmless(_flat(cell)) for cell in row) + "\n" for row in rows)  # people open it in a spreadsheet
+    return "".join(
+        "\t".join(harmless(_flat(cell)) for cell in row) + "\n" for row in rows
+    )  # people open it in a spreadsheet
 
 
 def _flat(text: str) -> str:

@@ -29,7 +29,8 @@ class PoolOfDepth:
 
 @dataclass(frozen=True)
 class Contribution:
-    """One run's part. overlaps: (share of this run's pairs that the other has too, step 0-4 for its shade, is itself)."""
+    """One run's part. overlaps: (share of this run's pairs that the other has too, step 0-4 for its
+    shade, is itself)."""
 
     tag: str
     pairs: int
@@ -46,8 +47,11 @@ class Figures:
     shared: int
 
 
-def figures(report: dict[str, Any], *, judgements: int | None = None, seconds: float | None = None) -> Figures:
-    """Pairs per depth with their cost, and each run's contribution, from a preview's report or a pool's stored figures."""
+def figures(
+    report: dict[str, Any], *, judgements: int | None = None, seconds: float | None = None
+) -> Figures:
+    """Pairs per depth with their cost, and each run's contribution, from a preview's report or a
+    pool's stored figures."""
     pairs = report["facts"]["pairs"]
     depths, before = [], 0
     for depth, n in sorted((int(depth), n) for depth, n in report["by_depth"].items()):
@@ -58,20 +62,29 @@ def figures(report: dict[str, Any], *, judgements: int | None = None, seconds: f
     overlap = report.get("overlap", {})
     runs = []
     for tag in sorted(overlap):
-        row = [(overlap[tag].get(other), _step(overlap[tag].get(other)), other == tag) for other in sorted(overlap)]
+        row = [
+            (overlap[tag].get(other), _step(overlap[tag].get(other)), other == tag)
+            for other in sorted(overlap)
+        ]
         own = report["contributed"][tag]
-        runs.append(Contribution(tag, own, report["unique"][tag], report["unique"][tag] / own if own else 0.0, row))
+        runs.append(
+            Contribution(
+                tag, own, report["unique"][tag], report["unique"][tag] / own if own else 0.0, row
+            )
+        )
     return Figures(depths, runs, pairs, pairs - sum(run.unique for run in runs))
 
 
 def every_depth(report: dict[str, Any]) -> list[int]:
-    """Of a preview's report, pairs of the pools of depth 1, 2, ...; none where not all pairs of a depth are judged, or of an older preview."""
+    """Of a preview's report, pairs of the pools of depth 1, 2, ...; none where not all pairs of a
+    depth are judged, or of an older preview."""
     return report.get("every_depth", []) if report.get("kind") == PoolKind.DEPTH else []
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What is judged by the end of a stage: its share of the pool, its pairs, and what they cost."""
+    """What is judged by the end of a stage: its share of the pool, its pairs, and what they
+    cost."""
 
     number: int
     percent: float
@@ -80,12 +93,17 @@ class Stage:
     hours: float | None = None
 
 
-NAMES = {PoolKind.DEPTH: gettext_lazy("Level by level"), PoolKind.ORDERED: gettext_lazy("Relevant first"), PoolKind.SAMPLED: gettext_lazy("Sampled")}
+NAMES = {
+    PoolKind.DEPTH: gettext_lazy("Level by level"),
+    PoolKind.ORDERED: gettext_lazy("Relevant first"),
+    PoolKind.SAMPLED: gettext_lazy("Sampled"),
+}
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way of pooling the pairs of a preview. half_way: what can be answered when half of its judgements are made."""
+    """One way of pooling the pairs of a preview. half_way: what can be answered when half of its
+    judgements are made."""
 
     kind: str
     name: str
@@ -111,7 +129,14 @@ def stages(report: dict[str, Any], *, judgements: int, seconds: float) -> list[S
     """Of a preview's report; none for a pool that is not sampled."""
     given = enumerate(report.get("stages", []), start=1)
     return [
-        Stage(number, 100 * one["share"], one["pairs"], one["pairs"] * judgements, one["pairs"] * judgements * seconds / 3600) for number, one in given
+        Stage(
+            number,
+            100 * one["share"],
+            one["pairs"],
+            one["pairs"] * judgements,
+            one["pairs"] * judgements * seconds / 3600,
+        )
+        for number, one in given
     ]
 
 
@@ -130,18 +155,33 @@ def planned_batches(pool: Pool) -> list[PlannedBatch]:
     if pool.kind != PoolKind.ORDERED:
         return []
     by_chance = Count("pk", filter=Q(entered=Entered.CHANCE.value))
-    rows = pool.entries.exclude(stage=None).order_by().values_list("stage").annotate(n=Count("pk"), audit=by_chance)
+    rows = (
+        pool.entries.exclude(stage=None)
+        .order_by()
+        .values_list("stage")
+        .annotate(n=Count("pk"), audit=by_chance)
+    )
     counts = {stage: (n, audit) for stage, n, audit in rows}
     left = dict(pool.strata.values_list("number", "size"))
-    return [PlannedBatch(number, *counts.get(number, (0, 0)), left[number]) for number in sorted(left, reverse=True)]
+    return [
+        PlannedBatch(number, *counts.get(number, (0, 0)), left[number])
+        for number in sorted(left, reverse=True)
+    ]
 
 
 def drawn_stages(pool: Pool) -> list[Stage]:
     """Of a sampled pool, from its strata."""
     sampled = pool.kind == PoolKind.SAMPLED
-    counts = [sum(column) for column in zip(*pool.strata.values_list("drawn", flat=True), strict=True)] if sampled else []
+    counts = (
+        [sum(column) for column in zip(*pool.strata.values_list("drawn", flat=True), strict=True)]
+        if sampled
+        else []
+    )
     shares = pool.parameters.get("stages", [])
-    return [Stage(number, 100 * share, n) for number, (share, n) in enumerate(zip(shares, counts, strict=False), start=1)]
+    return [
+        Stage(number, 100 * share, n)
+        for number, (share, n) in enumerate(zip(shares, counts, strict=False), start=1)
+    ]
 
 
 def _step(share: float | None) -> int:
@@ -150,13 +190,19 @@ def _step(share: float | None) -> int:
 
 def entries(pool: Pool) -> QuerySet[PoolEntry]:
     """The pool's pairs, best first, with topic and document."""
-    return pool.entries.select_related("topic", "document").defer("document__text", "document__fields").order_by("position")
+    return (
+        pool.entries.select_related("topic", "document")
+        .defer("document__text", "document__fields")
+        .order_by("position")
+    )
 
 
 def table(pool: Pool) -> Iterator[str]:
     """The pool's file in pieces of whole lines, as `pooling.formats.pool.write_pool` writes it."""
     piece = [HEADER_LINE]
-    rows = pool.entries.order_by("position", "pk").values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions")
+    rows = pool.entries.order_by("position", "pk").values_list(
+        "topic__topic_id", "docno", "best_rank", "priority", "contributions"
+    )
     for topic, docno, best_rank, priority, contributions in rows.iterator(chunk_size=2000):
         runs = sorted(contributions.items())  # by tag: databases keep keys in orders of their own
         piece.append(pool_line(topic, docno, best_rank, priority, runs))
@@ -167,14 +213,25 @@ def table(pool: Pool) -> Iterator[str]:
 
 
 def undrawn(pool: Pool | None) -> dict[int, int]:
-    """Best rank -> pairs of kept topics that no stage of a staged pool has drawn. Nobody judges them, but the pool has them."""
+    """Best rank -> pairs of kept topics that no stage of a staged pool has drawn. Nobody judges
+    them, but the pool has them."""
     if pool is None or not pool.is_staged:
         return {}
-    n_by_rank = pool.entries.filter(stage=None, topic__removed_reason="").order_by().values_list("best_rank").annotate(n=Count("pk"))
+    n_by_rank = (
+        pool.entries.filter(stage=None, topic__removed_reason="")
+        .order_by()
+        .values_list("best_rank")
+        .annotate(n=Count("pk"))
+    )
     return dict(n_by_rank)
 
 
 def last_job(pool: Pool) -> jobs.Shown | None:
     """The last piece of work on this pool."""
-    job = pool.collection.jobs.filter(parameters__pool=pool.pk).select_related("collection", "created_by").order_by("-created_at").first()
+    job = (
+        pool.collection.jobs.filter(parameters__pool=pool.pk)
+        .select_related("collection", "created_by")
+        .order_by("-created_at")
+        .first()
+    )
     return jobs.shown(job) if job else None

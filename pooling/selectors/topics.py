@@ -19,14 +19,20 @@ def in_state(topics: QuerySet[Topic], state: str) -> QuerySet[Topic]:
     """state: kept, removed, or open (proposed for removal and not decided)."""
     if state == "open":
         return topics.exclude(proposal="").filter(decided_at=None)
-    return topics.filter(removed_reason="") if state == "kept" else topics.exclude(removed_reason="")
+    return (
+        topics.filter(removed_reason="") if state == "kept" else topics.exclude(removed_reason="")
+    )
 
 
 def in_decision(proposals: QuerySet[Topic], decision: str) -> QuerySet[Topic]:
     """decision: open, removed or kept (with a proposal)."""
     if decision == "open":
         return proposals.filter(decided_at=None)
-    return proposals.filter(decided_at__isnull=False, removed_reason="") if decision == "kept" else proposals.exclude(removed_reason="")
+    return (
+        proposals.filter(decided_at__isnull=False, removed_reason="")
+        if decision == "kept"
+        else proposals.exclude(removed_reason="")
+    )
 
 
 def counts(collection: Collection) -> dict[str, int]:
@@ -40,15 +46,26 @@ def counts(collection: Collection) -> dict[str, int]:
 
 
 def proposals(collection: Collection) -> QuerySet[Topic]:
-    """Topics that the check proposes to remove or that a manager has removed; undecided ones first."""
-    proposed = collection.topics.select_related("decided_by").filter(~Q(proposal="") | ~Q(removed_reason=""))
-    return proposed.annotate(is_decided=ExpressionWrapper(Q(decided_at__isnull=False), output_field=BooleanField())).order_by("is_decided", "position")
+    """Topics that the check proposes to remove or that a manager has removed; undecided ones
+    first."""
+    proposed = collection.topics.select_related("decided_by").filter(
+        ~Q(proposal="") | ~Q(removed_reason="")
+    )
+    return proposed.annotate(
+        is_decided=ExpressionWrapper(Q(decided_at__isnull=False), output_field=BooleanField())
+    ).order_by("is_decided", "position")
 
 
 def add_originals(collection: Collection, shown: Iterable[Topic]) -> None:
-    """Give each duplicate the topic that it repeats, as `original`; `differs`: their information needs do."""
+    """Give each duplicate the topic that it repeats, as `original`; `differs`: their information
+    needs do."""
     shown = list(shown)
-    topic_of = {t.topic_id: t for t in collection.topics.filter(topic_id__in=[topic.same_as for topic in shown if topic.same_as])}
+    topic_of = {
+        t.topic_id: t
+        for t in collection.topics.filter(
+            topic_id__in=[topic.same_as for topic in shown if topic.same_as]
+        )
+    }
     for topic in shown:
         original = topic_of.get(topic.same_as)
         topic.original = original  # type: ignore[attr-defined]
@@ -57,7 +74,12 @@ def add_originals(collection: Collection, shown: Iterable[Topic]) -> None:
 
 def open_reasons(collection: Collection) -> list[tuple[str, int]]:
     """(reason, topics) of proposals that nobody has decided."""
-    n_by_reason = collection.topics.filter(Q(decided_at=None) & ~Q(proposal="")).order_by().values_list("proposal").annotate(n=Count("pk"))
+    n_by_reason = (
+        collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
+        .order_by()
+        .values_list("proposal")
+        .annotate(n=Count("pk"))
+    )
     return sorted(n_by_reason)
 
 
@@ -70,6 +92,18 @@ def last_level(collection: Collection) -> str:
 def topics_as_lines(collection: Collection) -> Iterator[str]:
     """Each topic, kept or removed, as a line of JSON that `pooling.formats.topics` reads again."""
     for topic in collection.topics.order_by("position"):
-        # The names that the reader prefers, so that a further field cannot be taken for one of them.
-        said = {"_id": topic.topic_id, "title": topic.text, "description": topic.description, "narrative": topic.narrative}
-        yield json.dumps(topic.fields | {name: text for name, text in said.items() if text}, ensure_ascii=False) + "\n"
+        # The names that the reader prefers, so that a further field cannot be taken for one of
+        # them.
+        said = {
+            "_id": topic.topic_id,
+            "title": topic.text,
+            "description": topic.description,
+            "narrative": topic.narrative,
+        }
+        yield (
+            json.dumps(
+                topic.fields | {name: text for name, text in said.items() if text},
+                ensure_ascii=False,
+            )
+            + "\n"
+        )

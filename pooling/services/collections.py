@@ -18,9 +18,16 @@ from pooling.models import Collection
 
 
 def create_collection(
-    *, name: str, user: Any, description: str = "", slug: str = "", n_documents: int | None = None, text_format: str = ""
+    *,
+    name: str,
+    user: Any,
+    description: str = "",
+    slug: str = "",
+    n_documents: int | None = None,
+    text_format: str = "",
 ) -> Collection:
-    """A new collection, managed by its maker. The slug is made from the name unless given; a taken one gets a number."""
+    """A new collection, managed by its maker. The slug is made from the name unless given; a taken
+    one gets a number."""
     if not name.strip():
         raise Malformed(_("a collection needs a name"))
     wanted = slug or slugify(name)[:70] or "collection"
@@ -41,13 +48,29 @@ def create_collection(
                 return made
         except IntegrityError:
             if slug:
-                raise Refused(_("a collection with the address %(slug)s is there already") % {"slug": repr(slug)}) from None
-    raise Refused(_("a thousand collections are called %(name)s; choose another name") % {"name": repr(name)})
+                raise Refused(
+                    _("a collection with the address %(slug)s is there already")
+                    % {"slug": repr(slug)}
+                ) from None
+    raise Refused(
+        _("a thousand collections are called %(name)s; choose another name") % {"name": repr(name)}
+    )
 
 
-def describe_collection(collection: Collection, *, name: str, description: str, n_documents: int | None, text_format: str = "") -> Collection:
+def describe_collection(
+    collection: Collection,
+    *,
+    name: str,
+    description: str,
+    n_documents: int | None,
+    text_format: str = "",
+) -> Collection:
     """text_format: empty, as it was."""
-    collection.name, collection.description, collection.n_documents = name.strip(), description.strip(), n_documents
+    collection.name, collection.description, collection.n_documents = (
+        name.strip(),
+        description.strip(),
+        n_documents,
+    )
     collection.text_format = text_format or collection.text_format
     collection.save(update_fields=["name", "description", "n_documents", "text_format"])
     return collection
@@ -57,7 +80,9 @@ def add_manager(collection: Collection, username: str) -> Any:
     """Let another person manage the collection. Refused where nobody has that user name."""
     manager = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
     if manager is None:
-        raise Refused(_("nobody here has the user name %(username)s") % {"username": repr(username.strip())})
+        raise Refused(
+            _("nobody here has the user name %(username)s") % {"username": repr(username.strip())}
+        )
     collection.managers.add(manager)
     return manager
 
@@ -76,7 +101,8 @@ further_files: list[Callable[[Collection], list[str]]] = []
 
 
 def delete_collection(collection: Collection) -> None:
-    """Delete it with its topics, documents, runs, qrels, pools and files. Refused while a campaign is built on it."""
+    """Delete it with its topics, documents, runs, qrels, pools and files. Refused while a campaign
+    is built on it."""
     files = files_of(collection) + [name for more in further_files for name in more(collection)]
     try:
         with transaction.atomic():

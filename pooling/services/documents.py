@@ -1,4 +1,5 @@
-"""Documents: files are kept as they came and read again whenever a pool needs texts; only pooled documents become rows."""
+"""Documents: files are kept as they came and read again whenever a pool needs texts; only pooled
+documents become rows."""
 
 from __future__ import annotations
 
@@ -28,7 +29,13 @@ from pooling.jobs import Refused, Work
 from pooling.kept_files import kept_files
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload
 from pooling.services import uploads
-from pooling.services.matching import examples, id_digest, known_documents, top_documents, unmatched_documents
+from pooling.services.matching import (
+    examples,
+    id_digest,
+    known_documents,
+    top_documents,
+    unmatched_documents,
+)
 from pooling.services.runs import MATCHED_DEPTH, rankings_of
 
 LONG = 512
@@ -40,7 +47,8 @@ LONGEST_ID = 255
 @jobs.kind("import documents")
 @uploads.importing
 def import_documents(work: Work) -> dict[str, Any]:
-    """Inspect or import an uploaded document file, in bounded memory. -> report: facts, warnings, stored"""
+    """Inspect or import an uploaded document file, in bounded memory. -> report: facts, warnings,
+    stored"""
     upload = uploads.upload_of(work)
     collection = upload.collection
     digest = file_digest(upload.file.path, work)
@@ -53,25 +61,40 @@ def import_documents(work: Work) -> dict[str, Any]:
     again = sum(int(np.isin(digests, other).sum()) for other in known)
     hold = []
     if again:
-        hold.append(f"{again:,} of its documents are in an earlier file already; the earlier text is used")
+        hold.append(
+            f"{again:,} of its documents are in an earlier file already; the earlier text is used"
+        )
     matched, more = _match_runs(collection, known, digests, work)
     if matched and not matched["found in this file"]:
         hold += more
-    report: dict[str, Any] = {"file": upload.name, "facts": facts | matched, "warnings": warnings + hold + [one for one in more if one not in hold]}
+    report: dict[str, Any] = {
+        "file": upload.name,
+        "facts": facts | matched,
+        "warnings": warnings + hold + [one for one in more if one not in hold],
+    }
     if not uploads.decide(work, report, hold=hold):
         return report
     work.progress(len(digests), message="storing", now=True)
     name = keep_ids(digests)
     try:
         with work.finishing() as final:
-            row = inspection.row(collection, name=upload.name, file=upload.file.name, ids=name, digest=digest, warnings=report["warnings"])
+            row = inspection.row(
+                collection,
+                name=upload.name,
+                file=upload.file.name,
+                ids=name,
+                digest=digest,
+                warnings=report["warnings"],
+            )
             row.save(force_insert=True)
             uploads.forget(upload, keep_file=True)
             fetch_later(collection, work)
             final.update(report, documents=row.pk, digest=digest)
     except IntegrityError:
         kept_files.delete(name)
-        raise Refused(_("%(upload)s has just been imported by somebody else") % {"upload": upload.name}) from None
+        raise Refused(
+            _("%(upload)s has just been imported by somebody else") % {"upload": upload.name}
+        ) from None
     except BaseException:
         kept_files.delete(name)
         raise
@@ -80,7 +103,8 @@ def import_documents(work: Work) -> dict[str, Any]:
 
 @dataclass
 class TextCounts:
-    """Of the documents of a file that were added. n_empty: with neither title nor text; n_long: of more than LONG words."""
+    """Of the documents of a file that were added. n_empty: with neither title nor text; n_long: of
+    more than LONG words."""
 
     n_documents: int = 0
     n_empty: int = 0
@@ -108,7 +132,16 @@ class Inspected:
     facts: dict[str, Any]
     warnings: list[str]
 
-    def row(self, collection: Collection, *, name: str, file: str, ids: str, digest: str, warnings: list[str]) -> DocumentFile:
+    def row(
+        self,
+        collection: Collection,
+        *,
+        name: str,
+        file: str,
+        ids: str,
+        digest: str,
+        warnings: list[str],
+    ) -> DocumentFile:
         """The collection's row of the file, not saved yet. file, ids: names in the storage."""
         return DocumentFile(
             collection=collection,
@@ -128,7 +161,9 @@ def inspect(source: Upload | uploads.UnpackedPart, work: Work) -> Inspected:
     ids, counts = array("Q"), TextCounts()
     empty: list[str] = []
     with uploads.reading(source, work, archives=True, counted=False) as feed:
-        for document in read_documents(feed, name=source.name, max_bytes=settings.MAX_UNPACKED_BYTES):
+        for document in read_documents(
+            feed, name=source.name, max_bytes=settings.MAX_UNPACKED_BYTES
+        ):
             ids.append(id_digest(document.document.encode("utf-8")))
             if counts.add(document) and len(empty) < 5:
                 empty.append(document.document)
@@ -139,9 +174,17 @@ def inspect(source: Upload | uploads.UnpackedPart, work: Work) -> Inspected:
         f"longer than {LONG} words": f"{counts.n_long:,} ({100 * counts.n_long / len(ids):.1f} %)",
         "without any text": counts.n_empty,
     }
-    warnings = [f"{counted(counts.n_empty, 'document', 'has', 'have')} neither title nor text{examples(empty)}"] if empty else []
+    warnings = (
+        [
+            f"{counted(counts.n_empty, 'document', 'has', 'have')} neither title nor text{examples(empty)}"
+        ]
+        if empty
+        else []
+    )
     path = source.path if isinstance(source, uploads.UnpackedPart) else source.file.path
-    return Inspected(np.sort(np.frombuffer(ids, np.uint64)), Path(path).stat().st_size, counts, facts, warnings)
+    return Inspected(
+        np.sort(np.frombuffer(ids, np.uint64)), Path(path).stat().st_size, counts, facts, warnings
+    )
 
 
 def keep_ids(digests: NDArray[np.uint64]) -> str:
@@ -154,17 +197,27 @@ def keep_ids(digests: NDArray[np.uint64]) -> str:
 
 def fresh_name(ending: str) -> str:
     """A free name among the stored document files."""
-    return kept_files.generate_filename(timezone.now().strftime(f"documents/%Y/%m/{uuid.uuid4().hex}{ending}"))
+    return kept_files.generate_filename(
+        timezone.now().strftime(f"documents/%Y/%m/{uuid.uuid4().hex}{ending}")
+    )
 
 
 def fetch_later(collection: Collection, work: Work) -> None:
     """Queue the jobs that look for the texts which the collection's pools lack."""
     for pool in collection.pools.filter(missing_documents__gt=0).exclude(built_at=None):
         label = f"Fetch texts for the pool {pool.name}"
-        jobs.enqueue("fetch documents", {"pool": pool.pk}, label=label, user=work.job.created_by, collection=collection)
+        jobs.enqueue(
+            "fetch documents",
+            {"pool": pool.pk},
+            label=label,
+            user=work.job.created_by,
+            collection=collection,
+        )
 
 
-def _match_runs(collection: Collection, known: list[Any], digests: Any, work: Work) -> tuple[dict[str, int], list[str]]:
+def _match_runs(
+    collection: Collection, known: list[Any], digests: Any, work: Work
+) -> tuple[dict[str, int], list[str]]:
     """How much of the runs' tops has a text now. -> (facts, warnings)"""
     tops = []
     for run in collection.runs.all():
@@ -176,12 +229,21 @@ def _match_runs(collection: Collection, known: list[Any], digests: Any, work: Wo
     needed = np.unique(np.concatenate(tops))
     missing = unmatched_documents(needed, [*known, digests])
     here = len(needed) - len(unmatched_documents(needed, [digests]))
-    facts = {f"documents in the runs' top {MATCHED_DEPTH}": len(needed), "found in this file": here, "still without text": len(missing)}
+    facts = {
+        f"documents in the runs' top {MATCHED_DEPTH}": len(needed),
+        "found in this file": here,
+        "still without text": len(missing),
+    }
     if not len(missing):
         return facts, []
     names = [one.decode("utf-8", "replace") for one in missing[:5].tolist()]
     are = "is" if len(missing) == 1 else "are"
-    return facts, [f"{part_of(len(missing), len(needed), 'document')} in the runs' top {MATCHED_DEPTH} {are} in no document file{examples(names)}"]
+    return facts, [
+        (
+            f"{part_of(len(missing), len(needed), 'document')} in the runs' top {MATCHED_DEPTH} {are} "
+            f"in no document file{examples(names)}"
+        )
+    ]
 
 
 def file_digest(path: str, work: Work) -> str:
@@ -195,7 +257,8 @@ def file_digest(path: str, work: Work) -> str:
 
 
 def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int:
-    """Store the texts of these documents that the files have and the database has not, in one pass over each file that has some.
+    """Store the texts of these documents that the files have and the database has not, in one pass
+    over each file that has some.
 
     -> how many were stored
     """
@@ -204,7 +267,9 @@ def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int
         return 0
     stored = 0
     for file in collection.document_files.all():
-        names = np.array(sorted(one.encode("utf-8") for one in wanted)) if wanted else np.empty(0, "S8")
+        names = (
+            np.array(sorted(one.encode("utf-8") for one in wanted)) if wanted else np.empty(0, "S8")
+        )
         index = [np.load(file.ids.path, mmap_mode="r", allow_pickle=False)] if file.ids else []
         n_expected = len(names) - len(unmatched_documents(names, index)) if index else len(names)
         if not n_expected:
@@ -212,9 +277,16 @@ def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int
         work.progress(0, total=n_expected, message=f"reading texts from {file.name}", now=True)
         docnos_read: set[str] = set()
 
-        def rows(file: DocumentFile = file, n_expected: int = n_expected, docnos_read: set[str] = docnos_read, wanted: set[str] = wanted) -> Iterator[Document]:
+        def rows(
+            file: DocumentFile = file,
+            n_expected: int = n_expected,
+            docnos_read: set[str] = docnos_read,
+            wanted: set[str] = wanted,
+        ) -> Iterator[Document]:
             with uploads.reading(file, work, archives=True, counted=False) as feed:
-                for document in read_documents(feed, name=file.name, max_bytes=settings.MAX_UNPACKED_BYTES):
+                for document in read_documents(
+                    feed, name=file.name, max_bytes=settings.MAX_UNPACKED_BYTES
+                ):
                     work.progress()
                     if document.document in wanted and document.document not in docnos_read:
                         docnos_read.add(document.document)
@@ -222,7 +294,11 @@ def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int
                         if len(docnos_read) == n_expected:
                             return
 
-        stored += work.in_batches(rows(), lambda batch: Document.objects.bulk_create(batch, ignore_conflicts=True), counted=True)
+        stored += work.in_batches(
+            rows(),
+            lambda batch: Document.objects.bulk_create(batch, ignore_conflicts=True),
+            counted=True,
+        )
         wanted -= docnos_read
     return stored
 
@@ -230,9 +306,16 @@ def store_documents(work: Work, collection: Collection, docnos: set[str]) -> int
 def row_of(collection: Collection, document: DocumentRecord) -> Document:
     """A document as it is stored. NUL, which JSON can write and databases refuse, is left out."""
     text = document.text.replace("\0", "")
-    fields = {key.replace("\0", ""): value.replace("\0", "") for key, value in document.fields.items()}
+    fields = {
+        key.replace("\0", ""): value.replace("\0", "") for key, value in document.fields.items()
+    }
     return Document(
-        collection=collection, docno=document.document, title=document.title.replace("\0", ""), text=text, fields=fields, n_words=count_words(text)
+        collection=collection,
+        docno=document.document,
+        title=document.title.replace("\0", ""),
+        text=text,
+        fields=fields,
+        n_words=count_words(text),
     )
 
 
@@ -242,23 +325,38 @@ def stored_docnos(collection: Collection, docnos: set[str]) -> set[str]:
     stored: set[str] = set()
     for begin in range(0, len(names), 500):
         some = names[begin : begin + 500]
-        stored.update(Document.objects.filter(collection=collection, docno__in=some).values_list("docno", flat=True))
+        stored.update(
+            Document.objects.filter(collection=collection, docno__in=some).values_list(
+                "docno", flat=True
+            )
+        )
     return stored
 
 
 def link_documents(work: Work, pool: Pool) -> None:
     """Point the pool's entries to the texts that are stored."""
-    text = Document.objects.filter(collection=pool.collection_id, docno=OuterRef("docno")).values("pk")[:1]
+    text = Document.objects.filter(collection=pool.collection_id, docno=OuterRef("docno")).values(
+        "pk"
+    )[:1]
     waiting = list(pool.entries.filter(document=None).order_by("pk").values_list("pk", flat=True))
     work.progress(0, total=len(waiting), message="linking texts", now=True)
-    work.in_batches(waiting, lambda some: PoolEntry.objects.filter(pk__in=some).update(document=Subquery(text)), counted=True)
+    work.in_batches(
+        waiting,
+        lambda some: PoolEntry.objects.filter(pk__in=some).update(document=Subquery(text)),
+        counted=True,
+    )
 
 
 def delete_document_file(file: DocumentFile) -> None:
-    """Refused while there are pools: they take their texts from the collection's files when they grow."""
+    """Refused while there are pools: they take their texts from the collection's files when they
+    grow."""
     with transaction.atomic():
         if file.collection.pools.exists():
-            raise Refused(_("the collection's pools take their texts from its document files; delete the pools first"))
+            raise Refused(
+                _(
+                    "the collection's pools take their texts from its document files; delete the pools first"
+                )
+            )
         names = [name for name in (file.file.name, file.ids.name) if name]
         file.delete()
         transaction.on_commit(partial(_delete_files, names))

@@ -1,4 +1,5 @@
-"""What an extension of a pool would bring, before it is asked for; and an extension taken back while nothing of it was judged."""
+"""What an extension of a pool would bring, before it is asked for; and an extension taken back
+while nothing of it was judged."""
 
 from __future__ import annotations
 
@@ -20,22 +21,33 @@ from pooling.services.growing import growers, shrinkers
 from pooling.services.pool_names import name_after
 
 on_preview: list[Callable[[Pool, int], list[dict[str, Any]]]] = []
-"""Called with how many pairs would come: what that costs whoever judges the pool, as rows for the page."""
+"""Called with how many pairs would come: what that costs whoever judges the pool, as rows for the
+page."""
 
 before_taking_back: list[Callable[[Pool, Sequence[int]], None]] = []
-"""Called in the transaction that takes these entries (rows) back: lets go of them, or raises Refused where they were judged."""
+"""Called in the transaction that takes these entries (rows) back: lets go of them, or raises
+Refused where they were judged."""
 
 
-def ask_to_preview(pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any) -> Job:
+def ask_to_preview(
+    pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any
+) -> Job:
     """The job that counts what the extension would add. Nothing changes."""
     new, deeper = pools.check_extension(pool, runs=runs, depth=depth)
     parameters = {"pool": pool.pk, "runs": [run.pk for run in new], "depth": deeper}
-    return jobs.enqueue("preview extension", parameters, label=f"Preview an extension of the pool {pool.name}", user=user, collection=pool.collection)
+    return jobs.enqueue(
+        "preview extension",
+        parameters,
+        label=f"Preview an extension of the pool {pool.name}",
+        user=user,
+        collection=pool.collection,
+    )
 
 
 @jobs.kind("preview extension", unit="runs")
 def preview_extension(work: Work) -> dict[str, Any]:
-    """-> report: facts, warnings, campaigns (what it costs each), and the parameters of the extension"""
+    """-> report: facts, warnings, campaigns (what it costs each), and the parameters of the
+    extension"""
     pool = pools.pool_of(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     deeper = max(work.parameters["depth"], pool.least_depth)
@@ -44,52 +56,103 @@ def preview_extension(work: Work) -> dict[str, Any]:
     tops, warnings = pools.tops_of(work, pool.collection, runs, deeper)
     pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(pools.seed_of(pool)))
     n_new = len(pairs) - len(entry_of)
-    facts = {"pairs before": len(entry_of), "new pairs": n_new, "pairs": len(pairs), "depth": deeper, "runs": len(runs)}
+    facts = {
+        "pairs before": len(entry_of),
+        "new pairs": n_new,
+        "pairs": len(pairs),
+        "depth": deeper,
+        "runs": len(runs),
+    }
     if pool.kind in growers:
         n_new = facts["pairs drawn"] = growers[pool.kind](pool, pairs, entry_of).n_asked
     campaigns = [row for cost in on_preview for row in cost(pool, n_new)]
-    return {"facts": facts, "warnings": warnings, "campaigns": campaigns, "runs": work.parameters["runs"], "depth": deeper, "pool": pool.pk}
+    return {
+        "facts": facts,
+        "warnings": warnings,
+        "campaigns": campaigns,
+        "runs": work.parameters["runs"],
+        "depth": deeper,
+        "pool": pool.pk,
+    }
 
 
 def last_extension(pool: Pool) -> Job | None:
-    """The extension that can be taken back: the last one that is done, if it knows what was there before."""
-    last = pool.collection.jobs.filter(kind="extend pool", parameters__pool=pool.pk, state=Job.State.DONE).order_by("-created_at").first()
-    return last if last is not None and "before" in last.parameters and "taken_back" not in last.parameters else None
+    """The extension that can be taken back: the last one that is done, if it knows what was there
+    before."""
+    last = (
+        pool.collection.jobs.filter(
+            kind="extend pool", parameters__pool=pool.pk, state=Job.State.DONE
+        )
+        .order_by("-created_at")
+        .first()
+    )
+    return (
+        last
+        if last is not None and "before" in last.parameters and "taken_back" not in last.parameters
+        else None
+    )
 
 
 def ask_to_take_back(pool: Pool, *, user: Any) -> Job:
-    """The job that makes the pool what it was before its last extension. Refused where there is none, or pairs came from a file."""
+    """The job that makes the pool what it was before its last extension. Refused where there is
+    none, or pairs came from a file."""
     pools.check_idle(pool)
     last = last_extension(pool)
     if last is None:
         raise Refused(_("%(pool)s has no extension that could be taken back") % {"pool": pool.name})
-    if pool.kind == PoolKind.ORDERED and last.parameters["before"]["n_batches"] != pool.strata.count():
+    if (
+        pool.kind == PoolKind.ORDERED
+        and last.parameters["before"]["n_batches"] != pool.strata.count()
+    ):
         raise Refused(
-            _("a batch of %(pool)s has been planned since; its audit pairs were drawn among what the extension brought, too") % {"pool": pool.name}
+            _(
+                "a batch of %(pool)s has been planned since; its audit pairs were drawn among "
+                "what the extension brought, too"
+            )
+            % {"pool": pool.name}
         )
     stages = last.parameters["before"].get("n_stages")
     if stages is not None and len(pool.parameters["stages"]) > stages + 1:
-        raise Refused(_("a further stage of %(pool)s has been drawn since, also from what the extension brought") % {"pool": pool.name})
+        raise Refused(
+            _(
+                "a further stage of %(pool)s has been drawn since, also from what the extension brought"
+            )
+            % {"pool": pool.name}
+        )
     if pool.source:
         raise Refused(
-            _("pairs of %(pool)s came from %(source)s; what its runs added cannot be told from them") % {"pool": pool.name, "source": pool.source}
+            _(
+                "pairs of %(pool)s came from %(source)s; what its runs added cannot be told from them"
+            )
+            % {"pool": pool.name, "source": pool.source}
         )
     parameters = {"pool": pool.pk, "extension": last.pk}
-    return jobs.enqueue("take extension back", parameters, label=f"Take the extension of {pool.name} back", user=user, collection=pool.collection)
+    return jobs.enqueue(
+        "take extension back",
+        parameters,
+        label=f"Take the extension of {pool.name} back",
+        user=user,
+        collection=pool.collection,
+    )
 
 
 @jobs.kind("take extension back", unit="pairs")
 def take_extension_back(work: Work) -> dict[str, Any]:
-    """Remove the pairs of the last extension, in one transaction; ranks and order become what they were. -> report: facts
+    """Remove the pairs of the last extension, in one transaction; ranks and order become what they
+    were. -> report: facts
 
     Refused, and nothing changes, where one of the pairs has a judgement.
     """
     pool = pools.pool_of(work)
     extension = Job.objects.get(pk=work.parameters["extension"])
-    if extension.parameters.get("taken_back") == work.job.pk:  # by an attempt that ended before it could say so
+    if (
+        extension.parameters.get("taken_back") == work.job.pk
+    ):  # by an attempt that ended before it could say so
         facts = extension.parameters["taken_back_facts"]
     elif last_extension(pool) != extension:
-        raise Refused(_("%(pool)s has been extended again, or was taken back already") % {"pool": pool.name})
+        raise Refused(
+            _("%(pool)s has been extended again, or was taken back already") % {"pool": pool.name}
+        )
     else:
         facts = _taken_back(work, pool, extension)
     work.past_cancelling = True
@@ -104,14 +167,29 @@ def _taken_back(work: Work, pool: Pool, extension: Job) -> dict[str, int]:
     was = extension.parameters["before"]
     runs = list(pool.collection.runs.filter(pk__in=was["runs"]))
     now, entry_of = pools.stored_pairs(pool)
-    pairs = without(now, tags=[run.tag for run in runs], depth=was["depth"], rng=np.random.default_rng(pools.seed_of(pool)))
+    pairs = without(
+        now,
+        tags=[run.tag for run in runs],
+        depth=was["depth"],
+        rng=np.random.default_rng(pools.seed_of(pool)),
+    )
     pairs = pools.arranged(pool, pairs, entry_of)
     kept = {(pair.topic, pair.document) for pair in pairs}
     gone = sorted(row for pair, row in entry_of.items() if pair not in kept)
     staying = {pair: row for pair, row in entry_of.items() if pair in kept}
     changes = pools.changed_entries(pool, pairs, staying)
-    described = pools.description(pairs, depth=was["depth"], extended_at=was["extended_at"], name=name_after(pool, was["depth"], len(runs)))
-    facts = {"pairs": len(pairs), "pairs taken back": len(gone), "depth": was["depth"], "runs": len(runs)}
+    described = pools.description(
+        pairs,
+        depth=was["depth"],
+        extended_at=was["extended_at"],
+        name=name_after(pool, was["depth"], len(runs)),
+    )
+    facts = {
+        "pairs": len(pairs),
+        "pairs taken back": len(gone),
+        "depth": was["depth"],
+        "runs": len(runs),
+    }
     try:
         with work.writing():
             for give_back_pairs in before_taking_back:
@@ -121,7 +199,9 @@ def _taken_back(work: Work, pool: Pool, extension: Job) -> dict[str, int]:
             if pool.kind in shrinkers:
                 shrinkers[pool.kind](pool, was)
             pool.runs.set(runs)
-            Pool.objects.filter(pk=pool.pk).update(**described, missing_documents=pool.entries.filter(document=None).count())
+            Pool.objects.filter(pk=pool.pk).update(
+                **described, missing_documents=pool.entries.filter(document=None).count()
+            )
             pools.write_changes(changes)
             marked = {**extension.parameters, "taken_back": work.job.pk, "taken_back_facts": facts}
             Job.objects.filter(pk=extension.pk).update(parameters=marked)

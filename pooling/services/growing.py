@@ -10,7 +10,8 @@ from pooling.models import Pool, PoolEntry
 
 
 class GrownPool(Protocol):
-    """How pairs that come to a pool enter it. pairs: all in their order. n_asked: of the new ones, those that are to be judged."""
+    """How pairs that come to a pool enter it. pairs: all in their order. n_asked: of the new ones,
+    those that are to be judged."""
 
     @property
     def pairs(self) -> PooledPairs: ...
@@ -29,4 +30,5 @@ growers: dict[str, Callable[[Pool, PooledPairs, Mapping[tuple[str, str], int]], 
 """By kind of pool: what new pairs are to it. In others they are pairs like all."""
 
 shrinkers: dict[str, Callable[[Pool, Mapping[str, Any]], None]] = {}
-"""By kind of pool: what is undone with an extension that is taken back, inside the transaction; given what was before."""
+"""By kind of pool: what is undone with an extension that is taken back, inside the transaction;
+given what was before."""

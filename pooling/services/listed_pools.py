@@ -21,15 +21,26 @@ AT_ONCE = 500
 
 
 def store_listed(
-    collection: Collection, pairs: PooledPairs, *, name: str, source: str, suggested: Mapping[str, Any] = MappingProxyType({}), user: Any
+    collection: Collection,
+    pairs: PooledPairs,
+    *,
+    name: str,
+    source: str,
+    suggested: Mapping[str, Any] = MappingProxyType({}),
+    user: Any,
 ) -> Pool:
-    """Exactly these pairs in this order, inside the caller's transaction. A name that is taken gets a number. Texts: `link_known`, then a job's.
+    """Exactly these pairs in this order, inside the caller's transaction. A name that is taken gets
+    a number. Texts: `link_known`, then a job's.
 
-    source: what named the pairs, in a few words. suggested: settings of a campaign that came with them.
-    """
+    source: what named the pairs, in a few words. suggested: settings of a campaign that came with
+    them."""
     taken = set(collection.pools.values_list("name", flat=True))
     wanted = name.strip()[:LONGEST_NAME]
-    free = next(one for n in range(1, len(taken) + 2) if (one := wanted if n == 1 else f"{wanted} ({n})") not in taken)
+    free = next(
+        one
+        for n in range(1, len(taken) + 2)
+        if (one := wanted if n == 1 else f"{wanted} ({n})") not in taken
+    )
     pool_figures = figures(pairs)
     pool = Pool.objects.create(
         collection=collection,
@@ -57,7 +68,9 @@ def store_listed(
             everyone=everyone,
             position=position,
         )
-        for position, (pair, everyone) in enumerate(zip(pairs, pairs.everyone.tolist(), strict=True))
+        for position, (pair, everyone) in enumerate(
+            zip(pairs, pairs.everyone.tolist(), strict=True)
+        )
     )
     while batch := list(islice(entries, jobs.ROWS)):
         insert(prepared(batch))
@@ -65,11 +78,16 @@ def store_listed(
 
 
 def link_known(pool: Pool) -> int:
-    """Give the pairs of a small pool the texts that are stored already. -> how many still have none"""
+    """Give the pairs of a small pool the texts that are stored already. -> how many still have
+    none"""
     waiting = list(pool.entries.filter(document=None))
     for start in range(0, len(waiting), AT_ONCE):
         some = waiting[start : start + AT_ONCE]
-        known = dict(Document.objects.filter(collection=pool.collection_id, docno__in={one.docno for one in some}).values_list("docno", "pk"))
+        known = dict(
+            Document.objects.filter(
+                collection=pool.collection_id, docno__in={one.docno for one in some}
+            ).values_list("docno", "pk")
+        )
         for one in some:
             one.document_id = known.get(one.docno)
         PoolEntry.objects.bulk_update([one for one in some if one.document_id], ["document"])

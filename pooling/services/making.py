@@ -1,4 +1,5 @@
-"""Of which kind a new pool is, and what it keeps of how it was made: the one place where the kinds part."""
+"""Of which kind a new pool is, and what it keeps of how it was made: the one place where the kinds
+part."""
 
 from __future__ import annotations
 
@@ -18,16 +19,31 @@ MAKING = ("strata", "stages", "goal", "batch", "audit", "machine")
 
 
 def parameters_of(
-    kind: str, *, strata: str = "rank", stages: Sequence[float] = sampling.USUAL_STAGES, goal: str = Goal.RELEVANT, batch: int = SIZE,
-    audit: float = AUDIT, machine: str = "", of: Collection | None = None, user: Any = None,
-) -> dict[str, Any]:  # fmt: skip
-    """strata, stages, machine (the frozen judge by whose grades strata are made, campaign/judge): of a sampled pool; goal, batch (pairs of each),
-    audit (share of them by chance): of an ordered one. of, user: in whose collection and name it is made, for a machine. Refused for what is no way
-    to make one."""
+    kind: str,
+    *,
+    strata: str = "rank",
+    stages: Sequence[float] = sampling.USUAL_STAGES,
+    goal: str = Goal.RELEVANT,
+    batch: int = SIZE,
+    audit: float = AUDIT,
+    machine: str = "",
+    of: Collection | None = None,
+    user: Any = None,
+) -> dict[str, Any]:
+    """strata, stages, machine (the frozen judge by whose grades strata are made, campaign/judge):
+    of a sampled pool; goal, batch (pairs of each), audit (share of them by chance): of an ordered
+    one. of, user: in whose collection and name it is made, for a machine. Refused for what is no
+    way to make one."""
     if kind == PoolKind.DEPTH:
         return {}
     if kind == PoolKind.SAMPLED:
-        return sampling.parameters_of(strata, stages, machine=sampling.frozen_labels(of, machine, user) if machine and of is not None else None)
+        return sampling.parameters_of(
+            strata,
+            stages,
+            machine=sampling.frozen_labels(of, machine, user)
+            if machine and of is not None
+            else None,
+        )
     if kind == PoolKind.ORDERED:
         return ordering.parameters_of(goal, batch=batch, audit=audit)
     raise Malformed(_("a pool is made by depth, ordered or sampled"))

@@ -1,8 +1,8 @@
 """Whether ids of one file are known from the others: the unmatched ids of a dry-run report.
 
-Ids of a document file are kept as sorted 64-bit digests, 8 bytes an id, so that a run of millions of rows can be matched with a
-collection of millions of documents in seconds. Two of 10 million ids share a digest with a chance of 1 in 400,000.
-"""
+Ids of a document file are kept as sorted 64-bit digests, 8 bytes an id, so that a run of millions
+of rows can be matched with a collection of millions of documents in seconds. Two of 10 million ids
+share a digest with a chance of 1 in 400,000."""
 
 from __future__ import annotations
 
@@ -32,11 +32,15 @@ def id_digest(docno: bytes) -> int:
 
 def known_documents(collection: Collection) -> list[NDArray[np.uint64]]:
     """The sorted id digests of each document file."""
-    return [np.load(file.ids.path, mmap_mode="r", allow_pickle=False) for file in collection.document_files.exclude(ids="")]
+    return [
+        np.load(file.ids.path, mmap_mode="r", allow_pickle=False)
+        for file in collection.document_files.exclude(ids="")
+    ]
 
 
 def count_documents(collection: Collection) -> int | None:
-    """Documents of the whole collection: as its manager has said, else those of its files, each once; None where it has none."""
+    """Documents of the whole collection: as its manager has said, else those of its files, each
+    once; None where it has none."""
     if collection.n_documents:
         return collection.n_documents
     files = list(collection.document_files.values_list("n_documents", flat=True))
@@ -45,7 +49,9 @@ def count_documents(collection: Collection) -> int | None:
     return len(np.unique(np.concatenate(known_documents(collection))))
 
 
-def unmatched_documents(ids: NDArray[np.bytes_], known: list[NDArray[np.uint64]]) -> NDArray[np.bytes_]:
+def unmatched_documents(
+    ids: NDArray[np.bytes_], known: list[NDArray[np.uint64]]
+) -> NDArray[np.bytes_]:
     """Those of `ids` that no document file has."""
     digests = np.fromiter((id_digest(one) for one in ids.tolist()), np.uint64, len(ids))
     is_known = np.zeros(len(ids), bool)
@@ -71,24 +77,38 @@ def check_ids(
     coming: Iterable[str] = (),
     digests: list[NDArray[np.uint64]] | None = None,
 ) -> tuple[dict[str, int], list[str]]:
-    """Topics and documents of a run or qrels that the collection does not know. -> (facts, warnings)
+    """Topics and documents of a run or qrels that the collection does not know. -> (facts,
+    warnings)
 
-    documents: the distinct ids to look for, `what` they are in words. What the collection has none of yet is not looked for.
-    coming, digests: ids of topics and the id digests of documents that the same set brings (digests: with the collection's own).
-    """
+    documents: the distinct ids to look for, `what` they are in words. What the collection has none
+    of yet is not looked for. coming, digests: ids of topics and the id digests of documents that
+    the same set brings (digests: with the collection's own)."""
     facts: dict[str, int] = {}
     warnings: list[str] = []
     known = dict.fromkeys(coming, True)
-    known |= {topic_id: not reason for topic_id, reason in collection.topics.values_list("topic_id", "removed_reason")}
+    known |= {
+        topic_id: not reason
+        for topic_id, reason in collection.topics.values_list("topic_id", "removed_reason")
+    }
     if known:
         unknown = [topic for topic in rows.topics if topic not in known]
         removed = sum(not known[topic] for topic in rows.topics if topic in known)
-        absent = sum(kept for kept in known.values()) - sum(known.get(topic, False) for topic in rows.topics)
-        facts.update({"unknown topics": len(unknown), "removed topics": removed, "kept topics it does not have": absent})
+        absent = sum(kept for kept in known.values()) - sum(
+            known.get(topic, False) for topic in rows.topics
+        )
+        facts.update(
+            {
+                "unknown topics": len(unknown),
+                "removed topics": removed,
+                "kept topics it does not have": absent,
+            }
+        )
         if unknown:
             verb = "is" if len(unknown) == 1 else "are"
             count = f"{len(unknown):,} of its {counted(len(rows.topics), 'topic')}"
-            warnings.append(f"{count} {verb} not in the collection{examples(unknown)}{_padded(unknown, known)}")
+            warnings.append(
+                f"{count} {verb} not in the collection{examples(unknown)}{_padded(unknown, known)}"
+            )
     digests = known_documents(collection) if digests is None else digests
     if digests:
         missing = unmatched_documents(documents, digests)
@@ -96,12 +116,15 @@ def check_ids(
         if len(missing):
             names = [one.decode("utf-8", "replace") for one in missing[:SHOWN].tolist()]
             are = "is" if len(missing) == 1 else "are"
-            warnings.append(f"{len(missing):,} of {len(documents):,} {what} {are} in no document file{examples(names)}")
+            warnings.append(
+                f"{len(missing):,} of {len(documents):,} {what} {are} in no document file{examples(names)}"
+            )
     return facts, warnings
 
 
 def _padded(unknown: Iterable[str], known: Iterable[str]) -> str:
-    """Where ids differ from the collection's by leading zeros only, what to do about it; else nothing."""
+    """Where ids differ from the collection's by leading zeros only, what to do about it; else
+    nothing."""
     bare = {topic.lstrip("0"): topic for topic in known}
     for topic in unknown:
         if same := bare.get(topic.lstrip("0")):
@@ -113,7 +136,8 @@ Rows = TypeVar("Rows", QrelsColumns, RunColumns)
 
 
 def by_query_text(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, int], list[str]]:
-    """What a search-tuning tool named by query texts, with the collection's topic ids. -> (rows, facts, warnings about what is left out)
+    """What a search-tuning tool named by query texts, with the collection's topic ids. -> (rows,
+    facts, warnings about what is left out)
 
     Refused where not one query is the text of a topic.
     """
@@ -123,14 +147,29 @@ def by_query_text(rows: Rows, collection: Collection) -> tuple[Rows, dict[str, i
     if not texts:
         raise Refused(_("the file names its topics by query text; import the topics first"))
     matched, left_out = with_topic_ids(rows, texts)
-    shown = ", ".join(f"“{text[:60]}”" for text in left_out[:QUERIES_SHOWN]) + (", …" if len(left_out) > QUERIES_SHOWN else "")
+    shown = ", ".join(f"“{text[:60]}”" for text in left_out[:QUERIES_SHOWN]) + (
+        ", …" if len(left_out) > QUERIES_SHOWN else ""
+    )
     if not matched.topics:
-        raise Refused(_("none of the %(n)s queries is the text of a topic: %(queries)s") % {"n": f"{len(rows.topics):,}", "queries": shown})
-    facts = {"queries that are a topic's text": len(matched.topics), "queries left out": len(left_out)}
+        raise Refused(
+            _("none of the %(n)s queries is the text of a topic: %(queries)s")
+            % {"n": f"{len(rows.topics):,}", "queries": shown}
+        )
+    facts = {
+        "queries that are a topic's text": len(matched.topics),
+        "queries left out": len(left_out),
+    }
     if not left_out:
         return matched, facts, []
-    left, are = part_of(len(left_out), len(rows.topics), "query", plural="queries"), "is" if len(left_out) == 1 else "are"
-    return matched, facts, [f"{left}, no topic's text or a topic's second one, {are} left out: {shown}"]
+    left, are = (
+        part_of(len(left_out), len(rows.topics), "query", plural="queries"),
+        "is" if len(left_out) == 1 else "are",
+    )
+    return (
+        matched,
+        facts,
+        [f"{left}, no topic's text or a topic's second one, {are} left out: {shown}"],
+    )
 
 
 def examples(names: Iterable[str]) -> str:

@@ -1,9 +1,10 @@
-"""Ordered pools in the database: relevant first, in planned batches with audit pairs mixed in (SAMPLING 2.1, 2.3, 3.5).
+"""Ordered pools in the database: relevant first, in planned batches with audit pairs mixed in
+(SAMPLING 2.1, 2.3, 3.5).
 
-The first batch is planned when the pool is built, each further one by a job, from what has been judged by then. A batch is a stage of the pool
-and has one stratum: the pairs that waited when it was planned, of which its audit pairs are a random sample. The others of the batch are chosen,
-and are in no stratum.
-"""
+The first batch is planned when the pool is built, each further one by a job, from what has been
+judged by then. A batch is a stage of the pool and has one stratum: the pairs that waited when it
+was planned, of which its audit pairs are a random sample. The others of the batch are chosen, and
+are in no stratum."""
 
 from __future__ import annotations
 
@@ -28,30 +29,44 @@ from pooling.services import pools
 from pooling.services.documents import store_documents, stored_docnos
 
 labels_so_far: list[Callable[[Pool], Mapping[int, bool]]] = []
-"""Called when a batch is planned: of entries (rows) that somebody has judged, whether their label so far is relevant."""
+"""Called when a batch is planned: of entries (rows) that somebody has judged, whether their label
+so far is relevant."""
 
 
-def parameters_of(goal: str = Goal.RELEVANT, *, batch: int = SIZE, audit: float = AUDIT) -> dict[str, Any]:
+def parameters_of(
+    goal: str = Goal.RELEVANT, *, batch: int = SIZE, audit: float = AUDIT
+) -> dict[str, Any]:
     """What an ordered pool keeps of how it is made. Refused for what is no way to make one."""
     if goal not in list(Goal):
         raise Malformed(_("a pool is ordered for one of %(goal)s") % {"goal": ", ".join(Goal)})
     if not 1 <= batch <= MOST_IN_BATCH:
         raise Malformed(_("a batch has from 1 to %(most)s pairs") % {"most": f"{MOST_IN_BATCH:,}"})
     if not 0 <= audit <= MOST_AUDIT:
-        raise Malformed(_("the share of audit pairs is from 0 to %(most)s: with more, draw a sampled pool") % {"most": f"{MOST_AUDIT:g}"})
+        raise Malformed(
+            _("the share of audit pairs is from 0 to %(most)s: with more, draw a sampled pool")
+            % {"most": f"{MOST_AUDIT:g}"}
+        )
     return {"goal": str(goal), "batch": batch, "audit": audit}
 
 
 def preview(pairs: PooledPairs, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """-> batches (how many until all is judged), batch (pairs), audit (of them by chance), half_way: sentences"""
+    """-> batches (how many until all is judged), batch (pairs), audit (of them by chance),
+    half_way: sentences"""
     size, audit = parameters["batch"], parameters["audit"]
-    figures = {"batches": math.ceil(len(pairs) / size), "batch": min(size, len(pairs)), "audit": round(audit * min(size, len(pairs)))}
+    figures = {
+        "batches": math.ceil(len(pairs) / size),
+        "batch": min(size, len(pairs)),
+        "audit": round(audit * min(size, len(pairs))),
+    }
     return figures | {"half_way": half_way_ordered(pairs=len(pairs), batch=size, audit=audit)}
 
 
 def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
-    """Store the entries of a pool that has none, with its first batch. -> the pairs in the order of service"""
-    first = _planned(pool, pairs, np.full(len(pairs), np.nan), _without_text(work, pool, pairs), number=1)
+    """Store the entries of a pool that has none, with its first batch. -> the pairs in the order of
+    service"""
+    first = _planned(
+        pool, pairs, np.full(len(pairs), np.nan), _without_text(work, pool, pairs), number=1
+    )
     order = np.concatenate([first.rows, np.setdiff1d(np.arange(len(pairs)), first.rows)])
     stage = np.zeros(len(pairs), np.int32)
     stage[first.rows] = 1
@@ -65,7 +80,10 @@ def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
     def entries() -> Any:
         for entry, row in zip(pools.new_entries(pool, arranged, {}), order.tolist(), strict=True):
             if stage[row]:
-                entry.stage, entry.entered = 1, (Entered.CHANCE if by_chance[row] else Entered.CHOICE).value
+                entry.stage, entry.entered = (
+                    1,
+                    (Entered.CHANCE if by_chance[row] else Entered.CHOICE).value,
+                )
                 entry.stratum = 1 if by_chance[row] else None
             yield entry
 
@@ -74,17 +92,37 @@ def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
 
 
 def _without_text(work: Work, pool: Pool, pairs: PooledPairs) -> NDArray[np.bool_]:
-    """bool (n_pairs): whom nobody could judge, so that no place of the first batch is theirs. Where no text has come yet, none is passed over."""
+    """bool (n_pairs): whom nobody could judge, so that no place of the first batch is theirs. Where
+    no text has come yet, none is passed over."""
     docnos = {docno.decode("utf-8") for docno in pairs.documents.tolist()}
     store_documents(work, pool.collection, docnos)
     stored = stored_docnos(pool.collection, docnos)
-    return np.array([bool(stored) and docno.decode("utf-8") not in stored for docno in pairs.documents.tolist()], bool)
+    return np.array(
+        [
+            bool(stored) and docno.decode("utf-8") not in stored
+            for docno in pairs.documents.tolist()
+        ],
+        bool,
+    )
 
 
-def _planned(pool: Pool, pairs: PooledPairs, labels: NDArray[np.float64], handed: NDArray[np.bool_], *, number: int) -> Batch:
+def _planned(
+    pool: Pool,
+    pairs: PooledPairs,
+    labels: NDArray[np.float64],
+    handed: NDArray[np.bool_],
+    *,
+    number: int,
+) -> Batch:
     made = pool.parameters
     return OrderedPool.of(pairs).batch(
-        labels, handed, stage=number - 1, seed=pools.seed_of(pool), size=made["batch"], audit=made["audit"], goal=Goal(made["goal"])
+        labels,
+        handed,
+        stage=number - 1,
+        seed=pools.seed_of(pool),
+        size=made["batch"],
+        audit=made["audit"],
+        goal=Goal(made["goal"]),
     )
 
 
@@ -93,12 +131,18 @@ def _stratum(pool: Pool, number: int, batch: Batch) -> Stratum:
     return Stratum(pool=pool, number=number, name=f"*left{number}", size=batch.n_left, drawn=drawn)
 
 
-def keep_batches(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]) -> PooledPairs:
-    """The pairs of a pool that has grown or shrunk, with its batches as they were planned, first; what waits follows by best rank.
+def keep_batches(
+    pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]
+) -> PooledPairs:
+    """The pairs of a pool that has grown or shrunk, with its batches as they were planned, first;
+    what waits follows by best rank.
 
     entry_of: rows of the entries stored.
     """
-    stored = {pk: (stage, position) for pk, stage, position in pool.entries.values_list("pk", "stage", "position")}
+    stored = {
+        pk: (stage, position)
+        for pk, stage, position in pool.entries.values_list("pk", "stage", "position")
+    }
     known = [stored.get(entry_of.get((pair.topic, pair.document), 0), (None, 0)) for pair in pairs]
     stage = np.array([one or 0 for one, _ in known], np.int32)
     place = np.array([position if one else len(known) for one, position in known], np.int64)
@@ -117,23 +161,34 @@ def ask_for_batch(pool: Pool, *, user: Any) -> Job:
     if pool.built_at is None:
         raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
     if not n_waiting(pool):
-        raise Refused(_("every pair of %(pool)s that has a text is in a batch already") % {"pool": pool.name})
+        raise Refused(
+            _("every pair of %(pool)s that has a text is in a batch already") % {"pool": pool.name}
+        )
     pools.check_idle(pool)
     number = pool.strata.count() + 1
     label = f"Plan batch {number} of {pool.name}"
-    return jobs.enqueue("plan batch", {"pool": pool.pk, "batch": number}, label=label, user=user, collection=pool.collection)
+    return jobs.enqueue(
+        "plan batch",
+        {"pool": pool.pk, "batch": number},
+        label=label,
+        user=user,
+        collection=pool.collection,
+    )
 
 
 @jobs.kind("plan batch", unit="pairs")
 def plan_batch(work: Work) -> dict[str, Any]:
     """Fit the model on what is judged and hand the next batch out. -> report: facts, warnings, pool
 
-    A batch is planned once: an attempt that finds it there only completes what follows from it. The same judgements give the same batch.
-    """
+    A batch is planned once: an attempt that finds it there only completes what follows from it. The
+    same judgements give the same batch."""
     pool, number = pools.pool_of(work), work.parameters["batch"]
     n_before = pool.strata.count()
     if number > n_before + 1:
-        raise Refused(_("batch %(number)s of %(pool)s follows on one that is not there; ask again") % {"number": number, "pool": pool.name})
+        raise Refused(
+            _("batch %(number)s of %(pool)s follows on one that is not there; ask again")
+            % {"number": number, "pool": pool.name}
+        )
     if number == n_before + 1:
         _write(work, pool, number)
     work.past_cancelling = True
@@ -154,13 +209,25 @@ def _write(work: Work, pool: Pool, number: int) -> None:
     labels = {entry: relevant for known in labels_so_far for entry, relevant in known(pool).items()}
     pairs, entry_of = pools.stored_pairs(pool)
     keys = np.array([entry_of[pair.topic, pair.document] for pair in pairs], np.int64)
-    rows = {row.pk: row for row in pool.entries.select_related("topic").only("pk", "stage", "position", "document", "topic__removed_reason")}
+    rows = {
+        row.pk: row
+        for row in pool.entries.select_related("topic").only(
+            "pk", "stage", "position", "document", "topic__removed_reason"
+        )
+    }
     stage = np.array([rows[pk].stage or 0 for pk in keys.tolist()], np.int32)
-    handed = np.array([bool(rows[pk].stage) or rows[pk].document_id is None for pk in keys.tolist()], bool)
+    handed = np.array(
+        [bool(rows[pk].stage) or rows[pk].document_id is None for pk in keys.tolist()], bool
+    )
     label = np.array([labels.get(pk, np.nan) for pk in keys.tolist()], np.float64)
-    kept, of_kept = of_topics(pairs, {rows[pk].topic.topic_id for pk in keys.tolist() if not rows[pk].topic.removed_reason})
+    kept, of_kept = of_topics(
+        pairs,
+        {rows[pk].topic.topic_id for pk in keys.tolist() if not rows[pk].topic.removed_reason},
+    )
     if handed[of_kept].all():
-        raise Refused(_("every pair of %(pool)s that has a text is in a batch already") % {"pool": pool.name})
+        raise Refused(
+            _("every pair of %(pool)s that has a text is in a batch already") % {"pool": pool.name}
+        )
     batch = _planned(pool, kept, label[of_kept], handed[of_kept], number=number)
     chosen = of_kept[batch.rows]
     stage[chosen] = number
@@ -177,13 +244,18 @@ def _write(work: Work, pool: Pool, number: int) -> None:
             ids = keys[chosen[batch.audit == by_chance]].tolist()
             for start in range(0, len(ids), jobs.SQLITE_ROWS):
                 some = PoolEntry.objects.filter(pk__in=ids[start : start + jobs.SQLITE_ROWS])
-                some.update(stage=number, entered=entered.value, stratum=number if by_chance else None)
+                some.update(
+                    stage=number, entered=entered.value, stratum=number if by_chance else None
+                )
         pools.write_changes(changed)
         Pool.objects.filter(pk=pool.pk).update(digest=pools.digest_of(arranged))
 
 
-def _order_after(chosen: NDArray[np.int64], stage: NDArray[np.int32], number: int) -> NDArray[np.int64]:
-    """Rows in the new order: earlier batches stay where they are, then this one; who stood in its places takes those that it left."""
+def _order_after(
+    chosen: NDArray[np.int64], stage: NDArray[np.int32], number: int
+) -> NDArray[np.int64]:
+    """Rows in the new order: earlier batches stay where they are, then this one; who stood in its
+    places takes those that it left."""
     n_before = int(((stage > 0) & (stage < number)).sum())
     order = np.arange(len(stage), dtype=np.int64)
     places = np.arange(n_before, n_before + len(chosen))

@@ -15,9 +15,14 @@ def made_name(depth: int, n_runs: int, *, kind: str = PoolKind.DEPTH) -> str:
 
 
 def name_after(pool: Pool, depth: int, n_runs: int) -> str:
-    """The pool's name once it has another depth or other runs: one that was made of these follows, one that was given stays."""
+    """The pool's name once it has another depth or other runs: one that was made of these follows,
+    one that was given stays."""
     if re.fullmatch(r"Depth \d+, \d+ runs?( \(\d+\))?", pool.name) is None:
         return pool.name
     others = set(pool.collection.pools.exclude(pk=pool.pk).values_list("name", flat=True))
     wanted = made_name(depth, n_runs)
-    return next(name for number in range(1, len(others) + 2) if (name := wanted if number == 1 else f"{wanted} ({number})") not in others)
+    return next(
+        name
+        for number in range(1, len(others) + 2)
+        if (name := wanted if number == 1 else f"{wanted} ({number})") not in others
+    )

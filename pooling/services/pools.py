@@ -1,8 +1,7 @@
 """Pools: built, extended by runs or depth, given texts, deleted (METHODS 2).
 
-A pool is reproducible from its runs, depth and seed and the kept topics; extending it gives what building it anew from all its
-runs would give, and keeps every pair that is there.
-"""
+A pool is reproducible from its runs, depth and seed and the kept topics; extending it gives what
+building it anew from all its runs would give, and keeps every pair that is there."""
 
 from __future__ import annotations
 
@@ -35,26 +34,39 @@ from pooling.services.rows import insert, prepared, update
 from pooling.services.runs import rankings_of
 
 on_extended: list[Callable[[Pool, Work], None]] = []
-"""Called inside the job, after the pool's new entries are committed: apps that hold something per entry catch up. It may be called
-again after a worker's death, so it adds what is missing and nothing else. `work.in_batches` writes in small transactions."""
+"""Called inside the job, after the pool's new entries are committed: apps that hold something per
+entry catch up. It may be called again after a worker's death, so it adds what is missing and
+nothing else. `work.in_batches` writes in small transactions."""
 
 on_texts: list[Callable[[Pool, Work], None]] = []
-"""Called inside the job, after texts were linked to entries of a pool that had none. It may be called again, and when nothing is new."""
+"""Called inside the job, after texts were linked to entries of a pool that had none. It may be
+called again, and when nothing is new."""
 
 fillers: dict[str, Callable[[Work, Pool, PooledPairs], PooledPairs]] = {}
-"""By kind of pool: what stores its pairs and says in which order they are handed out. Other pools have theirs by best rank."""
+"""By kind of pool: what stores its pairs and says in which order they are handed out. Other pools
+have theirs by best rank."""
 
 arrangers: dict[str, Callable[[Pool, PooledPairs, Mapping[tuple[str, str], int]], PooledPairs]] = {}
-"""By kind of pool: its pairs, after it has grown or shrunk, in the order in which they are handed out. Others have theirs by best rank."""
+"""By kind of pool: its pairs, after it has grown or shrunk, in the order in which they are handed
+out. Others have theirs by best rank."""
 
 BIGGEST = 5_000_000
-"""Pairs beyond which a pool is refused: nobody can judge them, and it is most likely a wrong depth."""
+"""Pairs beyond which a pool is refused: nobody can judge them, and it is most likely a wrong
+depth."""
 
 
 def ask_for_pool(
-    collection: Collection, *, runs: Sequence[Run], depth: int, seed: int = 0, name: str = "", making: Mapping[str, Any] = MappingProxyType({}), user: Any
+    collection: Collection,
+    *,
+    runs: Sequence[Run],
+    depth: int,
+    seed: int = 0,
+    name: str = "",
+    making: Mapping[str, Any] = MappingProxyType({}),
+    user: Any,
 ) -> Job:
-    """A new pool without pairs yet, and the job that builds it (parameters: pool). making: of a sampled or ordered pool, its parameters."""
+    """A new pool without pairs yet, and the job that builds it (parameters: pool). making: of a
+    sampled or ordered pool, its parameters."""
     check_runs(collection, runs)
     given = name.strip()
     kind = made_as(making)
@@ -75,11 +87,20 @@ def ask_for_pool(
                 break
             except IntegrityError:
                 if given:
-                    raise Refused(_("a pool with the name %(given)s is there already; choose another name") % {"given": given}) from None
+                    raise Refused(
+                        _("a pool with the name %(given)s is there already; choose another name")
+                        % {"given": given}
+                    ) from None
         else:
             raise Refused(_("choose a name for the pool"))
         pool.runs.set(runs)
-        return jobs.enqueue("build pool", {"pool": pool.pk}, label=f"Build the pool {pool.name}", user=user, collection=collection)
+        return jobs.enqueue(
+            "build pool",
+            {"pool": pool.pk},
+            label=f"Build the pool {pool.name}",
+            user=user,
+            collection=collection,
+        )
 
 
 def ask_to_build_again(pool: Pool, *, user: Any) -> Job:
@@ -87,16 +108,31 @@ def ask_to_build_again(pool: Pool, *, user: Any) -> Job:
     if pool.built_at is not None:
         raise Refused(_("%(pool)s is built; extend it instead") % {"pool": pool.name})
     check_idle(pool)
-    return jobs.enqueue("build pool", {"pool": pool.pk}, label=f"Build the pool {pool.name}", user=user, collection=pool.collection)
+    return jobs.enqueue(
+        "build pool",
+        {"pool": pool.pk},
+        label=f"Build the pool {pool.name}",
+        user=user,
+        collection=pool.collection,
+    )
 
 
-def ask_to_extend(pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any) -> Job:
-    """The job that adds further runs, or goes deeper with those it has, or both. Judgements are not touched."""
+def ask_to_extend(
+    pool: Pool, *, runs: Sequence[Run] = (), depth: int | None = None, user: Any
+) -> Job:
+    """The job that adds further runs, or goes deeper with those it has, or both. Judgements are not
+    touched."""
     new, deeper = check_extension(pool, runs=runs, depth=depth)
     what = [f"by {len(new)} run{'s' if len(new) != 1 else ''}"] if new else []
     what += [f"to depth {deeper}"] if deeper > pool.least_depth else []
     parameters = {"pool": pool.pk, "runs": [run.pk for run in new], "depth": deeper}
-    return jobs.enqueue("extend pool", parameters, label=f"Extend the pool {pool.name} {' and '.join(what)}", user=user, collection=pool.collection)
+    return jobs.enqueue(
+        "extend pool",
+        parameters,
+        label=f"Extend the pool {pool.name} {' and '.join(what)}",
+        user=user,
+        collection=pool.collection,
+    )
 
 
 def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tuple[list[Run], int]:
@@ -107,12 +143,20 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
     if pool.built_at is None:
         raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
     if pool.kind == PoolKind.SAMPLED and deeper != least:
-        says = _("%(pool)s is %(words)s: what was drawn keeps its chances, so it grows by stages and by late runs, never deeper")
+        says = _(
+            "%(pool)s is %(words)s: what was drawn keeps its chances, so it grows by stages and "
+            "by late runs, never deeper"
+        )
         raise Refused(says % {"pool": pool.name, "words": pool.words})
     if deeper < least:
-        raise Refused(_("%(pool)s has depth %(least)s; a pool only grows") % {"pool": pool.name, "least": least})
+        raise Refused(
+            _("%(pool)s has depth %(least)s; a pool only grows")
+            % {"pool": pool.name, "least": least}
+        )
     if not new and deeper == least:
-        raise Refused(_("nothing to add: choose further runs, or a depth above %(least)s") % {"least": least})
+        raise Refused(
+            _("nothing to add: choose further runs, or a depth above %(least)s") % {"least": least}
+        )
     if new:
         check_runs(pool.collection, new)
     check_idle(pool)
@@ -124,7 +168,13 @@ def ask_for_documents(pool: Pool, *, user: Any) -> Job:
     if not pool.missing_documents:
         raise Refused(_("every pair has its text"))
     check_idle(pool)
-    return jobs.enqueue("fetch documents", {"pool": pool.pk}, label=f"Fetch texts for the pool {pool.name}", user=user, collection=pool.collection)
+    return jobs.enqueue(
+        "fetch documents",
+        {"pool": pool.pk},
+        label=f"Fetch texts for the pool {pool.name}",
+        user=user,
+        collection=pool.collection,
+    )
 
 
 def check_runs(collection: Collection, runs: Sequence[Run]) -> None:
@@ -137,8 +187,12 @@ def check_runs(collection: Collection, runs: Sequence[Run]) -> None:
 
 
 def check_idle(pool: Pool) -> None:
-    if Job.objects.filter(collection=pool.collection_id, parameters__pool=pool.pk, state__in=Job.ACTIVE).exists():
-        raise Refused(_("%(pool)s is being worked on; wait until that is done") % {"pool": pool.name})
+    if Job.objects.filter(
+        collection=pool.collection_id, parameters__pool=pool.pk, state__in=Job.ACTIVE
+    ).exists():
+        raise Refused(
+            _("%(pool)s is being worked on; wait until that is done") % {"pool": pool.name}
+        )
 
 
 @jobs.kind("build pool", unit="pairs")
@@ -148,48 +202,69 @@ def build_pool(work: Work) -> dict[str, Any]:
     if pool.built_at is not None:
         raise Refused(_("%(pool)s is built already") % {"pool": pool.name})
     leftover = PoolEntry.objects.filter(pool=pool).order_by("pk")
-    while some := list(leftover.values_list("pk", flat=True)[: jobs.SQLITE_ROWS]):  # of an attempt that did not end
+    while some := list(
+        leftover.values_list("pk", flat=True)[: jobs.SQLITE_ROWS]
+    ):  # of an attempt that did not end
         with work.writing():
             PoolEntry.objects.filter(pk__in=some).delete()
-    pairs, warnings = pooled(work, pool.collection, list(pool.runs.all()), depth=pool.least_depth, seed=pool.seed)
+    pairs, warnings = pooled(
+        work, pool.collection, list(pool.runs.all()), depth=pool.least_depth, seed=pool.seed
+    )
     work.progress(0, total=len(pairs), message="writing pairs", now=True)
     if pool.kind in fillers:
         pairs = fillers[pool.kind](work, pool, pairs)
     else:
-        work.in_batches(new_entries(pool, pairs, {}), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
+        work.in_batches(
+            new_entries(pool, pairs, {}),
+            lambda batch: PoolEntry.objects.bulk_create(batch),
+            counted=True,
+        )
     return _finish(work, pool, pairs, warnings, built_at=timezone.now(), **description(pairs))
 
 
 @jobs.kind("extend pool", unit="pairs")
 def extend_pool(work: Work) -> dict[str, Any]:
-    """Add runs or depth to a built pool; every pair stays, best ranks only improve. -> report: facts, warnings
+    """Add runs or depth to a built pool; every pair stays, best ranks only improve. -> report:
+    facts, warnings
 
-    The pool changes in one transaction, so nobody sees old and new ranks mixed, whenever the job is cancelled or its worker dies.
-    What follows (campaigns, texts) is repeated by the next attempt until it is done; it can no longer be cancelled.
-    """
+    The pool changes in one transaction, so nobody sees old and new ranks mixed, whenever the job is
+    cancelled or its worker dies. What follows (campaigns, texts) is repeated by the next attempt
+    until it is done; it can no longer be cancelled."""
     pool = pool_of(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     runs = [*pool.runs.all(), *(run for run in new)]
     deeper = max(work.parameters["depth"], pool.least_depth)
     before, entry_of = stored_pairs(pool)
-    tops, warnings = tops_of(work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper)
+    tops, warnings = tops_of(
+        work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper
+    )
     pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(seed_of(pool)))
     grown = growers[pool.kind](pool, pairs, entry_of) if pool.kind in growers else None
     pairs = arranged(pool, pairs, entry_of) if grown is None else grown.pairs
-    was: dict[str, Any] = {"runs": sorted(pool.runs.values_list("pk", flat=True)), "depth": pool.depth}
+    was: dict[str, Any] = {
+        "runs": sorted(pool.runs.values_list("pk", flat=True)),
+        "depth": pool.depth,
+    }
     was["extended_at"] = pool.extended_at.isoformat() if pool.extended_at else None
     if pool.kind == PoolKind.ORDERED:
         was["n_batches"] = pool.strata.count()
     if grown is not None:
         was["n_stages"] = len(pool.parameters["stages"])
     was = work.parameters.get("before", was)
-    n_before = work.parameters.get("n_before", len(entry_of))  # an earlier attempt may have got as far as adding the pairs
+    n_before = work.parameters.get(
+        "n_before", len(entry_of)
+    )  # an earlier attempt may have got as far as adding the pairs
     fresh = list(new_entries(pool, pairs, entry_of))
     if grown is not None:
         grown.mark(fresh)
     entries = prepared(fresh)
     changes = changed_entries(pool, pairs, entry_of)
-    described = description(pairs, depth=deeper, extended_at=timezone.now(), name=name_after(pool, deeper, len(set(runs))))
+    described = description(
+        pairs,
+        depth=deeper,
+        extended_at=timezone.now(),
+        name=name_after(pool, deeper, len(set(runs))),
+    )
     work.progress(0, total=len(entries.values), message="writing pairs", now=True)
     with work.writing():
         insert(entries)
@@ -199,7 +274,10 @@ def extend_pool(work: Work) -> dict[str, Any]:
         write_changes(changes)
         if grown is not None:
             grown.write()
-        Job.objects.filter(pk=work.job.pk).update(parameters={**work.parameters, "n_before": n_before, "before": was}, cancel_requested=False)
+        Job.objects.filter(pk=work.job.pk).update(
+            parameters={**work.parameters, "n_before": n_before, "before": was},
+            cancel_requested=False,
+        )
     work.past_cancelling = True
     for catch_up in on_extended:
         catch_up(pool, work)
@@ -214,12 +292,15 @@ def fetch_documents(work: Work) -> dict[str, Any]:
     missing = pool.entries.filter(document=None).count()
     with work.finishing() as report:
         Pool.objects.filter(pk=pool.pk).update(missing_documents=missing)
-        report.update(facts={"texts stored": stored, "pairs without text": missing}, warnings=[], pool=pool.pk)
+        report.update(
+            facts={"texts stored": stored, "pairs without text": missing}, warnings=[], pool=pool.pk
+        )
     return report
 
 
 def give_texts(work: Work, pool: Pool) -> int:
-    """Store the texts that the pool's pairs lack, link them, and tell who waits for them. -> how many were stored"""
+    """Store the texts that the pool's pairs lack, link them, and tell who waits for them. -> how
+    many were stored"""
     docnos = set(pool.entries.filter(document=None).values_list("docno", flat=True))
     stored = store_documents(work, pool.collection, docnos)
     link_documents(work, pool)
@@ -228,7 +309,9 @@ def give_texts(work: Work, pool: Pool) -> int:
     return stored
 
 
-def pooled(work: Work, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int) -> tuple[PooledPairs, list[str]]:
+def pooled(
+    work: Work, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int
+) -> tuple[PooledPairs, list[str]]:
     """The pairs of the kept topics. -> (pairs, warnings)"""
     tops, warnings = tops_of(work, collection, runs, depth)
     return pairs_of(tops, depth=depth, seed=seed), warnings
@@ -237,18 +320,33 @@ def pooled(work: Work, collection: Collection, runs: Sequence[Run], *, depth: in
 def pairs_of(tops: Sequence[Top], *, depth: int, seed: int) -> PooledPairs:
     pairs = depth_pool(tops, depth=depth, rng=np.random.default_rng(_seed(seed)))
     if not len(pairs):
-        raise Refused(_("the runs have no result for any kept topic; do the topic ids of runs and topics agree?"))
+        raise Refused(
+            _(
+                "the runs have no result for any kept topic; do the topic ids of runs and topics agree?"
+            )
+        )
     if pairs.documents.dtype.itemsize > LONGEST_ID:
-        long = next((one for one in pairs.documents.tolist() if len(one.decode("utf-8")) > LONGEST_ID), None)
+        long = next(
+            (one for one in pairs.documents.tolist() if len(one.decode("utf-8")) > LONGEST_ID), None
+        )
         if long is not None:
-            raise Refused(_("a document id has more than %(most)s characters: %(id)s…") % {"most": LONGEST_ID, "id": long.decode("utf-8")[:60]})
+            raise Refused(
+                _("a document id has more than %(most)s characters: %(id)s…")
+                % {"most": LONGEST_ID, "id": long.decode("utf-8")[:60]}
+            )
     if len(pairs) > BIGGEST:
-        raise Refused(_("%(n)s pairs are more than anybody can judge; choose a smaller depth or fewer topics") % {"n": f"{len(pairs):,}"})
+        raise Refused(
+            _("%(n)s pairs are more than anybody can judge; choose a smaller depth or fewer topics")
+            % {"n": f"{len(pairs):,}"}
+        )
     return pairs
 
 
-def tops_of(work: Work, collection: Collection, runs: Sequence[Run], deep: int, *, kept_to: int = 0) -> tuple[list[Top], list[str]]:
-    """The first ranks of each run, one run in memory at a time. kept_to: a deeper rank, to count pools by; warnings are of `deep`."""
+def tops_of(
+    work: Work, collection: Collection, runs: Sequence[Run], deep: int, *, kept_to: int = 0
+) -> tuple[list[Top], list[str]]:
+    """The first ranks of each run, one run in memory at a time. kept_to: a deeper rank, to count
+    pools by; warnings are of `deep`."""
     kept = list(collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
     tops, warnings, seen = [], [], set()
     for number, run in enumerate(runs):
@@ -258,11 +356,15 @@ def tops_of(work: Work, collection: Collection, runs: Sequence[Run], deep: int, 
         seen.update(tops[-1].topics)
         absent = len(kept) - len(tops[-1].topics)
         if absent:
-            warnings.append(f"run {run.tag} has no result for {part_of(absent, len(kept), 'kept topic')}")
+            warnings.append(
+                f"run {run.tag} has no result for {part_of(absent, len(kept), 'kept topic')}"
+            )
         if run.max_depth < deep:
             warnings.append(f"run {run.tag} ends at rank {run.max_depth:,}")
     if nothing := len(kept) - len(seen):
-        warnings.append(f"{nothing:,} of {len(kept):,} kept topics have no result in any run, so no pair")
+        warnings.append(
+            f"{nothing:,} of {len(kept):,} kept topics have no result in any run, so no pair"
+        )
     work.progress(len(runs), message="pooling", now=True)
     return tops, warnings
 
@@ -271,7 +373,9 @@ def seed_of(pool: Pool) -> int:
     return _seed(pool.seed)
 
 
-def arranged(pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]) -> PooledPairs:
+def arranged(
+    pool: Pool, pairs: PooledPairs, entry_of: Mapping[tuple[str, str], int]
+) -> PooledPairs:
     """The pairs in the order of the pool's kind. entry_of: (topic id, docno) -> entry stored."""
     return arrangers[pool.kind](pool, pairs, entry_of) if pool.kind in arrangers else pairs
 
@@ -289,13 +393,22 @@ def figures(pairs: PooledPairs) -> dict[str, Any]:
         "by_depth": {str(k): n for k, n in pairs.by_depth().items()},
         "unique": dict(zip(tags, coverage.unique_pairs(pairs).tolist(), strict=True)),
         "contributed": {tag: int(shared[i, i]) for i, tag in enumerate(tags)},
-        "overlap": {a: {b: None if np.isnan(ratio[i, j]) else float(ratio[i, j]) for j, b in enumerate(tags)} for i, a in enumerate(tags)},
+        "overlap": {
+            a: {
+                b: None if np.isnan(ratio[i, j]) else float(ratio[i, j]) for j, b in enumerate(tags)
+            }
+            for i, a in enumerate(tags)
+        },
     }
 
 
 def stored_pairs(pool: Pool) -> tuple[PooledPairs, dict[tuple[str, str], int]]:
     """The pool's entries as columns in their order. -> (pairs, (topic id, docno) -> entry)"""
-    rows = list(pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions", "pk", "everyone"))
+    rows = list(
+        pool.entries.order_by("position").values_list(
+            "topic__topic_id", "docno", "best_rank", "priority", "contributions", "pk", "everyone"
+        )
+    )
     tags = list(pool.runs.order_by("tag").values_list("tag", flat=True))
     tags += sorted({tag for row in rows for tag in row[4]} - set(tags))
     column = {tag: i for i, tag in enumerate(tags)}
@@ -333,7 +446,9 @@ def pool_of(work: Work) -> Pool:
     return pool
 
 
-def new_entries(pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]) -> Iterator[PoolEntry]:
+def new_entries(
+    pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]
+) -> Iterator[PoolEntry]:
     """The entries, not yet stored, of those pairs that are not in `entry_of`."""
     topics = dict(pool.collection.topics.values_list("topic_id", "pk"))
     for position, pair in enumerate(pairs):
@@ -349,14 +464,29 @@ def new_entries(pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], 
             )
 
 
-def changed_entries(pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]) -> list[tuple[int, int, int, str, int]]:
-    """(best rank, priority, position, contributions as JSON, row) of the entries in `entry_of` that are another thing in `pairs`."""
-    stored = {row[0]: row[1:] for row in pool.entries.values_list("pk", "best_rank", "priority", "position", "contributions")}
+def changed_entries(
+    pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]
+) -> list[tuple[int, int, int, str, int]]:
+    """(best rank, priority, position, contributions as JSON, row) of the entries in `entry_of` that
+    are another thing in `pairs`."""
+    stored = {
+        row[0]: row[1:]
+        for row in pool.entries.values_list(
+            "pk", "best_rank", "priority", "position", "contributions"
+        )
+    }
     changed = []
     for position, pair in enumerate(pairs):
         row = entry_of.get((pair.topic, pair.document))
-        if row is not None and stored[row] != (pair.best_rank, pair.priority, position, dict(pair.runs)):
-            changed.append((pair.best_rank, pair.priority, position, json.dumps(dict(pair.runs)), row))
+        if row is not None and stored[row] != (
+            pair.best_rank,
+            pair.priority,
+            position,
+            dict(pair.runs),
+        ):
+            changed.append(
+                (pair.best_rank, pair.priority, position, json.dumps(dict(pair.runs)), row)
+            )
     return changed
 
 
@@ -369,17 +499,39 @@ def description(pairs: PooledPairs, **more: Any) -> dict[str, Any]:
     """What the pool's own row says of its pairs."""
     pool_figures = figures(pairs)
     coverage_of_runs = {name: pool_figures[name] for name in ("unique", "overlap", "contributed")}
-    return {"n_pairs": len(pairs), "by_depth": pool_figures["by_depth"], "coverage": coverage_of_runs, "digest": digest_of(pairs), **more}
+    return {
+        "n_pairs": len(pairs),
+        "by_depth": pool_figures["by_depth"],
+        "coverage": coverage_of_runs,
+        "digest": digest_of(pairs),
+        **more,
+    }
 
 
-def _finish(work: Work, pool: Pool, pairs: PooledPairs, warnings: list[str], *, n_before: int = 0, **changes: Any) -> dict[str, Any]:
+def _finish(
+    work: Work,
+    pool: Pool,
+    pairs: PooledPairs,
+    warnings: list[str],
+    *,
+    n_before: int = 0,
+    **changes: Any,
+) -> dict[str, Any]:
     stored = give_texts(work, pool)
     missing = pool.entries.filter(document=None).count()
     if missing:
-        warnings.append(f"{part_of(missing, len(pairs), 'pair', 'has', 'have')} no text; bring the documents, and such pairs get it")
+        warnings.append(
+            f"{part_of(missing, len(pairs), 'pair', 'has', 'have')} no text; bring the documents, and such pairs get it"
+        )
     with work.finishing() as report:
         Pool.objects.filter(pk=pool.pk).update(missing_documents=missing, **changes)
-        facts = {"pairs": len(pairs), "topics": len(pairs.topics), "depth": pairs.depth, "texts stored": stored, "pairs without text": missing}
+        facts = {
+            "pairs": len(pairs),
+            "topics": len(pairs.topics),
+            "depth": pairs.depth,
+            "texts stored": stored,
+            "pairs without text": missing,
+        }
         if n_before:
             facts |= {"pairs before": n_before, "new pairs": len(pairs) - n_before}
         report.update(facts=facts, warnings=warnings, pool=pool.pk)
@@ -393,4 +545,7 @@ def delete_pool(pool: Pool) -> None:
         with transaction.atomic():
             pool.delete()
     except ProtectedError:
-        raise Refused(_("a campaign judges the pool %(pool)s; delete the campaign first") % {"pool": pool.name}) from None
+        raise Refused(
+            _("a campaign judges the pool %(pool)s; delete the campaign first")
+            % {"pool": pool.name}
+        ) from None

@@ -27,28 +27,47 @@ from pooling.services.matching import by_query_text, check_ids
 from pooling.services.stored_columns import columns_for_a_row
 
 click_labels: dict[str, Callable[..., QrelsColumns]] = {}
-"""Ways to make labels of a click log's counts, by name (raw, dctr); added by the app that knows them."""
+"""Ways to make labels of a click log's counts, by name (raw, dctr); added by the app that knows
+them."""
 
 
 @jobs.kind("import qrels")
 @uploads.importing
 def import_qrels(work: Work) -> dict[str, Any]:
-    """Inspect or import uploaded qrels. Options: name (else the file's), kind (judged or clicks), lenient; of a click log, which becomes
-    labels from clicks, click_model (dctr or raw) and thresholds (of dctr: ascending rates).
+    """Inspect or import uploaded qrels. Options: name (else the file's), kind (judged or clicks),
+    lenient; of a click log, which becomes labels from clicks, click_model (dctr or raw) and
+    thresholds (of dctr: ascending rates).
     -> report: facts, grades, warnings, notes, stored"""
     upload = uploads.upload_of(work)
     options = work.parameters["options"]
     collection = upload.collection
     name = (options.get("name") or bare_name(upload.name)).strip()[:200]
-    is_packed = packed_clicks(upload.file.path) is not None  # two files in one: nothing else here reads it
-    by_text = not is_packed and names_queries(Peeked(upload.file.path, name=upload.name).head) == "ratings"
-    log = is_packed or detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES) == FileKind.CLICKS
+    is_packed = (
+        packed_clicks(upload.file.path) is not None
+    )  # two files in one: nothing else here reads it
+    by_text = (
+        not is_packed
+        and names_queries(Peeked(upload.file.path, name=upload.name).head) == "ratings"
+    )
+    log = (
+        is_packed
+        or detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+        == FileKind.CLICKS
+    )
     if is_packed:
-        grades = _of_clicks(read_packed_clicks(upload.file.path, max_bytes=settings.MAX_UNPACKED_BYTES), name, options)
+        grades = _of_clicks(
+            read_packed_clicks(upload.file.path, max_bytes=settings.MAX_UNPACKED_BYTES),
+            name,
+            options,
+        )
     else:
         with uploads.reading(upload, work) as feed:
             if log:
-                grades = _of_clicks(read_clicks(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES), name, options)
+                grades = _of_clicks(
+                    read_clicks(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES),
+                    name,
+                    options,
+                )
             elif by_text:
                 grades = read_ratings(feed, name=name)
             else:
@@ -59,22 +78,45 @@ def import_qrels(work: Work) -> dict[str, Any]:
         grades, translated, left_out = by_query_text(grades, collection)
     histogram, unmatched, warnings = described(grades, collection)
     warnings = left_out + warnings
-    facts = {"name": name, "rows": len(grades), "topics": len(grades.topics)} | translated | unmatched
-    report: dict[str, Any] = {"file": upload.name, "facts": facts, "grades": histogram, "warnings": grades.warnings + warnings, "notes": grades.notes}
+    facts = (
+        {"name": name, "rows": len(grades), "topics": len(grades.topics)} | translated | unmatched
+    )
+    report: dict[str, Any] = {
+        "file": upload.name,
+        "facts": facts,
+        "grades": histogram,
+        "warnings": grades.warnings + warnings,
+        "notes": grades.notes,
+    }
     other = collection.qrels.filter(name=name).first()
     if other is not None:
-        says = _("qrels with the name %(name)s are there already, from %(source_name)s; choose another name or delete those")
+        says = _(
+            "qrels with the name %(name)s are there already, from %(source_name)s; choose another name or delete those"
+        )
         raise Refused(says % {"name": name, "source_name": other.source_name})
     if not uploads.decide(work, report, hold=warnings):
         return report
     work.progress(len(grades), message="storing", now=True)
     taken = f"qrels with the name {name} have just been imported by somebody else"
-    with columns_for_a_row("qrels", lambda path: save_qrels(grades, path), taken=taken) as (stored, digest):
+    with columns_for_a_row("qrels", lambda path: save_qrels(grades, path), taken=taken) as (
+        stored,
+        digest,
+    ):
         same = collection.qrels.filter(digest=digest).first()
         if same is not None:
-            raise Refused(_("exactly these qrels are there already, as %(name)s") % {"name": same.name})
+            raise Refused(
+                _("exactly these qrels are there already, as %(name)s") % {"name": same.name}
+            )
         with work.finishing() as final:
-            row = row_of(collection, grades, file=upload.name, columns=stored, digest=digest, grades=histogram, warnings=report["warnings"])
+            row = row_of(
+                collection,
+                grades,
+                file=upload.name,
+                columns=stored,
+                digest=digest,
+                grades=histogram,
+                warnings=report["warnings"],
+            )
             row.kind = Qrels.Kind.CLICKS if log else options.get("kind") or Qrels.Kind.JUDGED
             row.save(force_insert=True)
             uploads.forget(upload, keep_file=False)
@@ -85,29 +127,60 @@ def import_qrels(work: Work) -> dict[str, Any]:
 def _of_clicks(counts: ClickCounts, name: str, options: dict[str, Any]) -> QrelsColumns:
     """Labels from a click log, by the rule that was chosen."""
     model = options.get("click_model") or "dctr"
-    given = {"thresholds": tuple(options["thresholds"])} if options.get("thresholds") and model == "dctr" else {}
+    given = (
+        {"thresholds": tuple(options["thresholds"])}
+        if options.get("thresholds") and model == "dctr"
+        else {}
+    )
     try:
         grades = click_labels[model](counts, name=name, **given)
     except ValueError as error:
         raise Refused(str(error)) from None
-    warnings = [*counts.warnings, f"labels from clicks by {model}: {counted(counts.n_sessions, 'session')}, {counted(int(counts.clicks.sum()), 'click')}"]
+    warnings = [
+        *counts.warnings,
+        (
+            f"labels from clicks by {model}: {counted(counts.n_sessions, 'session')}, "
+            f"{counted(int(counts.clicks.sum()), 'click')}"
+        ),
+    ]
     return replace(grades, warnings=[*grades.warnings, *warnings])
 
 
-def described(grades: QrelsColumns, collection: Collection, **coming: Any) -> tuple[dict[str, int], dict[str, int], list[str]]:
-    """How many pairs each grade has, and what a person should know. coming: as `check_ids` takes it. -> (histogram, facts, warnings)"""
+def described(
+    grades: QrelsColumns, collection: Collection, **coming: Any
+) -> tuple[dict[str, int], dict[str, int], list[str]]:
+    """How many pairs each grade has, and what a person should know. coming: as `check_ids` takes
+    it. -> (histogram, facts, warnings)"""
     values, counts = np.unique(grades.grades, return_counts=True)
-    histogram = {str(value): int(count) for value, count in zip(values.tolist(), counts.tolist(), strict=True)}
-    facts, warnings = check_ids(grades, collection, documents=np.unique(grades.documents), what="documents", **coming)
+    histogram = {
+        str(value): int(count)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+    }
+    facts, warnings = check_ids(
+        grades, collection, documents=np.unique(grades.documents), what="documents", **coming
+    )
     if 0 not in values:
-        warnings.append("no pair has grade 0: every pair is relevant from grade 1; if the lowest grade is 1, choose a threshold to fit")
+        warnings.append(
+            "no pair has grade 0: every pair is relevant from grade 1; if the lowest grade is 1, "
+            "choose a threshold to fit"
+        )
     if values.size and values[0] < 0:
-        warnings.append(f"{counted(int(counts[values < 0].sum()), 'pair', 'has', 'have')} a negative grade: in the pool, but unjudged")
+        warnings.append(
+            f"{counted(int(counts[values < 0].sum()), 'pair', 'has', 'have')} a negative grade: "
+            f"in the pool, but unjudged"
+        )
     return histogram, facts, warnings
 
 
 def row_of(
-    collection: Collection, grades_read: QrelsColumns, *, file: str, columns: str, digest: str, grades: dict[str, int], warnings: list[str]
+    collection: Collection,
+    grades_read: QrelsColumns,
+    *,
+    file: str,
+    columns: str,
+    digest: str,
+    grades: dict[str, int],
+    warnings: list[str],
 ) -> Qrels:
     """The collection's row of stored qrels, not saved yet. grades: grade -> pairs."""
     return Qrels(

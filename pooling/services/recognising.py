@@ -1,4 +1,5 @@
-"""Files that come without a word of what they are: recognised by their content, and asked about where that leaves a doubt."""
+"""Files that come without a word of what they are: recognised by their content, and asked about
+where that leaves a doubt."""
 
 from __future__ import annotations
 
@@ -18,24 +19,45 @@ from pooling.services import uploads
 RECOGNISE = "recognise"
 """In place of a kind: look into the file."""
 TAKEN_AS = {FileKind.CLICKS: Upload.Kind.QRELS, FileKind.POOL: Upload.Kind.SET} | {
-    FileKind(kind): kind for kind in (Upload.Kind.TOPICS, Upload.Kind.DOCUMENTS, Upload.Kind.RUN, Upload.Kind.QRELS, Upload.Kind.SET)
+    FileKind(kind): kind
+    for kind in (
+        Upload.Kind.TOPICS,
+        Upload.Kind.DOCUMENTS,
+        Upload.Kind.RUN,
+        Upload.Kind.QRELS,
+        Upload.Kind.SET,
+    )
 }
-"""Kind of a file -> the kind of upload that takes it in. Judgements are for reports, so they are not here."""
-ORDER: list[str] = [Upload.Kind.TOPICS, Upload.Kind.DOCUMENTS, Upload.Kind.SET, Upload.Kind.RUN, Upload.Kind.QRELS]
-"""What refers to other files comes behind them: ids of runs and qrels are looked for in topics and documents."""
-WAY_OUT = gettext_lazy("choose under “What is in the file?” what it is, or bring it in one of the forms named there")
+"""Kind of a file -> the kind of upload that takes it in. Judgements are for reports, so they are
+not here."""
+ORDER: list[str] = [
+    Upload.Kind.TOPICS,
+    Upload.Kind.DOCUMENTS,
+    Upload.Kind.SET,
+    Upload.Kind.RUN,
+    Upload.Kind.QRELS,
+]
+"""What refers to other files comes behind them: ids of runs and qrels are looked for in topics and
+documents."""
+WAY_OUT = gettext_lazy(
+    "choose under “What is in the file?” what it is, or bring it in one of the forms named there"
+)
 
 
 class RecognisedUpload(NamedTuple):
-    """sure: its content can be nothing else; if not, it should be inspected and shown to a person. others: kinds that it may be, too."""
+    """sure: its content can be nothing else; if not, it should be inspected and shown to a person.
+    others: kinds that it may be, too."""
 
     upload: Upload
     sure: bool
     others: list[str]
 
 
-def receive_recognised(collection: Collection, *, file: File, name: str, user: Any) -> RecognisedUpload:
-    """Keep an uploaded file under the kind that its content shows. Refused with the way out where it shows none that a collection takes."""
+def receive_recognised(
+    collection: Collection, *, file: File, name: str, user: Any
+) -> RecognisedUpload:
+    """Keep an uploaded file under the kind that its content shows. Refused with the way out where
+    it shows none that a collection takes."""
     kept = uploads.receive(collection, kind=Upload.Kind.TOPICS, file=file, name=name, user=user)
     try:
         kind, sure, others = _recognised(kept)
@@ -54,15 +76,27 @@ def _recognised(upload: Upload) -> tuple[str, bool, list[str]]:
     except FormatError as error:
         first = error.problems[0]
         raise Refused(
-            _("%(upload)s is %(problem)s; bring %(expected)s") % {"upload": upload.name, "problem": first.problem, "expected": first.expected}
+            _("%(upload)s is %(problem)s; bring %(expected)s")
+            % {"upload": upload.name, "problem": first.problem, "expected": first.expected}
         ) from None
     taken = list(dict.fromkeys(TAKEN_AS[kind] for kind in guessed.kinds if kind in TAKEN_AS))
     if not guessed.kinds:
-        says = _("%(upload)s is not recognised as topics, documents, a run, qrels, clicks or a set: %(way_out)s")
+        says = _(
+            "%(upload)s is not recognised as topics, documents, a run, qrels, clicks or a set: %(way_out)s"
+        )
         raise Refused(says % {"upload": upload.name, "way_out": WAY_OUT})
     if not taken:
         says = _("%(upload)s looks like %(kind)s: %(elsewhere)s; or %(way_out)s")
         kind = guessed.kinds[0]
-        raise Refused(says % {"upload": upload.name, "kind": uploads.LOOKS.get(kind, kind), "elsewhere": uploads.ELSEWHERE[kind], "way_out": WAY_OUT})
-    # A log of clicks is taken as qrels and as nothing else, so two names of one kind leave no doubt.
+        raise Refused(
+            says
+            % {
+                "upload": upload.name,
+                "kind": uploads.LOOKS.get(kind, kind),
+                "elsewhere": uploads.ELSEWHERE[kind],
+                "way_out": WAY_OUT,
+            }
+        )
+    # A log of clicks is taken as qrels and as nothing else, so two names of one kind leave no
+    # doubt.
     return taken[0], guessed.sure and len(taken) == 1, [str(kind) for kind in taken[1:]]

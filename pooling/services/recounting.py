@@ -1,6 +1,7 @@
-"""Counting anew what rows of collections keep of their parts and files. Only for `manage.py verify`.
+"""Counting anew what rows of collections keep of their parts and files. Only for `manage.py
+verify`.
 
-    for wrong in wrong_figures(): print(wrong.sentence); wrong.mend()
+for wrong in wrong_figures(): print(wrong.sentence); wrong.mend()
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ AT_ONCE = 500
 
 
 class WrongFigure(NamedTuple):
-    """`row` keeps `kept` in its field `name`; the rows or files it speaks of say `so`. has_to_stay: nobody but a person can say which is right."""
+    """`row` keeps `kept` in its field `name`; the rows or files it speaks of say `so`. has_to_stay:
+    nobody but a person can say which is right."""
 
     row: Model
     name: str
@@ -36,13 +38,18 @@ class WrongFigure(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        return f"{self.row._meta.verbose_name} {self.row.pk} ({self.row}): {self.name} is {_short(self.kept)}, counted anew {_short(self.so)}"
+        return (
+            f"{self.row._meta.verbose_name} {self.row.pk} ({self.row}): {self.name} is "
+            f"{_short(self.kept)}, counted anew {_short(self.so)}"
+        )
 
     def mend(self) -> bool:
         """-> whether it is right now"""
         if self.has_to_stay:
             return False
-        return bool(type(self.row)._default_manager.filter(pk=self.row.pk).update(**{self.name: self.so}))
+        return bool(
+            type(self.row)._default_manager.filter(pk=self.row.pk).update(**{self.name: self.so})
+        )
 
 
 def _short(value: Any) -> str:
@@ -59,7 +66,12 @@ def wrong_figures() -> Iterator[WrongFigure]:
 
 def is_worked_on(pool: Pool | None) -> bool:
     """A job changes it, and its figures follow at the job's end."""
-    return pool is not None and Job.objects.filter(collection=pool.collection_id, parameters__pool=pool.pk, state__in=Job.ACTIVE).exists()
+    return (
+        pool is not None
+        and Job.objects.filter(
+            collection=pool.collection_id, parameters__pool=pool.pk, state__in=Job.ACTIVE
+        ).exists()
+    )
 
 
 def _settled(pool: Pool, look: Callable[[Pool], list[WrongFigure]]) -> list[WrongFigure]:
@@ -67,60 +79,91 @@ def _settled(pool: Pool, look: Callable[[Pool], list[WrongFigure]]) -> list[Wron
     if is_worked_on(pool):
         return []
     wrong = look(pool)
-    changed = Pool.objects.filter(pk=pool.pk).values_list("extended_at", "digest").first() != (pool.extended_at, pool.digest)
+    changed = Pool.objects.filter(pk=pool.pk).values_list("extended_at", "digest").first() != (
+        pool.extended_at,
+        pool.digest,
+    )
     return [] if wrong and (changed or is_worked_on(pool)) else wrong
 
 
 def _of_pool(pool: Pool) -> list[WrongFigure]:
-    """A pool that was imported with a release has neither digest nor coverage: it has no runs. Of one whose file named runs that are not there the
-    digest is that of the file."""
-    so: dict[str, Any] = {"n_pairs": pool.entries.count(), "missing_documents": pool.entries.filter(document=None).count()}
+    """A pool that was imported with a release has neither digest nor coverage: it has no runs. Of
+    one whose file named runs that are not there the digest is that of the file."""
+    so: dict[str, Any] = {
+        "n_pairs": pool.entries.count(),
+        "missing_documents": pool.entries.filter(document=None).count(),
+    }
     pairs = stored_pairs(pool)[0] if pool.digest else None
     if pairs is not None and set(pool.coverage.get("contributed", {})) <= set(pairs.tags):
         described = description(pairs)
         so["digest"] = described["digest"]
         if pool.depth is not None:
             so |= {name: described[name] for name in ("by_depth", "coverage")}
-    differ = [WrongFigure(pool, name, getattr(pool, name), value, name == "digest") for name, value in so.items() if getattr(pool, name) != value]
+    differ = [
+        WrongFigure(pool, name, getattr(pool, name), value, name == "digest")
+        for name, value in so.items()
+        if getattr(pool, name) != value
+    ]
     return differ + _of_strata(pool)
 
 
 def _of_strata(pool: Pool) -> list[WrongFigure]:
-    """How many were drawn by the end of each stage; what they were drawn from is never counted again."""
+    """How many were drawn by the end of each stage; what they were drawn from is never counted
+    again."""
     drawn: dict[int, dict[int, int]] = {}
-    rows = PoolEntry.objects.filter(pool=pool, stratum__isnull=False, stage__isnull=False).order_by()
+    rows = PoolEntry.objects.filter(
+        pool=pool, stratum__isnull=False, stage__isnull=False
+    ).order_by()
     for number, stage, n in rows.values_list("stratum", "stage").annotate(n=Count("pk")):
         drawn.setdefault(number, {})[stage] = n
     differ = []
     for one in Stratum.objects.filter(pool=pool):
-        so = [sum(n for stage, n in drawn.get(one.number, {}).items() if stage <= last) for last in range(1, len(one.drawn) + 1)]
+        so = [
+            sum(n for stage, n in drawn.get(one.number, {}).items() if stage <= last)
+            for last in range(1, len(one.drawn) + 1)
+        ]
         if so != one.drawn:
             differ.append(WrongFigure(one, "drawn", one.drawn, so, has_to_stay=True))
     return differ
 
 
 def _of_documents() -> Iterator[WrongFigure]:
-    for document in Document.objects.order_by("pk").only("docno", "text", "n_words").iterator(chunk_size=AT_ONCE):
+    for document in (
+        Document.objects.order_by("pk")
+        .only("docno", "text", "n_words")
+        .iterator(chunk_size=AT_ONCE)
+    ):
         if document.n_words != (n := count_words(document.text)):
             yield WrongFigure(document, "n_words", document.n_words, n)
 
 
 def wrong_figures_of_file(row: Any, field: str) -> list[WrongFigure]:
-    """What the row keeps of this file of its own, which is there and has the content it had. Raises ValueError, EOFError, OSError."""
+    """What the row keeps of this file of its own, which is there and has the content it had. Raises
+    ValueError, EOFError, OSError."""
     so = _figures_of_file(row, field)
     stays = isinstance(row, Upload) or field == "ids"
-    return [WrongFigure(row, name, getattr(row, name), value, stays) for name, value in so.items() if getattr(row, name) != value]
+    return [
+        WrongFigure(row, name, getattr(row, name), value, stays)
+        for name, value in so.items()
+        if getattr(row, name) != value
+    ]
 
 
 def _figures_of_file(row: Any, field: str) -> dict[str, Any]:
     name = getattr(row, field).name
     if isinstance(row, Run):
         run = load_run(kept_files.path(name))
-        return {"n_rows": len(run), "n_topics": len(run.topics), "max_depth": int(np.diff(run.offsets).max(initial=0))}
+        return {
+            "n_rows": len(run),
+            "n_topics": len(run.topics),
+            "max_depth": int(np.diff(run.offsets).max(initial=0)),
+        }
     if isinstance(row, Qrels):
         qrels = load_qrels(kept_files.path(name))
         values, counts = np.unique(qrels.grades, return_counts=True)
-        grades = {str(value): int(n) for value, n in zip(values.tolist(), counts.tolist(), strict=True)}
+        grades = {
+            str(value): int(n) for value, n in zip(values.tolist(), counts.tolist(), strict=True)
+        }
         return {"n_rows": len(qrels), "n_topics": len(qrels.topics), "grades": grades}
     if isinstance(row, DocumentFile) and field == "ids":
         digests = np.load(kept_files.path(name), mmap_mode="r", allow_pickle=False)
@@ -129,7 +172,9 @@ def _figures_of_file(row: Any, field: str) -> dict[str, Any]:
         return {"n_documents": len(digests)}
     if isinstance(row, DocumentFile):
         texts = TextCounts()
-        for document in read_documents(kept_files.path(name), name=row.name, max_bytes=settings.MAX_UNPACKED_BYTES):
+        for document in read_documents(
+            kept_files.path(name), name=row.name, max_bytes=settings.MAX_UNPACKED_BYTES
+        ):
             texts.add(document)
         figures = asdict(texts)
         if row.ids:

@@ -1,7 +1,8 @@
-"""Runs and pools under other names. No judgement, rank or order changes, and what was made before (releases, reports) keeps the names of its time.
+"""Runs and pools under other names. No judgement, rank or order changes, and what was made before
+(releases, reports) keeps the names of its time.
 
-A pool names the runs that contributed each pair, so its rows are written anew together with the run's.
-"""
+A pool names the runs that contributed each pair, so its rows are written anew together with the
+run's."""
 
 from __future__ import annotations
 
@@ -29,13 +30,21 @@ on_renamed: list[Callable[[Run | Pool, str, Any], None]] = []
 def rename_run(run: Run, tag: str, *, user: Any) -> Run:
     """Another tag, in the pools that were built from the run, too.
 
-    Refused where it is no tag or another run of the collection or of these pools has it, and while one of them is worked on.
-    """
-    wanted, before = _one_line(tag, f"a tag has 1 to {LONGEST_TAG} characters", longest=LONGEST_TAG), run.tag
+    Refused where it is no tag or another run of the collection or of these pools has it, and while
+    one of them is worked on."""
+    wanted, before = (
+        _one_line(tag, f"a tag has 1 to {LONGEST_TAG} characters", longest=LONGEST_TAG),
+        run.tag,
+    )
     if wanted == before:
         return run
     if not is_readable_tag(wanted):
-        raise Refused(_("in a pool's file %(wanted)s would be taken for a run and its rank; leave the colon or the comma out") % {"wanted": wanted})
+        raise Refused(
+            _(
+                "in a pool's file %(wanted)s would be taken for a run and its rank; leave the colon or the comma out"
+            )
+            % {"wanted": wanted}
+        )
     try:
         with transaction.atomic():
             Run.objects.filter(pk=run.pk).update(tag=wanted)
@@ -45,13 +54,18 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
             run.refresh_from_db(fields=["tag"])
             _tell(run, before, user)
     except IntegrityError:
-        raise Refused(_("a run with the tag %(wanted)s is there already") % {"wanted": wanted}) from None
+        raise Refused(
+            _("a run with the tag %(wanted)s is there already") % {"wanted": wanted}
+        ) from None
     return run
 
 
 def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
     """Another name. Refused where it is none, or another pool of the collection has it."""
-    wanted, before = _one_line(name, f"a pool's name has 1 to {LONGEST_NAME} characters", longest=LONGEST_NAME), pool.name
+    wanted, before = (
+        _one_line(name, f"a pool's name has 1 to {LONGEST_NAME} characters", longest=LONGEST_NAME),
+        pool.name,
+    )
     if wanted == before:
         return pool
     try:
@@ -60,7 +74,10 @@ def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
             pool.refresh_from_db(fields=["name"])
             _tell(pool, before, user)
     except IntegrityError:
-        raise Refused(_("a pool with the name %(wanted)s is there already; choose another name") % {"wanted": wanted}) from None
+        raise Refused(
+            _("a pool with the name %(wanted)s is there already; choose another name")
+            % {"wanted": wanted}
+        ) from None
     return pool
 
 
@@ -81,15 +98,25 @@ def _tell(thing: Run | Pool, before: str, user: Any) -> None:
 def _rename_in(pool: Pool, before: str, wanted: str) -> None:
     """The pairs that the run contributed, its figures and the digest of the pool's file."""
     rows: list[tuple[str, int]] = []
-    for row, contributions in PoolEntry.objects.filter(pool=pool).values_list("pk", "contributions").iterator(chunk_size=2000):
+    for row, contributions in (
+        PoolEntry.objects.filter(pool=pool)
+        .values_list("pk", "contributions")
+        .iterator(chunk_size=2000)
+    ):
         if wanted in contributions:
-            says = _("pairs of the pool %(pool)s came with a run %(wanted)s of their own file; choose another tag")
+            says = _(
+                "pairs of the pool %(pool)s came with a run %(wanted)s of their own file; choose another tag"
+            )
             raise Refused(says % {"pool": pool.name, "wanted": wanted})
         if before in contributions:
             rows.append((json.dumps(_renamed(contributions, before, wanted)), row))
     update(PoolEntry, ("contributions",), rows)
-    pool.coverage = {name: _renamed(figures, before, wanted) for name, figures in pool.coverage.items()}
-    pool.coverage["overlap"] = {tag: _renamed(row, before, wanted) for tag, row in pool.coverage.get("overlap", {}).items()}
+    pool.coverage = {
+        name: _renamed(figures, before, wanted) for name, figures in pool.coverage.items()
+    }
+    pool.coverage["overlap"] = {
+        tag: _renamed(row, before, wanted) for tag, row in pool.coverage.get("overlap", {}).items()
+    }
     if pool.built_at is not None:
         pool.digest = digest_of(stored_pairs(pool)[0])
     pool.save(update_fields=["coverage", "digest"])

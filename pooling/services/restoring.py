@@ -1,4 +1,5 @@
-"""A collection with its topics, documents and pool as a release has them: the rows as they were, not as an upload would make them."""
+"""A collection with its topics, documents and pool as a release has them: the rows as they were,
+not as an upload would make them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ TOPIC_TEXTS = ("text", "description", "narrative", "proposal", "same_as", "remov
 
 
 class NotRestorable(ValueError):
-    """A row that cannot be stored as it is said to have been. line: in the file that says so, None for the file as a whole."""
+    """A row that cannot be stored as it is said to have been. line: in the file that says so, None
+    for the file as a whole."""
 
     def __init__(self, problem: str, expected: str, line: int | None = None) -> None:
         super().__init__(problem)
@@ -54,11 +56,16 @@ def free_slug(wanted: str, model: type[Model]) -> str:
     """The address, with a number behind it where it is taken."""
     slug = slugify(wanted)[:70] or "imported"
     taken = set(model._default_manager.filter(slug__startswith=slug).values_list("slug", flat=True))
-    return next(name for number in range(1, len(taken) + 2) if (name := slug if number == 1 else f"{slug}-{number}") not in taken)
+    return next(
+        name
+        for number in range(1, len(taken) + 2)
+        if (name := slug if number == 1 else f"{slug}-{number}") not in taken
+    )
 
 
 def restore_collection(said: Mapping[str, Any], *, user: Any) -> Collection:
-    """said: slug, name, description, n_documents. user: becomes its manager. ValidationError for what cannot be."""
+    """said: slug, name, description, n_documents. user: becomes its manager. ValidationError for
+    what cannot be."""
     collection = Collection(
         slug=free_slug(str(said.get("slug") or "collection"), Collection),
         name=said.get("name") or "",
@@ -73,14 +80,24 @@ def restore_collection(said: Mapping[str, Any], *, user: Any) -> Collection:
     return collection
 
 
-def restore_topics(collection: Collection, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[str, Topic]:
+def restore_topics(
+    collection: Collection, rows: Iterable[tuple[int, Mapping[str, Any]]]
+) -> dict[str, Topic]:
     """rows: (line, id, fields, position and texts). -> by id. Raises NotRestorable."""
     topics: dict[str, Topic] = {}
     for line, row in rows:
         texts: dict[str, Any] = {name: row.get(name) or "" for name in TOPIC_TEXTS}
-        said: dict[str, Any] = {"topic_id": row.get("id"), "fields": row.get("fields") or {}, "position": row.get("position")}
-        topic = Topic(collection=collection, **said, **texts)  # None, too: clean_fields says what is wrong
-        if topic.topic_id in topics or not all(isinstance(text, str) for text in (topic.topic_id, *texts.values())):
+        said: dict[str, Any] = {
+            "topic_id": row.get("id"),
+            "fields": row.get("fields") or {},
+            "position": row.get("position"),
+        }
+        topic = Topic(
+            collection=collection, **said, **texts
+        )  # None, too: clean_fields says what is wrong
+        if topic.topic_id in topics or not all(
+            isinstance(text, str) for text in (topic.topic_id, *texts.values())
+        ):
             raise NotRestorable("a topic twice, or without id and text", "each topic once", line)
         try:
             topic.clean_fields(exclude=["collection"])
@@ -91,8 +108,11 @@ def restore_topics(collection: Collection, rows: Iterable[tuple[int, Mapping[str
     return topics
 
 
-def restore_documents(collection: Collection, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[str, int]:
-    """rows: (line, _id, title, text, fields). -> row number by document id. Raises NotRestorable."""
+def restore_documents(
+    collection: Collection, rows: Iterable[tuple[int, Mapping[str, Any]]]
+) -> dict[str, int]:
+    """rows: (line, _id, title, text, fields). -> row number by document id. Raises
+    NotRestorable."""
     stored: dict[str, int] = {}
     seen: set[str] = set()
     batch: list[Document] = []
@@ -102,13 +122,32 @@ def restore_documents(collection: Collection, rows: Iterable[tuple[int, Mapping[
         batch.clear()
 
     for line, row in rows:
-        docno, title, text, fields = row.get("_id"), row.get("title"), row.get("text"), row.get("fields") or {}
-        if not isinstance(docno, str) or not isinstance(title, str) or not isinstance(text, str) or not isinstance(fields, dict):
+        docno, title, text, fields = (
+            row.get("_id"),
+            row.get("title"),
+            row.get("text"),
+            row.get("fields") or {},
+        )
+        if (
+            not isinstance(docno, str)
+            or not isinstance(title, str)
+            or not isinstance(text, str)
+            or not isinstance(fields, dict)
+        ):
             raise NotRestorable("not a document", "_id, title and text", line)
         if not docno or len(docno) > 255 or docno in seen:
             raise NotRestorable("no id, one too long, or one twice", "each document once", line)
         seen.add(docno)
-        batch.append(Document(collection=collection, docno=docno, title=title, text=text, fields=fields, n_words=count_words(text)))
+        batch.append(
+            Document(
+                collection=collection,
+                docno=docno,
+                title=title,
+                text=text,
+                fields=fields,
+                n_words=count_words(text),
+            )
+        )
         if len(batch) >= AT_ONCE:
             store()
     store()
@@ -125,24 +164,38 @@ def restore_pool(
     created_at: datetime | None,
     user: Any,
 ) -> Pool:
-    """said: name, kind (0.1.0 knew depth pools alone), depth, parameters, seed; pairs: in the order of judging.
+    """said: name, kind (0.1.0 knew depth pools alone), depth, parameters, seed; pairs: in the order
+    of judging.
 
     NotRestorable, or ValidationError for what cannot be.
     """
     if unknown := sorted(set(pairs.topics) - set(topics)):
         raise NotRestorable(
-            f"{counted(len(unknown), 'topic')} that topics.jsonl does not have, such as {unknown[0][:50]!r}", "topics of the collection"
+            f"{counted(len(unknown), 'topic')} that topics.jsonl does not have, such as {unknown[0][:50]!r}",
+            "topics of the collection",
         )
-    made: dict[str, Any] = {"name": said.get("name") or "pool", "seed": said.get("seed"), "source": said.get("source") or ""}
-    made |= {"kind": said.get("kind") or PoolKind.DEPTH.value, "depth": said.get("depth"), "parameters": said.get("parameters") or {}}
+    made: dict[str, Any] = {
+        "name": said.get("name") or "pool",
+        "seed": said.get("seed"),
+        "source": said.get("source") or "",
+    }
+    made |= {
+        "kind": said.get("kind") or PoolKind.DEPTH.value,
+        "depth": said.get("depth"),
+        "parameters": said.get("parameters") or {},
+    }
     if made["depth"] is None and made["kind"] != PoolKind.GIVEN:
         raise NotRestorable("a pool without depth", "how many ranks of each run it holds")
     pool = Pool(collection=collection, **made)
     pool.created_by, pool.built_at, pool.n_pairs = user, created_at, len(pairs)
     pool.missing_documents = sum(pair.document not in documents for pair in pairs)
-    pool.by_depth = {str(depth): n for depth, n in pairs.by_depth().items() if depth <= (pool.depth or 0)}
+    pool.by_depth = {
+        str(depth): n for depth, n in pairs.by_depth().items() if depth <= (pool.depth or 0)
+    }
     pool.coverage = {"unique": {}, "overlap": {}, "contributed": {}}
-    pool.full_clean(exclude=["collection", "created_by", "runs", "coverage", "by_depth"])  # pairs without ranks have no depths
+    pool.full_clean(
+        exclude=["collection", "created_by", "runs", "coverage", "by_depth"]
+    )  # pairs without ranks have no depths
     pool.save()
     if created_at is not None:
         Pool.objects.filter(pk=pool.pk).update(created_at=created_at)
@@ -150,18 +203,31 @@ def restore_pool(
     PoolEntry.objects.bulk_create(
         (
             PoolEntry(
-                pool=pool, topic=topics[pair.topic], docno=pair.document, document_id=documents.get(pair.document),
-                best_rank=pair.best_rank, priority=pair.priority, position=position, contributions=dict(pair.runs),
+                pool=pool,
+                topic=topics[pair.topic],
+                docno=pair.document,
+                document_id=documents.get(pair.document),
+                best_rank=pair.best_rank,
+                priority=pair.priority,
+                position=position,
+                contributions=dict(pair.runs),
             )
             for position, pair in enumerate(pairs)
         ),
         batch_size=AT_ONCE,
-    )  # fmt: skip
+    )
     return pool
 
 
-def restore_draw(pool: Pool, strata: Sequence[StratumRow], rows: Sequence[DrawRow], *, topics: Mapping[str, Topic]) -> None:
-    """The strata of a staged pool, and the place and stage of each of its pairs. NotRestorable where they do not fit each other."""
+def restore_draw(
+    pool: Pool,
+    strata: Sequence[StratumRow],
+    rows: Sequence[DrawRow],
+    *,
+    topics: Mapping[str, Topic],
+) -> None:
+    """The strata of a staged pool, and the place and stage of each of its pairs. NotRestorable
+    where they do not fit each other."""
     if pool.kind == PoolKind.ORDERED:
         return restore_batches(pool, strata, rows, topics=topics)
     entries = {(entry.topic_id, entry.docno): entry for entry in pool.entries.all()}
@@ -170,18 +236,50 @@ def restore_draw(pool: Pool, strata: Sequence[StratumRow], rows: Sequence[DrawRo
     for row in rows:
         topic = topics.get(row.topic)
         entry = entries.get((topic.pk, row.document)) if topic else None
-        if entry is None or entry.stratum is not None or row.stratum not in sizes or row.place is None or row.place >= sizes[row.stratum]:
-            raise NotRestorable(f"{row.topic[:50]} {row.document[:50]} twice, in no pool or in no stratum", "each pair of pool.tsv once", row.line)
-        entry.stratum, entry.place, entry.stage, entry.entered = row.stratum, row.place, row.stage, row.entered
+        if (
+            entry is None
+            or entry.stratum is not None
+            or row.stratum not in sizes
+            or row.place is None
+            or row.place >= sizes[row.stratum]
+        ):
+            raise NotRestorable(
+                f"{row.topic[:50]} {row.document[:50]} twice, in no pool or in no stratum",
+                "each pair of pool.tsv once",
+                row.line,
+            )
+        entry.stratum, entry.place, entry.stage, entry.entered = (
+            row.stratum,
+            row.place,
+            row.stage,
+            row.entered,
+        )
         held[row.stratum] += 1
     if len(rows) < len(entries) or dict(held) != sizes:
-        raise NotRestorable("strata of other sizes than strata.tsv says", "every pair of the pool, in its stratum")
-    Stratum.objects.bulk_create((Stratum(pool=pool, number=r.number, name=r.name, size=r.size, drawn=r.drawn) for r in strata), batch_size=AT_ONCE)
-    PoolEntry.objects.bulk_update(entries.values(), ["stratum", "place", "stage", "entered"], batch_size=AT_ONCE)
+        raise NotRestorable(
+            "strata of other sizes than strata.tsv says", "every pair of the pool, in its stratum"
+        )
+    Stratum.objects.bulk_create(
+        (
+            Stratum(pool=pool, number=r.number, name=r.name, size=r.size, drawn=r.drawn)
+            for r in strata
+        ),
+        batch_size=AT_ONCE,
+    )
+    PoolEntry.objects.bulk_update(
+        entries.values(), ["stratum", "place", "stage", "entered"], batch_size=AT_ONCE
+    )
 
 
-def restore_batches(pool: Pool, strata: Sequence[StratumRow], rows: Sequence[DrawRow], *, topics: Mapping[str, Topic]) -> None:
-    """The batches of an ordered pool. NotRestorable where its pairs, batches and audit pairs do not fit each other."""
+def restore_batches(
+    pool: Pool,
+    strata: Sequence[StratumRow],
+    rows: Sequence[DrawRow],
+    *,
+    topics: Mapping[str, Topic],
+) -> None:
+    """The batches of an ordered pool. NotRestorable where its pairs, batches and audit pairs do not
+    fit each other."""
     entries = {(entry.topic_id, entry.docno): entry for entry in pool.entries.all()}
     audited: Counter[int] = Counter()
     batches = range(1, len(strata) + 1)
@@ -189,11 +287,37 @@ def restore_batches(pool: Pool, strata: Sequence[StratumRow], rows: Sequence[Dra
         topic = topics.get(row.topic)
         entry = entries.get((topic.pk, row.document)) if topic else None
         by_chance = row.entered == Entered.CHANCE
-        if entry is None or entry.stage is not None or row.stage is None or row.stage not in batches or row.stratum != (row.stage if by_chance else None):
-            raise NotRestorable(f"{row.topic[:50]} {row.document[:50]} twice, in no pool or in no batch", "each pair of a batch once", row.line)
-        entry.stage, entry.entered, entry.stratum = row.stage, row.entered or Entered.CHOICE.value, row.stratum
+        if (
+            entry is None
+            or entry.stage is not None
+            or row.stage is None
+            or row.stage not in batches
+            or row.stratum != (row.stage if by_chance else None)
+        ):
+            raise NotRestorable(
+                f"{row.topic[:50]} {row.document[:50]} twice, in no pool or in no batch",
+                "each pair of a batch once",
+                row.line,
+            )
+        entry.stage, entry.entered, entry.stratum = (
+            row.stage,
+            row.entered or Entered.CHOICE.value,
+            row.stratum,
+        )
         audited[row.stage] += by_chance
-    if [one.number for one in strata] != list(batches) or any(audited[one.number] != (one.drawn or [0])[-1] for one in strata):
-        raise NotRestorable("other batches or audit pairs than strata.tsv says", "every batch, with its audit pairs")
-    Stratum.objects.bulk_create((Stratum(pool=pool, number=r.number, name=r.name, size=r.size, drawn=r.drawn) for r in strata), batch_size=AT_ONCE)
-    PoolEntry.objects.bulk_update(entries.values(), ["stratum", "stage", "entered"], batch_size=AT_ONCE)
+    if [one.number for one in strata] != list(batches) or any(
+        audited[one.number] != (one.drawn or [0])[-1] for one in strata
+    ):
+        raise NotRestorable(
+            "other batches or audit pairs than strata.tsv says", "every batch, with its audit pairs"
+        )
+    Stratum.objects.bulk_create(
+        (
+            Stratum(pool=pool, number=r.number, name=r.name, size=r.size, drawn=r.drawn)
+            for r in strata
+        ),
+        batch_size=AT_ONCE,
+    )
+    PoolEntry.objects.bulk_update(
+        entries.values(), ["stratum", "stage", "entered"], batch_size=AT_ONCE
+    )

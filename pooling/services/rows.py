@@ -1,7 +1,8 @@
-"""New and changed rows in one transaction that is over soon: prepared before it begins, and written by one statement run for each.
+"""New and changed rows in one transaction that is over soon: prepared before it begins, and written
+by one statement run for each.
 
-`bulk_create` does its Python work while the transaction is open and takes ten times as long; on SQLite nobody can judge meanwhile.
-"""
+`bulk_create` does its Python work while the transaction is open and takes ten times as long; on
+SQLite nobody can judge meanwhile."""
 
 from __future__ import annotations
 
@@ -25,25 +26,37 @@ def prepared(objects: Sequence[Model]) -> Prepared:
         return Prepared("", [])
     fields = [field for field in objects[0]._meta.local_concrete_fields if not field.primary_key]
     quote = connection.ops.quote_name
-    columns, marks = ", ".join(quote(str(field.column)) for field in fields), ", ".join(["%s"] * len(fields))
-    values = [tuple(field.get_db_prep_save(field.pre_save(one, True), connection) for field in fields) for one in objects]
-    return Prepared(f"INSERT INTO {quote(objects[0]._meta.db_table)} ({columns}) VALUES ({marks})", values)
+    columns, marks = (
+        ", ".join(quote(str(field.column)) for field in fields),
+        ", ".join(["%s"] * len(fields)),
+    )
+    values = [
+        tuple(field.get_db_prep_save(field.pre_save(one, True), connection) for field in fields)
+        for one in objects
+    ]
+    return Prepared(
+        f"INSERT INTO {quote(objects[0]._meta.db_table)} ({columns}) VALUES ({marks})", values
+    )
 
 
 def insert(rows: Prepared) -> None:
-    """Inside a transaction of the caller. The objects do not learn their ids. IntegrityError as from any insert."""
+    """Inside a transaction of the caller. The objects do not learn their ids. IntegrityError as
+    from any insert."""
     if rows.values:
         with connection.cursor() as cursor:
             cursor.executemany(rows.statement, rows.values)
 
 
 def update(model: type[Model], columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """values of the columns (JSON as text) and the id of each row. Others wait meanwhile, and this is many times faster than one statement with a
-    case for each row."""
+    """values of the columns (JSON as text) and the id of each row. Others wait meanwhile, and this
+    is many times faster than one statement with a case for each row."""
     if rows:
         marks = ", ".join(f"{column} = {_mark(model, column)}" for column in columns)
         with connection.cursor() as cursor:
-            cursor.executemany(f"UPDATE {connection.ops.quote_name(model._meta.db_table)} SET {marks} WHERE id = %s", rows)
+            cursor.executemany(
+                f"UPDATE {connection.ops.quote_name(model._meta.db_table)} SET {marks} WHERE id = %s",
+                rows,
+            )
 
 
 def _mark(model: type[Model], column: str) -> str:

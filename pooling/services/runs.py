@@ -31,21 +31,33 @@ MATCHED_DEPTH = 10
 @jobs.kind("import run")
 @uploads.importing
 def import_run(work: Work) -> dict[str, Any]:
-    """Inspect or import an uploaded run. Options: tag (in place of the file's), order (score or rank), lenient, group,
-    description, submitted_on, baseline. -> report: facts, warnings, notes, stored"""
+    """Inspect or import an uploaded run. Options: tag (in place of the file's), order (score or
+    rank), lenient, group, description, submitted_on, baseline. -> report: facts, warnings, notes,
+    stored"""
     upload = uploads.upload_of(work)
     options = work.parameters["options"]
     collection = upload.collection
     rankings, facts, left_out = _read(upload, work, options)
     tag = (options.get("tag") or rankings.tag).strip()
     if len(tag) > LONGEST_TAG:
-        says = _("the tag has %(n)s characters, at most %(most)s are possible; give the run another tag")
+        says = _(
+            "the tag has %(n)s characters, at most %(most)s are possible; give the run another tag"
+        )
         raise Refused(says % {"n": f"{len(tag):,}", "most": LONGEST_TAG})
     depths = np.diff(rankings.offsets)
     unmatched, warnings = check_ids(
-        rankings, collection, documents=top_documents(rankings, MATCHED_DEPTH), what=f"documents of its top {MATCHED_DEPTH}"
+        rankings,
+        collection,
+        documents=top_documents(rankings, MATCHED_DEPTH),
+        what=f"documents of its top {MATCHED_DEPTH}",
     )
-    shape = {"tag": tag, "rows": len(rankings), "topics": len(rankings.topics), "deepest": int(depths.max()), "median depth": float(np.median(depths))}
+    shape = {
+        "tag": tag,
+        "rows": len(rankings),
+        "topics": len(rankings.topics),
+        "deepest": int(depths.max()),
+        "median depth": float(np.median(depths)),
+    }
     report: dict[str, Any] = {
         "file": upload.name,
         "facts": shape | facts | unmatched,
@@ -54,13 +66,20 @@ def import_run(work: Work) -> dict[str, Any]:
     }
     taken = _tag_taken(collection, tag)
     if taken:
-        report.update(tag_taken=tag, free_tag=free_tag(collection, tag), warnings=taken + report["warnings"])
+        report.update(
+            tag_taken=tag, free_tag=free_tag(collection, tag), warnings=taken + report["warnings"]
+        )
     several_tags = [warning for warning in rankings.warnings if "tags" in warning]
-    if not uploads.decide(work, report, hold=taken + several_tags + left_out + warnings, settled=not taken):
+    if not uploads.decide(
+        work, report, hold=taken + several_tags + left_out + warnings, settled=not taken
+    ):
         return report
     work.progress(len(rankings), message="storing", now=True)
     taken_since = f"a run with the tag {tag} has just been imported by somebody else"
-    with columns_for_a_row("runs", lambda path: save_run(rankings, path), taken=taken_since) as (name, digest):
+    with columns_for_a_row("runs", lambda path: save_run(rankings, path), taken=taken_since) as (
+        name,
+        digest,
+    ):
         same = collection.runs.filter(digest=digest).first()
         if same is not None:
             raise Refused(_("exactly this run is there already, as %(tag)s") % {"tag": same.tag})
@@ -70,7 +89,9 @@ def import_run(work: Work) -> dict[str, Any]:
                 tag=tag,
                 group=options.get("group", ""),
                 description=options.get("description", ""),
-                submitted_on=date.fromisoformat(options["submitted_on"]) if options.get("submitted_on") else None,
+                submitted_on=date.fromisoformat(options["submitted_on"])
+                if options.get("submitted_on")
+                else None,
                 baseline=bool(options.get("baseline")),
                 source_name=upload.name,
                 columns=name,
@@ -85,13 +106,22 @@ def import_run(work: Work) -> dict[str, Any]:
     return final
 
 
-def _read(upload: Upload, work: Work, options: dict[str, Any]) -> tuple[RunColumns, dict[str, int], list[str]]:
-    """The rankings under the collection's topic ids. -> (rankings, facts, warnings about what is left out: a snapshot names query texts)"""
+def _read(
+    upload: Upload, work: Work, options: dict[str, Any]
+) -> tuple[RunColumns, dict[str, int], list[str]]:
+    """The rankings under the collection's topic ids. -> (rankings, facts, warnings about what is
+    left out: a snapshot names query texts)"""
     by_text = names_queries(Peeked(upload.file.path, name=upload.name).head) == "snapshot"
     with uploads.reading(upload, work) as feed:
         if not by_text:
             lenient = bool(options.get("lenient"))
-            return read_run(feed, name=upload.name, lenient=lenient, order=options.get("order") or "score"), {}, []
+            return (
+                read_run(
+                    feed, name=upload.name, lenient=lenient, order=options.get("order") or "score"
+                ),
+                {},
+                [],
+            )
         rankings = read_snapshot(feed, name=upload.name)
     return by_query_text(rankings, upload.collection)
 
@@ -101,13 +131,20 @@ def _tag_taken(collection: Collection, tag: str) -> list[str]:
     other = collection.runs.filter(tag=tag).first()
     if other is None:
         return []
-    return [f"a run with the tag {tag} is there already, from {other.source_name}; give this one another tag or delete that one"]
+    return [
+        (
+            f"a run with the tag {tag} is there already, from {other.source_name}; give this one "
+            f"another tag or delete that one"
+        )
+    ]
 
 
 def free_tag(collection: Collection, tag: str) -> str:
     """The tag with the first number behind it that no run of the collection has."""
     taken = set(collection.runs.filter(tag__startswith=f"{tag}-").values_list("tag", flat=True))
-    return next(name for number in range(2, len(taken) + 3) if (name := f"{tag}-{number}") not in taken)
+    return next(
+        name for number in range(2, len(taken) + 3) if (name := f"{tag}-{number}") not in taken
+    )
 
 
 def runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
@@ -119,12 +156,20 @@ def runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
 
 
 def rankings_of(run: Run) -> RunColumns:
-    """The run's columns, named by its tag in the collection (which a manager may have changed on import)."""
+    """The run's columns, named by its tag in the collection (which a manager may have changed on
+    import)."""
     return replace(load_run(run.columns.path), tag=run.tag, name=run.source_name)
 
 
-def describe_run(run: Run, *, group: str, description: str, submitted_on: date | None, baseline: bool) -> Run:
-    run.group, run.description, run.submitted_on, run.baseline = group.strip(), description.strip(), submitted_on, baseline
+def describe_run(
+    run: Run, *, group: str, description: str, submitted_on: date | None, baseline: bool
+) -> Run:
+    run.group, run.description, run.submitted_on, run.baseline = (
+        group.strip(),
+        description.strip(),
+        submitted_on,
+        baseline,
+    )
     run.save(update_fields=["group", "description", "submitted_on", "baseline"])
     return run
 
@@ -134,7 +179,10 @@ def delete_run(run: Run) -> None:
     with transaction.atomic():
         pool = run.pools.first()
         if pool is not None:
-            raise Refused(_("the pool %(pool)s was built from %(tag)s; delete that pool first") % {"pool": pool.name, "tag": run.tag})
+            raise Refused(
+                _("the pool %(pool)s was built from %(tag)s; delete that pool first")
+                % {"pool": pool.name, "tag": run.tag}
+            )
         name = run.columns.name
         run.delete()
         transaction.on_commit(lambda: default_storage.delete(name))

@@ -1,4 +1,5 @@
-"""Sampled pools in the database: drawn when they are built, and a stage further when somebody asks for it (SAMPLING 3.1)."""
+"""Sampled pools in the database: drawn when they are built, and a stage further when somebody asks
+for it (SAMPLING 3.1)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,17 @@ from pooling import jobs
 from pooling.core.depth import PooledPairs
 from pooling.core.pool_kinds import Entered, PoolKind
 from pooling.core.pool_words import half_way_sampled
-from pooling.core.stages import KINDS_OF_STRATA, MACHINE, Draw, budgets_in_order, counts_of, in_stages, order_of, staged, stages_of
+from pooling.core.stages import (
+    KINDS_OF_STRATA,
+    MACHINE,
+    Draw,
+    budgets_in_order,
+    counts_of,
+    in_stages,
+    order_of,
+    staged,
+    stages_of,
+)
 from pooling.core.strata import rate_of, shares_of_votes, spreads_by_votes, spreads_of
 from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Pool, PoolEntry, Stratum
@@ -24,7 +35,8 @@ AT_ONCE = 2000
 
 
 class FrozenLabels(NamedTuple):
-    """A machine's labels, which cannot change any more. judge: by which it is named, campaign/judge. grade_of: by topic id and document id."""
+    """A machine's labels, which cannot change any more. judge: by which it is named,
+    campaign/judge. grade_of: by topic id and document id."""
 
     judge: str
     model: str
@@ -35,8 +47,9 @@ class FrozenLabels(NamedTuple):
 
 
 class MachineSource(NamedTuple):
-    """judges: (name, words) of the frozen machine judges of a collection that somebody may draw by. labels: of the one of this name, for whom
-    anybody (None: whoever runs the installation) may draw by them; Refused otherwise."""
+    """judges: (name, words) of the frozen machine judges of a collection that somebody may draw by.
+    labels: of the one of this name, for whom anybody (None: whoever runs the installation) may draw
+    by them; Refused otherwise."""
 
     judges: Callable[[Collection, Any], list[tuple[str, str]]]
     labels: Callable[[Collection, str, Any], FrozenLabels]
@@ -56,68 +69,127 @@ def frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLabels
     raise Refused(_("this installation keeps no labels of machines"))
 
 
-def parameters_of(strata: str, stages: Sequence[float], *, machine: FrozenLabels | None = None) -> dict[str, Any]:
+def parameters_of(
+    strata: str, stages: Sequence[float], *, machine: FrozenLabels | None = None
+) -> dict[str, Any]:
     """What a sampled pool keeps of how it was made. Refused for what is no way to make one."""
     if strata not in KINDS_OF_STRATA:
-        raise Malformed(_("strata are bands of %(kinds)s") % {"kinds": " or ".join(KINDS_OF_STRATA)})
+        raise Malformed(
+            _("strata are bands of %(kinds)s") % {"kinds": " or ".join(KINDS_OF_STRATA)}
+        )
     if (strata == MACHINE) != (machine is not None):
-        raise Malformed(_("strata by a machine's grades need the machine judge, named as CAMPAIGN/JUDGE; other strata need none"))
+        raise Malformed(
+            _(
+                "strata by a machine's grades need the machine judge, named as CAMPAIGN/JUDGE; other strata need none"
+            )
+        )
     try:
         made: dict[str, Any] = {"strata": strata, "stages": budgets_in_order(stages)}
     except ValueError as error:
         raise Refused(str(error)) from None
     if machine is not None:
-        made["machine"] = {name: value for name, value in machine._asdict().items() if name != "grade_of"}
+        made["machine"] = {
+            name: value for name, value in machine._asdict().items() if name != "grade_of"
+        }
     return made
 
 
-def _drawn(collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int) -> Draw:
+def _drawn(
+    collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int
+) -> Draw:
     """Refused where a machine's grades are asked for and it has not labelled every pair."""
     grades, n_grades = None, 0
     if parameters["strata"] == MACHINE:
         said = parameters["machine"]
         labels = frozen_labels(collection, said["judge"], None)
         if labels.digest != said["digest"]:
-            raise Refused(_("%(judge)s is not the machine judge any more by which this pool was to be drawn") % {"judge": labels.judge})
+            raise Refused(
+                _("%(judge)s is not the machine judge any more by which this pool was to be drawn")
+                % {"judge": labels.judge}
+            )
         n_grades = labels.n_grades
-        keys = [(pairs.topics[t], d.decode("utf-8")) for t, d in zip(pairs.topic.tolist(), pairs.documents.tolist(), strict=True)]
+        keys = [
+            (pairs.topics[t], d.decode("utf-8"))
+            for t, d in zip(pairs.topic.tolist(), pairs.documents.tolist(), strict=True)
+        ]
         if missing := [key for key in keys if key not in labels.grade_of]:
             says = _(
-                "%(judge)s has no label of %(n)s of the %(whole)s pairs, such as topic %(topic)s, document %(document)s; a machine by whose grades a "
-                "sample is drawn has to have labelled every pair before. Choose the runs and depth that it was given, or draw by votes"
+                "%(judge)s has no label of %(n)s of the %(whole)s pairs, such as topic %(topic)s, "
+                "document %(document)s; a machine by whose grades a "
+                "sample is drawn has to have labelled every pair before. Choose the runs and "
+                "depth that it was given, or draw by votes"
             )
             first = {"topic": missing[0][0], "document": missing[0][1]}
-            raise Refused(says % {"judge": labels.judge, "n": f"{len(missing):,}", "whole": f"{len(keys):,}", **first})
+            raise Refused(
+                says
+                % {
+                    "judge": labels.judge,
+                    "n": f"{len(missing):,}",
+                    "whole": f"{len(keys):,}",
+                    **first,
+                }
+            )
         grades = np.array([labels.grade_of[key] for key in keys], np.int64)
-    return staged(pairs, strata=parameters["strata"], budgets=parameters["stages"], seed=seed, grades=grades, n_grades=n_grades)
+    return staged(
+        pairs,
+        strata=parameters["strata"],
+        budgets=parameters["stages"],
+        seed=seed,
+        grades=grades,
+        n_grades=n_grades,
+    )
 
 
-def preview(collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
-    """-> strata, stages (share and pairs by the end of each), half_way: what can be answered when half is judged, as sentences"""
+def preview(
+    collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int
+) -> dict[str, Any]:
+    """-> strata, stages (share and pairs by the end of each), half_way: what can be answered when
+    half is judged, as sentences"""
     draw = _drawn(collection, pairs, parameters, seed=seed % 2**64)
     drawn = draw.counts.sum(axis=1).tolist()
-    stages = [{"share": share, "pairs": n} for share, n in zip(parameters["stages"], drawn, strict=True)]
-    return {"strata": len(draw.strata.names), "stages": stages, "half_way": half_way_sampled(drawn, pairs=len(pairs), topics=len(pairs.topics))}
+    stages = [
+        {"share": share, "pairs": n} for share, n in zip(parameters["stages"], drawn, strict=True)
+    ]
+    return {
+        "strata": len(draw.strata.names),
+        "stages": stages,
+        "half_way": half_way_sampled(drawn, pairs=len(pairs), topics=len(pairs.topics)),
+    }
 
 
 def fill(work: Work, pool: Pool, pairs: PooledPairs) -> PooledPairs:
-    """Store the strata and entries of a pool that has none. -> the pairs in the order of service, with the priorities of their stages"""
+    """Store the strata and entries of a pool that has none. -> the pairs in the order of service,
+    with the priorities of their stages"""
     seed = pools.seed_of(pool)
     draw = _drawn(pool.collection, pairs, pool.parameters, seed=seed)
     order = order_of(pairs, draw.stage, seed=seed)
     arranged = in_stages(pairs, draw.stage, order)
     strata = [
-        Stratum(pool=pool, number=number, name=name[:300], size=int(size), drawn=draw.counts[:, number].tolist())
-        for number, (name, size) in enumerate(zip(draw.strata.names, draw.strata.sizes.tolist(), strict=True))
+        Stratum(
+            pool=pool,
+            number=number,
+            name=name[:300],
+            size=int(size),
+            drawn=draw.counts[:, number].tolist(),
+        )
+        for number, (name, size) in enumerate(
+            zip(draw.strata.names, draw.strata.sizes.tolist(), strict=True)
+        )
     ]
     with work.writing():
         pool.strata.all().delete()
         Stratum.objects.bulk_create(strata, batch_size=AT_ONCE)
-    work.in_batches(_entries(pool, arranged, draw, order), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
+    work.in_batches(
+        _entries(pool, arranged, draw, order),
+        lambda batch: PoolEntry.objects.bulk_create(batch),
+        counted=True,
+    )
     return arranged
 
 
-def _entries(pool: Pool, arranged: PooledPairs, draw: Draw, order: NDArray[np.int64]) -> Iterator[PoolEntry]:
+def _entries(
+    pool: Pool, arranged: PooledPairs, draw: Draw, order: NDArray[np.int64]
+) -> Iterator[PoolEntry]:
     for entry, row in zip(pools.new_entries(pool, arranged, {}), order.tolist(), strict=True):
         entry.stratum, entry.place = int(draw.strata.stratum[row]), int(draw.place[row])
         entry.stage = int(draw.stage[row]) or None
@@ -137,12 +209,19 @@ def ask_for_stage(pool: Pool, share: float, *, user: Any) -> Job:
         raise Refused(str(error)) from None
     pools.check_idle(pool)
     label = f"Draw {pool.name} on to {100 * share:g} %"
-    return jobs.enqueue("draw stage", {"pool": pool.pk, "share": share}, label=label, user=user, collection=pool.collection)
+    return jobs.enqueue(
+        "draw stage",
+        {"pool": pool.pk, "share": share},
+        label=label,
+        user=user,
+        collection=pool.collection,
+    )
 
 
 @jobs.kind("draw stage", unit="pairs")
 def draw_stage(work: Work) -> dict[str, Any]:
-    """Give the pairs of the next places of each stratum's stored shuffle a stage. -> report: facts, warnings, pool
+    """Give the pairs of the next places of each stratum's stored shuffle a stage. -> report: facts,
+    warnings, pool
 
     Sizes are those of the first draw: they are read, never counted again.
     """
@@ -150,15 +229,26 @@ def draw_stage(work: Work) -> dict[str, Any]:
     share, seed = work.parameters["share"], pools.seed_of(pool)
     strata = list(pool.strata.order_by("number"))
     pairs, entry_of = pools.stored_pairs(pool)
-    drawn_as = {pk: (number, place) for pk, number, place in pool.entries.values_list("pk", "stratum", "place")}
+    drawn_as = {
+        pk: (number, place)
+        for pk, number, place in pool.entries.values_list("pk", "stratum", "place")
+    }
     keys = [entry_of[pair.topic, pair.document] for pair in pairs]
-    stratum, place = np.array([drawn_as[pk][0] for pk in keys], np.int32), np.array([drawn_as[pk][1] for pk in keys], np.int64)
+    stratum, place = (
+        np.array([drawn_as[pk][0] for pk in keys], np.int32),
+        np.array([drawn_as[pk][1] for pk in keys], np.int64),
+    )
     shares = list(pool.parameters["stages"])
     before = np.array([one.drawn for one in strata], np.int64).T
     if share not in shares:  # an attempt before this one may have got as far as writing
         shares.append(share)
         sizes = np.array([one.size for one in strata], np.int64)
-        before = np.vstack([before, counts_of(sizes, _spreads(pool, strata, pairs, stratum), [share], least=before[-1])])
+        before = np.vstack(
+            [
+                before,
+                counts_of(sizes, _spreads(pool, strata, pairs, stratum), [share], least=before[-1]),
+            ]
+        )
     stage = stages_of(stratum, place, before)
     order = order_of(pairs, stage, seed=seed)
     arranged = in_stages(pairs, stage, order)
@@ -166,12 +256,17 @@ def draw_stage(work: Work) -> dict[str, Any]:
     new = [pk for pk, one in zip(keys, stage.tolist(), strict=True) if one == len(shares)]
     with work.writing():
         for start in range(0, len(new), jobs.SQLITE_ROWS):
-            PoolEntry.objects.filter(pk__in=new[start : start + jobs.SQLITE_ROWS]).update(stage=len(shares), entered=Entered.CHANCE.value)
+            PoolEntry.objects.filter(pk__in=new[start : start + jobs.SQLITE_ROWS]).update(
+                stage=len(shares), entered=Entered.CHANCE.value
+            )
         pools.write_changes(changed)
         for one, counts in zip(strata, before.T.tolist(), strict=True):
             one.drawn = counts
         Stratum.objects.bulk_update(strata, ["drawn"], batch_size=jobs.SQLITE_ROWS)
-        described = {"parameters": {**pool.parameters, "stages": shares}, "digest": pools.digest_of(arranged)}
+        described = {
+            "parameters": {**pool.parameters, "stages": shares},
+            "digest": pools.digest_of(arranged),
+        }
         Pool.objects.filter(pk=pool.pk).update(**described)
     work.past_cancelling = True
     pool.refresh_from_db()
@@ -179,16 +274,26 @@ def draw_stage(work: Work) -> dict[str, Any]:
         catch_up(pool, work)
     drawn = int((stage > 0).sum())
     with work.finishing() as report:
-        facts = {"pairs": len(pairs), "stage": len(shares), "new pairs": len(new), "pairs drawn": drawn}
+        facts = {
+            "pairs": len(pairs),
+            "stage": len(shares),
+            "new pairs": len(new),
+            "pairs drawn": drawn,
+        }
         report.update(facts=facts, warnings=[], pool=pool.pk)
     return report
 
 
-def _spreads(pool: Pool, strata: Sequence[Stratum], pairs: PooledPairs, stratum: NDArray[np.int32]) -> NDArray[np.float64]:
-    """float64 (n_strata), as they were at the first draw. stratum: of each pair, as an index into strata."""
+def _spreads(
+    pool: Pool, strata: Sequence[Stratum], pairs: PooledPairs, stratum: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """float64 (n_strata), as they were at the first draw. stratum: of each pair, as an index into
+    strata."""
     n_grades = pool.parameters.get("machine", {}).get("n_grades", 0)
     rates = np.array([rate_of(one.name, n_grades=n_grades) for one in strata])
-    return spreads_by_votes(stratum, rates, shares_of_votes(pairs)) if n_grades else spreads_of(rates)
+    return (
+        spreads_by_votes(stratum, rates, shares_of_votes(pairs)) if n_grades else spreads_of(rates)
+    )
 
 
 pools.fillers[PoolKind.SAMPLED] = fill

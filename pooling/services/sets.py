@@ -1,7 +1,8 @@
-"""Whole sets: a BEIR folder, FiRA's files, a Quepid book, an umbrela file or a list of pairs, with topics, documents, qrels and a pool of pairs at once.
+"""Whole sets: a BEIR folder, FiRA's files, a Quepid book, an umbrela file or a list of pairs, with
+topics, documents, qrels and a pool of pairs at once.
 
-All of a set comes in, in one transaction, or nothing of it. What the collection has already in the same form is passed over.
-"""
+All of a set comes in, in one transaction, or nothing of it. What the collection has already in the
+same form is passed over."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ FORMS = "a zip or tar archive of a BEIR folder or of FiRA's files, a Quepid book
 
 @dataclass
 class SetContent:
-    """What a set holds, read and checked by itself. parts: its files under names of ours, by role."""
+    """What a set holds, read and checked by itself. parts: its files under names of ours, by
+    role."""
 
     form: str
     topics: list[TopicRecord]
@@ -65,7 +67,8 @@ class SetContent:
 
 @dataclass
 class Coming:
-    """What of a set the collection has not yet, as rows that are not saved; columns and files are stored only once that is decided."""
+    """What of a set the collection has not yet, as rows that are not saved; columns and files are
+    stored only once that is decided."""
 
     content: SetContent
     topics: list[Topic]
@@ -79,7 +82,8 @@ class Coming:
 @jobs.kind("import set")
 @uploads.importing
 def import_set(work: Work) -> dict[str, Any]:
-    """Inspect or import an uploaded set. Options: name (of the pool that its pairs become). -> report: facts, warnings, notes, stored"""
+    """Inspect or import an uploaded set. Options: name (of the pool that its pairs become). ->
+    report: facts, warnings, notes, stored"""
     upload = uploads.upload_of(work)
     with _folder(upload) as folder:
         content = _read(upload, work, folder)
@@ -91,7 +95,8 @@ def import_set(work: Work) -> dict[str, Any]:
 
 @contextmanager
 def _folder(upload: Upload) -> Iterator[Path]:
-    """A folder beside the upload for its files; what an attempt that died left in it is cleared away."""
+    """A folder beside the upload for its files; what an attempt that died left in it is cleared
+    away."""
     folder = Path(f"{upload.file.path}.parts")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -104,13 +109,27 @@ def _folder(upload: Upload) -> Iterator[Path]:
 def _read(upload: Upload, work: Work, folder: Path) -> SetContent:
     with open(upload.file.path, "rb") as file:
         zipped = file.read(4) == b"PK\x03\x04"
-    head = b"" if zipped else Peeked(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES).head
+    head = (
+        b""
+        if zipped
+        else Peeked(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES).head
+    )
     if zipped or is_tar(head):
         return _read_files(upload, work, folder)
-    if not is_bundle(head) and detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES) is FileKind.POOL:
+    if (
+        not is_bundle(head)
+        and detect(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+        is FileKind.POOL
+    ):
         return _read_list(upload, work)
     if not is_bundle(head):
-        raise FormatError.single(upload.name, 1, "no set that is known", FORMS, head[:200].split(b"\n")[0].decode("utf-8", "replace"))
+        raise FormatError.single(
+            upload.name,
+            1,
+            "no set that is known",
+            FORMS,
+            head[:200].split(b"\n")[0].decode("utf-8", "replace"),
+        )
     return _read_bundle(upload, work, folder)
 
 
@@ -130,25 +149,45 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> SetContent:
         forms.setdefault(role.form, []).append(role.name)
         same = parts.setdefault(role.role, [])
         if len(forms) == 1 and same and (role.role != "qrels" or len(same) >= 1000):
-            raise FormatError.single(upload.name, None, f"a second {role.name}", "one set, with each of its files once")
+            raise FormatError.single(
+                upload.name, None, f"a second {role.name}", "one set, with each of its files once"
+            )
         same.append(UnpackedPart(str(folder / f"{role.role}-{len(same)}"), role.name))
         return Path(same[-1].path)
 
     def written(n_bytes: int) -> None:
         work.progress(n_bytes=n_bytes, message="unpacking")
         if shutil.disk_usage(folder).free < KEPT_FREE:
-            raise Refused(_("the server's disk is too full to unpack this set; tell its administrator"))
+            raise Refused(
+                _("the server's disk is too full to unpack this set; tell its administrator")
+            )
 
-    unpack(Path(upload.file.path), upload.name, place=place, max_bytes=settings.MAX_UNPACKED_BYTES, written=written)
+    unpack(
+        Path(upload.file.path),
+        upload.name,
+        place=place,
+        max_bytes=settings.MAX_UNPACKED_BYTES,
+        written=written,
+    )
     if len(forms) != 1:
-        names_said = ", ".join(name for names in forms.values() for name in names[:3]) or ", ".join(passed_over[:5]) or "no file at all"
-        raise FormatError.single(upload.name, None, f"not the files of one set: {names_said}", FORMS)
+        names_said = (
+            ", ".join(name for names in forms.values() for name in names[:3])
+            or ", ".join(passed_over[:5])
+            or "no file at all"
+        )
+        raise FormatError.single(
+            upload.name, None, f"not the files of one set: {names_said}", FORMS
+        )
     form = next(iter(forms))
     if absent := missing(form, parts):
-        raise FormatError.single(upload.name, None, f"a {form} without {' and '.join(absent)}", "all files that it needs")
+        raise FormatError.single(
+            upload.name, None, f"a {form} without {' and '.join(absent)}", "all files that it needs"
+        )
     bound = {"max_bytes": settings.MAX_UNPACKED_BYTES}
     with uploads.reading(parts["topics"][0], work, counted=False) as feed:
-        content = SetContent(form, read_topics(feed, name=parts["topics"][0].name, **bound), parts["topics"][0].name)
+        content = SetContent(
+            form, read_topics(feed, name=parts["topics"][0].name, **bound), parts["topics"][0].name
+        )
     content.passed_over = passed_over
     content.documents = next(iter(parts.get("documents", [])), None)
     for part in sorted(parts.get("qrels", []), key=lambda part: part.name):
@@ -156,21 +195,44 @@ def _read_files(upload: Upload, work: Work, folder: Path) -> SetContent:
             content.grades.append((part.name, read_qrels(feed, name=bare_name(part.name)[:200])))
     for part in parts.get("settings", []):
         content.suggested, unused = read_fira_config(part.path, name=part.name, **bound)
-        content.warnings += [f"what {part.name} says of {', '.join(unused)} has no counterpart and is left out"] if unused else []
+        content.warnings += (
+            [f"what {part.name} says of {', '.join(unused)} has no counterpart and is left out"]
+            if unused
+            else []
+        )
     for part in parts.get("pairs", []):
-        known = {topic.topic for topic in content.topics} | set(upload.collection.topics.values_list("topic_id", flat=True))
+        known = {topic.topic for topic in content.topics} | set(
+            upload.collection.topics.values_list("topic_id", flat=True)
+        )
         with uploads.reading(part, work, counted=False) as feed:
-            content.pairs = best_first(read_pool(feed, name=part.name, topics=known, whose=f"{content.topics_name} or the collection", **bound))
+            content.pairs = best_first(
+                read_pool(
+                    feed,
+                    name=part.name,
+                    topics=known,
+                    whose=f"{content.topics_name} or the collection",
+                    **bound,
+                )
+            )
         content.pairs_name = part.name
     return content
 
 
 def _read_list(upload: Upload, work: Work) -> SetContent:
-    """A list of pairs of the collection's own topics, such as the holes of a late run, in the order in which they are to be judged."""
+    """A list of pairs of the collection's own topics, such as the holes of a late run, in the order
+    in which they are to be judged."""
     known = set(upload.collection.topics.values_list("topic_id", flat=True))
     with uploads.reading(upload, work, counted=False) as feed:
-        pairs = read_pool(feed, name=upload.name, topics=known, whose="the collection", max_bytes=settings.MAX_UNPACKED_BYTES)
-    return SetContent("list of pairs", [], upload.name, pairs=best_first(pairs), pairs_name=upload.name)
+        pairs = read_pool(
+            feed,
+            name=upload.name,
+            topics=known,
+            whose="the collection",
+            max_bytes=settings.MAX_UNPACKED_BYTES,
+        )
+    return SetContent(
+        "list of pairs", [], upload.name, pairs=best_first(pairs), pairs_name=upload.name
+    )
 
 
 def _read_bundle(upload: Upload, work: Work, folder: Path) -> SetContent:
@@ -179,9 +241,18 @@ def _read_bundle(upload: Upload, work: Work, folder: Path) -> SetContent:
     names = TopicNames(dict(reversed(known)), {topic_id for _, topic_id in known})
     with uploads.reading(upload, work, counted=False) as feed:
         bundle = read_bundle(feed, names, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
-    content = SetContent(bundle.form, bundle.topics, upload.name, pairs=best_first(bundle.pairs), pairs_name=upload.name, warnings=bundle.warnings)
+    content = SetContent(
+        bundle.form,
+        bundle.topics,
+        upload.name,
+        pairs=best_first(bundle.pairs),
+        pairs_name=upload.name,
+        warnings=bundle.warnings,
+    )
     if bundle.documents:
-        content.documents = UnpackedPart(str(folder / "documents"), f"{_called(upload)}.documents.jsonl")
+        content.documents = UnpackedPart(
+            str(folder / "documents"), f"{_called(upload)}.documents.jsonl"
+        )
         with open(content.documents.path, "w", encoding="utf-8", newline="\n") as out:
             write_documents(bundle, out)
     if bundle.grades is not None:
@@ -201,27 +272,43 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
         digest = documents.file_digest(content.documents.path, work)
         same_file = collection.document_files.filter(digest=digest).first()
         if same_file is not None:
-            warnings.append(f"the documents of {content.documents.name} are there already, as {same_file.name}")
+            warnings.append(
+                f"the documents of {content.documents.name} are there already, as {same_file.name}"
+            )
         else:
             inspection = documents.inspect(content.documents, work)
             again = sum(int(np.isin(inspection.digests, other).sum()) for other in digests)
             digests = [*digests, inspection.digests]
             facts |= inspection.facts
-            warnings += [f"in {content.documents.name}: {warning}" for warning in inspection.warnings]
+            warnings += [
+                f"in {content.documents.name}: {warning}" for warning in inspection.warnings
+            ]
             if again:
-                hold.append(f"{counted(again, 'document', 'is', 'are')} in an earlier file already; the earlier text is used")
+                hold.append(
+                    f"{counted(again, 'document', 'is', 'are')} in an earlier file already; the earlier text is used"
+                )
     grades, notes = [], []
     for name, one in content.grades:
-        histogram, matched, more = qrels.described(one, collection, coming=[topic.topic for topic in content.topics], digests=digests)
+        histogram, matched, more = qrels.described(
+            one, collection, coming=[topic.topic for topic in content.topics], digests=digests
+        )
         held = [f"in {name}: {warning}" for warning in more]
         facts[f"qrels {one.name}"] = len(one)
-        facts |= {f"{one.name}: {what}": n for what, n in matched.items() if n and what != "kept topics it does not have"}
+        facts |= {
+            f"{one.name}: {what}": n
+            for what, n in matched.items()
+            if n and what != "kept topics it does not have"
+        }
         taken = collection.qrels.filter(name=one.name).first()
         if taken is not None and taken.n_rows == len(one) and taken.grades == histogram:
-            warnings.append(f"qrels {one.name} are there already, with as many pairs of each grade, and stay as they are")
+            warnings.append(
+                f"qrels {one.name} are there already, with as many pairs of each grade, and stay as they are"
+            )
             continue
         if taken is not None:
-            says = _("other qrels with the name %(name)s are there already, from %(source_name)s; delete those first")
+            says = _(
+                "other qrels with the name %(name)s are there already, from %(source_name)s; delete those first"
+            )
             raise Refused(says % {"name": one.name, "source_name": taken.source_name})
         grades.append((name, one, histogram, [*one.warnings, *more]))
         warnings += [f"in {name}: {warning}" for warning in one.warnings]
@@ -235,18 +322,37 @@ def _inspect(upload: Upload, work: Work, content: SetContent) -> Coming:
         facts["settings for a campaign"] = settings_words(content.suggested)
     if content.passed_over:
         n, shown = len(content.passed_over), examples(sorted(content.passed_over))
-        warnings.append(f"{n:,} file{'s' if n > 1 else ''} of the archive {'are' if n > 1 else 'is'} no part of the set and left out{shown}")
-    report = {"file": upload.name, "facts": facts, "warnings": [*content.warnings, *warnings, *hold], "notes": notes}
+        warnings.append(
+            f"{n:,} file{'s' if n > 1 else ''} of the archive {'are' if n > 1 else 'is'} no part "
+            f"of the set and left out{shown}"
+        )
+    report = {
+        "file": upload.name,
+        "facts": facts,
+        "warnings": [*content.warnings, *warnings, *hold],
+        "notes": notes,
+    }
     coming = Coming(content, rows, inspection, digest, grades, report, hold)
-    if not rows and inspection is None and not grades and (content.pairs is None or _same_pool(collection, content.pairs)):
+    if (
+        not rows
+        and inspection is None
+        and not grades
+        and (content.pairs is None or _same_pool(collection, content.pairs))
+    ):
         raise Refused(_("everything in %(upload)s is there already") % {"upload": upload.name})
     return coming
 
 
-def _new_topics(collection: Collection, content: SetContent) -> tuple[list[Topic], dict[str, Any], list[str], list[str]]:
+def _new_topics(
+    collection: Collection, content: SetContent
+) -> tuple[list[Topic], dict[str, Any], list[str], list[str]]:
     """-> (rows, facts, warnings, hold)"""
     text_of = dict(collection.topics.values_list("topic_id", "text"))
-    new = [topic for topic in content.topics if text_of.get(topic.topic) != topic.text.replace("\0", "")]
+    new = [
+        topic
+        for topic in content.topics
+        if text_of.get(topic.topic) != topic.text.replace("\0", "")
+    ]
     facts: dict[str, Any] = {"topics": len(content.topics)}
     if len(new) < len(content.topics):
         facts["topics that are there already"] = len(content.topics) - len(new)
@@ -254,26 +360,59 @@ def _new_topics(collection: Collection, content: SetContent) -> tuple[list[Topic
         return [], facts, [], []
     topics.refuse_known(collection, new, content.topics_name)
     rows, more = topics.rows_of(collection, new)
-    return rows, {**more, **facts}, [], [f"in {content.topics_name}: {warning}" for warning in topics.unknown_to_runs(collection, new)]
+    return (
+        rows,
+        {**more, **facts},
+        [],
+        [
+            f"in {content.topics_name}: {warning}"
+            for warning in topics.unknown_to_runs(collection, new)
+        ],
+    )
 
 
-def _pairs_facts(collection: Collection, content: SetContent, digests: list[Any]) -> tuple[dict[str, Any], list[str]]:
+def _pairs_facts(
+    collection: Collection, content: SetContent, digests: list[Any]
+) -> tuple[dict[str, Any], list[str]]:
     """-> (facts, hold)"""
     pairs = content.pairs
     assert pairs is not None
     if len(pairs) > BIGGEST:
         raise Refused(_("%(n)s pairs are more than anybody can judge") % {"n": f"{len(pairs):,}"})
-    long = next((one.decode("utf-8") for one in pairs.documents.tolist() if len(one.decode("utf-8")) > documents.LONGEST_ID), None)
+    long = next(
+        (
+            one.decode("utf-8")
+            for one in pairs.documents.tolist()
+            if len(one.decode("utf-8")) > documents.LONGEST_ID
+        ),
+        None,
+    )
     if long is not None:
         says = _("a document id of %(pairs_name)s has more than %(most)s characters: %(document)s…")
-        raise Refused(says % {"pairs_name": content.pairs_name, "most": documents.LONGEST_ID, "document": long[:60]})
-    facts: dict[str, Any] = {"pairs": len(pairs), "pairs for everyone": int(pairs.everyone.sum()), "topics of pairs": len(pairs.topics)}
+        raise Refused(
+            says
+            % {
+                "pairs_name": content.pairs_name,
+                "most": documents.LONGEST_ID,
+                "document": long[:60],
+            }
+        )
+    facts: dict[str, Any] = {
+        "pairs": len(pairs),
+        "pairs for everyone": int(pairs.everyone.sum()),
+        "topics of pairs": len(pairs.topics),
+    }
     without = unmatched_documents(np.unique(pairs.documents), digests)
     facts["documents of pairs without text"] = len(without)
     if not len(without):
         return facts, []
     names = [one.decode("utf-8", "replace") for one in islice(without.tolist(), 5)]
-    return facts, [f"in {content.pairs_name}: {counted(len(without), 'document', 'is', 'are')} in no document file; such pairs wait for it{examples(names)}"]
+    return facts, [
+        (
+            f"in {content.pairs_name}: {counted(len(without), 'document', 'is', 'are')} in no "
+            f"document file; such pairs wait for it{examples(names)}"
+        )
+    ]
 
 
 def _same_pool(collection: Collection, pairs: PooledPairs) -> bool:
@@ -281,24 +420,47 @@ def _same_pool(collection: Collection, pairs: PooledPairs) -> bool:
 
 
 def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
-    """Write the columns and files, then all rows in one transaction; nothing stays where that fails."""
+    """Write the columns and files, then all rows in one transaction; nothing stays where that
+    fails."""
     collection, content = upload.collection, coming.content
     work.progress(message="storing", now=True)
     written: list[str] = []
     file_row = None
     try:
         if coming.documents is not None and content.documents is not None:
-            name, ids = documents.fresh_name(_ending(content.documents.name)), documents.keep_ids(coming.documents.digests)
+            name, ids = (
+                documents.fresh_name(_ending(content.documents.name)),
+                documents.keep_ids(coming.documents.digests),
+            )
             written += [name, ids]
             Path(content.documents.path).replace(kept_files.place(name))
             kept_files.keep(name)
             warnings = coming.documents.warnings
-            file_row = coming.documents.row(collection, name=content.documents.name, file=name, ids=ids, digest=coming.digest, warnings=warnings)
+            file_row = coming.documents.row(
+                collection,
+                name=content.documents.name,
+                file=name,
+                ids=ids,
+                digest=coming.digest,
+                warnings=warnings,
+            )
         qrels_rows = []
         for source, grades, histogram, warnings in coming.grades:
-            stored, digest = store_columns("qrels", lambda path, grades=grades: save_qrels(grades, path))  # type: ignore[misc]
+            stored, digest = store_columns(
+                "qrels", lambda path, grades=grades: save_qrels(grades, path)
+            )  # type: ignore[misc]
             written.append(stored)
-            qrels_rows.append(qrels.row_of(collection, grades, file=source, columns=stored, digest=digest, grades=histogram, warnings=warnings))
+            qrels_rows.append(
+                qrels.row_of(
+                    collection,
+                    grades,
+                    file=source,
+                    columns=stored,
+                    digest=digest,
+                    grades=histogram,
+                    warnings=warnings,
+                )
+            )
         new_topics = prepared(coming.topics)
         with work.finishing() as final:
             insert(new_topics)
@@ -310,7 +472,10 @@ def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
             final.update(coming.report, pool=pool.pk if pool else None)
     except IntegrityError:
         _drop(written)
-        raise Refused(_("parts of %(upload)s have just been imported by somebody else") % {"upload": upload.name}) from None
+        raise Refused(
+            _("parts of %(upload)s have just been imported by somebody else")
+            % {"upload": upload.name}
+        ) from None
     except BaseException:
         _drop(written)
         raise
@@ -318,13 +483,23 @@ def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
 
 
 def _store_pool(upload: Upload, work: Work, content: SetContent) -> Pool | None:
-    """The set's pairs as a pool of their own, built as it stands; texts are fetched by a job of their own."""
+    """The set's pairs as a pool of their own, built as it stands; texts are fetched by a job of
+    their own."""
     collection, pairs = upload.collection, content.pairs
     if pairs is None or _same_pool(collection, pairs):
         return None
     called = str(work.parameters["options"].get("name") or f"Pairs of {_called(upload)}")
-    source = f"{upload.name}: {content.pairs_name}" if content.pairs_name != upload.name else upload.name
-    return store_listed(collection, pairs, name=called, source=source, suggested=content.suggested, user=work.job.created_by)
+    source = (
+        f"{upload.name}: {content.pairs_name}" if content.pairs_name != upload.name else upload.name
+    )
+    return store_listed(
+        collection,
+        pairs,
+        name=called,
+        source=source,
+        suggested=content.suggested,
+        user=work.job.created_by,
+    )
 
 
 def _called(upload: Upload) -> str:
@@ -336,7 +511,9 @@ def _called(upload: Upload) -> str:
 
 
 def _ending(name: str) -> str:
-    return "".join(suffix for suffix in Path(name.lower()).suffixes[-2:] if suffix in uploads.SUFFIXES)
+    return "".join(
+        suffix for suffix in Path(name.lower()).suffixes[-2:] if suffix in uploads.SUFFIXES
+    )
 
 
 def _drop(names: list[str]) -> None:

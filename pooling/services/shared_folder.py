@@ -1,4 +1,5 @@
-"""Whether this machine sees the files that the database speaks of: workers and web servers share one data folder."""
+"""Whether this machine sees the files that the database speaks of: workers and web servers share
+one data folder."""
 
 from __future__ import annotations
 
@@ -10,10 +11,16 @@ LOOKED_AT = 3
 
 
 def what_is_missing() -> str:
-    """A sentence where none of the newest files is here, else empty. Also empty while there are no files."""
+    """A sentence where none of the newest files is here, else empty. Also empty while there are no
+    files."""
     names = [
         name
-        for model, field in ((Run, "columns"), (Qrels, "columns"), (DocumentFile, "file"), (Upload, "file"))
+        for model, field in (
+            (Run, "columns"),
+            (Qrels, "columns"),
+            (DocumentFile, "file"),
+            (Upload, "file"),
+        )
         for name in model._default_manager.order_by("-pk").values_list(field, flat=True)[:LOOKED_AT]
         if name
     ]

@@ -1,4 +1,5 @@
-"""Runs and qrels as columnar files of the project's storage: written under fresh names, and gone again where their row is not made."""
+"""Runs and qrels as columnar files of the project's storage: written under fresh names, and gone
+again where their row is not made."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from pooling.kept_files import kept_files
 
 def store_columns(folder: str, write: Callable[[Path], str]) -> tuple[str, str]:
     """Write a columnar file under a fresh name. -> (name in the storage, digest)"""
-    name = kept_files.generate_filename(timezone.now().strftime(f"{folder}/%Y/%m/{uuid.uuid4().hex}.npz"))
+    name = kept_files.generate_filename(
+        timezone.now().strftime(f"{folder}/%Y/%m/{uuid.uuid4().hex}.npz")
+    )
     path = kept_files.place(name)
     try:
         digest = write(path)
@@ -28,7 +31,9 @@ def store_columns(folder: str, write: Callable[[Path], str]) -> tuple[str, str]:
 
 
 @contextmanager
-def columns_for_a_row(folder: str, write: Callable[[Path], str], *, taken: str) -> Iterator[tuple[str, str]]:
+def columns_for_a_row(
+    folder: str, write: Callable[[Path], str], *, taken: str
+) -> Iterator[tuple[str, str]]:
     """The same for a block that makes the file's row: the file is deleted where the block raises.
 
     taken: what is Refused where another row with the same name has come first.

@@ -31,20 +31,25 @@ LEVELS = ("exact", "punctuation", "suspect")
 BY_HAND = "by hand"
 LONGEST_REASON = 200
 on_decided: list[Callable[[Collection, Any], None]] = []
-"""What follows when topics are removed or restored, by (collection, who): run in the same transaction."""
+"""What follows when topics are removed or restored, by (collection, who): run in the same
+transaction."""
 
 
 @jobs.kind("import topics", unit="topics")
 @uploads.importing
 def import_topics(work: Work) -> dict[str, Any]:
-    """Inspect or import uploaded topics; imported ones are checked at the exact level. -> report: facts, warnings, stored"""
+    """Inspect or import uploaded topics; imported ones are checked at the exact level. -> report:
+    facts, warnings, stored"""
     upload = uploads.upload_of(work)
     collection = upload.collection
     with uploads.reading(upload, work, counted=False) as feed:
         topics_read = read_topics(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
         refuse_known(collection, topics_read, upload.name)
     rows, facts = rows_of(collection, topics_read)
-    for name, values in (("description", [t.description for t in topics_read]), ("narrative", [t.narrative for t in topics_read])):
+    for name, values in (
+        ("description", [t.description for t in topics_read]),
+        ("narrative", [t.narrative for t in topics_read]),
+    ):
         if n := sum(bool(value) for value in values):
             facts[f"with {name}"] = n
     further = sorted({key for topic in topics_read for key in topic.fields})
@@ -61,16 +66,28 @@ def import_topics(work: Work) -> dict[str, Any]:
             uploads.forget(upload, keep_file=False)
             final.update(report)
     except IntegrityError:
-        raise Refused(_("topics with ids of %(upload)s have just been imported by somebody else") % {"upload": upload.name}) from None
+        raise Refused(
+            _("topics with ids of %(upload)s have just been imported by somebody else")
+            % {"upload": upload.name}
+        ) from None
     return final
 
 
-def rows_of(collection: Collection, topics_read: Sequence[TopicRecord]) -> tuple[list[Topic], dict[str, Any]]:
-    """New topics as rows that are not saved yet, checked at the exact level against each other and those that are there. -> (rows, facts)"""
-    topics = list(collection.topics.values_list("topic_id", "text", "position", "description", "narrative"))
-    texts = [(topic_id, text) for topic_id, text, *_ in topics] + [(topic.topic, topic.text) for topic in topics_read]
+def rows_of(
+    collection: Collection, topics_read: Sequence[TopicRecord]
+) -> tuple[list[Topic], dict[str, Any]]:
+    """New topics as rows that are not saved yet, checked at the exact level against each other and
+    those that are there. -> (rows, facts)"""
+    topics = list(
+        collection.topics.values_list("topic_id", "text", "position", "description", "narrative")
+    )
+    texts = [(topic_id, text) for topic_id, text, *_ in topics] + [
+        (topic.topic, topic.text) for topic in topics_read
+    ]
     needs = {topic_id: hygiene.need_of(said, told) for topic_id, _, _, said, told in topics}
-    needs |= {topic.topic: hygiene.need_of(topic.description, topic.narrative) for topic in topics_read}
+    needs |= {
+        topic.topic: hygiene.need_of(topic.description, topic.narrative) for topic in topics_read
+    }
     proposals = propose(texts, "exact", needs)
     own = {topic.topic for topic in topics_read}
     reasons = Counter(reason for topic_id, (reason, _) in proposals.items() if topic_id in own)
@@ -89,11 +106,15 @@ def rows_of(collection: Collection, topics_read: Sequence[TopicRecord]) -> tuple
         )
         for i, topic in enumerate(topics_read)
     ]
-    return rows, {"topics": len(topics_read), **{f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())}}
+    return rows, {
+        "topics": len(topics_read),
+        **{f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())},
+    }
 
 
 def refuse_known(collection: Collection, topics_read: Sequence[TopicRecord], name: str) -> None:
-    """FormatError or Refused where topics cannot be added: ids that are taken or too long, too many of them."""
+    """FormatError or Refused where topics cannot be added: ids that are taken or too long, too many
+    of them."""
     known = dict(collection.topics.values_list("topic_id", "text"))
     if known and all(known.get(topic.topic) == topic.text for topic in topics_read):
         raise Refused(_("all topics of %(name)s are there already") % {"name": name})
@@ -101,17 +122,29 @@ def refuse_known(collection: Collection, topics_read: Sequence[TopicRecord], nam
         says = _("a collection has at most %(most)s topics; this would make it %(n)s")
         raise Refused(says % {"most": f"{MOST:,}", "n": f"{len(known) + len(topics_read):,}"})
     problems = [
-        Problem(topic.line, f"topic {topic.topic} is in the collection already", "ids that are new, or delete the topics first", topic.text)
+        Problem(
+            topic.line,
+            f"topic {topic.topic} is in the collection already",
+            "ids that are new, or delete the topics first",
+            topic.text,
+        )
         for topic in topics_read
         if topic.topic in known
     ]
     problems += [
-        Problem(topic.line, f"a topic id of {len(topic.topic):,} characters", f"at most {LONGEST_ID}", topic.text)
+        Problem(
+            topic.line,
+            f"a topic id of {len(topic.topic):,} characters",
+            f"at most {LONGEST_ID}",
+            topic.text,
+        )
         for topic in topics_read
         if len(topic.topic) > LONGEST_ID
     ]
     if problems:
-        raise FormatError(name, sorted(problems, key=lambda problem: problem.line or 0)[:SHOWN], len(problems))
+        raise FormatError(
+            name, sorted(problems, key=lambda problem: problem.line or 0)[:SHOWN], len(problems)
+        )
 
 
 def unknown_to_runs(collection: Collection, topics_read: Sequence[TopicRecord]) -> list[str]:
@@ -121,7 +154,12 @@ def unknown_to_runs(collection: Collection, topics_read: Sequence[TopicRecord]) 
         named.update(rankings_of(run).topics)
     absent = [topic.topic for topic in topics_read if topic.topic not in named]
     if named and absent:
-        return [f"{part_of(len(absent), len(topics_read), 'topic', 'is', 'are')} in none of the collection's runs{examples(absent)}"]
+        return [
+            (
+                f"{part_of(len(absent), len(topics_read), 'topic', 'is', 'are')} in none of the "
+                f"collection's runs{examples(absent)}"
+            )
+        ]
     return []
 
 
@@ -129,35 +167,62 @@ def _clean(text: str) -> str:
     return text.replace("\0", "")
 
 
-def propose(topics: Sequence[tuple[str, str]], level: str, needs: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Topics to remove by METHODS 1 up to a level. topics: (id, text) in order. needs: id -> description and narrative.
+def propose(
+    topics: Sequence[tuple[str, str]], level: str, needs: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
+    """Topics to remove by METHODS 1 up to a level. topics: (id, text) in order. needs: id ->
+    description and narrative.
 
     -> {id: (reason, id of the topic that it repeats)}
     """
-    return {removal.topic: (removal.reason, removal.same_as) for removal in hygiene.check_topics(topics, match=level, needs=needs)}
+    return {
+        removal.topic: (removal.reason, removal.same_as)
+        for removal in hygiene.check_topics(topics, match=level, needs=needs)
+    }
 
 
 def ask_for_check(collection: Collection, *, level: str, user: Any) -> Job:
     if level not in LEVELS:
-        raise Malformed(_("%(level)s is no level of the check; choose one of %(levels)s") % {"level": repr(level), "levels": ", ".join(LEVELS)})
+        raise Malformed(
+            _("%(level)s is no level of the check; choose one of %(levels)s")
+            % {"level": repr(level), "levels": ", ".join(LEVELS)}
+        )
     if not collection.topics.exists():
         raise Refused(_("there are no topics to check yet"))
-    return jobs.enqueue("check topics", {"level": level}, label=f"Check the topics, level {level}", user=user, collection=collection)
+    return jobs.enqueue(
+        "check topics",
+        {"level": level},
+        label=f"Check the topics, level {level}",
+        user=user,
+        collection=collection,
+    )
 
 
 @jobs.kind("check topics", unit="topics")
 def check_topics(work: Work) -> dict[str, Any]:
-    """Propose removals at a level. What the manager has decided stays; proposals that nobody has decided are made anew.
+    """Propose removals at a level. What the manager has decided stays; proposals that nobody has
+    decided are made anew.
 
     -> report: facts, warnings
     """
     collection = work.job.collection
     assert collection is not None  # ask_for_check sets it
-    kept = collection.topics.filter(removed_reason="")  # what is removed already is nothing to be a duplicate of
-    rows = list(kept.order_by("position").values_list("pk", "topic_id", "text", "proposal", "same_as", "decided_at"))
-    needs = {t: hygiene.need_of(said, told) for t, said, told in kept.values_list("topic_id", "description", "narrative")}
+    kept = collection.topics.filter(
+        removed_reason=""
+    )  # what is removed already is nothing to be a duplicate of
+    rows = list(
+        kept.order_by("position").values_list(
+            "pk", "topic_id", "text", "proposal", "same_as", "decided_at"
+        )
+    )
+    needs = {
+        t: hygiene.need_of(said, told)
+        for t, said, told in kept.values_list("topic_id", "description", "narrative")
+    }
     work.progress(0, total=len(rows), now=True)
-    proposals = propose([(topic_id, text) for _, topic_id, text, *_ in rows], work.parameters["level"], needs)
+    proposals = propose(
+        [(topic_id, text) for _, topic_id, text, *_ in rows], work.parameters["level"], needs
+    )
     changed = []
     for pk, topic_id, _text, proposal, same_as, decided_at in rows:
         new = proposals.get(topic_id, ("", ""))
@@ -166,16 +231,29 @@ def check_topics(work: Work) -> dict[str, Any]:
     work.progress(len(rows), now=True)
     reasons = Counter(reason for reason, _ in proposals.values())
     work.in_batches(changed, lambda some: Topic.objects.bulk_update(some, ["proposal", "same_as"]))
-    return {"facts": {"topics": len(rows), **{f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())}}, "warnings": []}
+    return {
+        "facts": {
+            "topics": len(rows),
+            **{f"proposed for removal: {reason}": n for reason, n in sorted(reasons.items())},
+        },
+        "warnings": [],
+    }
 
 
 @transaction.atomic
-def decide(collection: Collection, decisions: Mapping[int, str], *, user: Any, reasons: Mapping[int, str] | None = None) -> int:
-    """A manager's decisions: row of the topic -> `keep`, `remove` or `open` (undecided again). -> how many topics changed
+def decide(
+    collection: Collection,
+    decisions: Mapping[int, str],
+    *,
+    user: Any,
+    reasons: Mapping[int, str] | None = None,
+) -> int:
+    """A manager's decisions: row of the topic -> `keep`, `remove` or `open` (undecided again). ->
+    how many topics changed
 
-    A removed topic carries its reason of `reasons`, else the one it has, its proposal, or BY_HAND. Pools that are built keep its pairs; campaigns
-    leave them out, with what was judged of them, until it is kept again (`on_decided`). Refused for a reason that is too long.
-    """
+    A removed topic carries its reason of `reasons`, else the one it has, its proposal, or BY_HAND.
+    Pools that are built keep its pairs; campaigns leave them out, with what was judged of them,
+    until it is kept again (`on_decided`). Refused for a reason that is too long."""
     reasons = {pk: " ".join(reason.split()) for pk, reason in (reasons or {}).items()}
     if any(len(reason) > LONGEST_REASON for reason in reasons.values()):
         raise Malformed(_("a reason has at most %(most)s characters") % {"most": LONGEST_REASON})
@@ -183,7 +261,9 @@ def decide(collection: Collection, decisions: Mapping[int, str], *, user: Any, r
     now = timezone.now()
     removed = set(collection.topics.exclude(removed_reason="").values_list("pk", flat=True))
     for decision in ("keep", "remove", "open"):
-        rows = collection.topics.filter(pk__in=[pk for pk, given in decisions.items() if given == decision])
+        rows = collection.topics.filter(
+            pk__in=[pk for pk, given in decisions.items() if given == decision]
+        )
         if decision == "keep":
             changed += rows.update(removed_reason="", decided_by=user, decided_at=now)
         elif decision == "remove":
@@ -191,7 +271,9 @@ def decide(collection: Collection, decisions: Mapping[int, str], *, user: Any, r
             for pk, present, proposal in rows.values_list("pk", "removed_reason", "proposal"):
                 wanted.setdefault(reasons.get(pk) or present or proposal or BY_HAND, []).append(pk)
             for reason, some in wanted.items():
-                changed += rows.filter(pk__in=some).update(removed_reason=reason, decided_by=user, decided_at=now)
+                changed += rows.filter(pk__in=some).update(
+                    removed_reason=reason, decided_by=user, decided_at=now
+                )
         else:
             changed += rows.update(removed_reason="", decided_by=None, decided_at=None)
     if removed != set(collection.topics.exclude(removed_reason="").values_list("pk", flat=True)):
@@ -200,10 +282,17 @@ def decide(collection: Collection, decisions: Mapping[int, str], *, user: Any, r
     return changed
 
 
-def decisions_of(collection: Collection, chosen: Sequence[int]) -> tuple[dict[int, str], dict[int, str]]:
+def decisions_of(
+    collection: Collection, chosen: Sequence[int]
+) -> tuple[dict[int, str], dict[int, str]]:
     """What is decided of these rows now, and why they are removed: as `decide` takes both."""
-    rows = list(collection.topics.filter(pk__in=chosen).values_list("pk", "removed_reason", "decided_at"))
-    decisions = {pk: "remove" if removed else "keep" if decided_at else "open" for pk, removed, decided_at in rows}
+    rows = list(
+        collection.topics.filter(pk__in=chosen).values_list("pk", "removed_reason", "decided_at")
+    )
+    decisions = {
+        pk: "remove" if removed else "keep" if decided_at else "open"
+        for pk, removed, decided_at in rows
+    }
     return decisions, {pk: removed for pk, removed, _ in rows if removed}
 
 
@@ -219,7 +308,9 @@ def decisions_for_all(collection: Collection, *, decision: str, reason: str = ""
 
 def decide_all(collection: Collection, *, decision: str, reason: str = "", user: Any) -> int:
     """-> how many topics changed"""
-    return decide(collection, decisions_for_all(collection, decision=decision, reason=reason), user=user)
+    return decide(
+        collection, decisions_for_all(collection, decision=decision, reason=reason), user=user
+    )
 
 
 def delete_topics(collection: Collection) -> int:
@@ -235,14 +326,24 @@ def delete_topics(collection: Collection) -> int:
 
 def kept_table(collection: Collection) -> str:
     """`id<TAB>text` of the kept topics, in order."""
-    rows = collection.topics.filter(removed_reason="").order_by("position").values_list("topic_id", "text")
+    rows = (
+        collection.topics.filter(removed_reason="")
+        .order_by("position")
+        .values_list("topic_id", "text")
+    )
     return "".join(f"{topic_id}\t{_flat(text)}\n" for topic_id, text in rows)
 
 
 def removed_table(collection: Collection) -> str:
     """Removed topics with a header: topic, text, reason, same_as."""
-    rows = collection.topics.exclude(removed_reason="").order_by("position").values_list("topic_id", "text", "removed_reason", "same_as")
-    return "topic\ttext\treason\tsame_as\n" + "".join(f"{t}\t{_flat(text)}\t{_flat(reason)}\t{same}\n" for t, text, reason, same in rows)
+    rows = (
+        collection.topics.exclude(removed_reason="")
+        .order_by("position")
+        .values_list("topic_id", "text", "removed_reason", "same_as")
+    )
+    return "topic\ttext\treason\tsame_as\n" + "".join(
+        f"{t}\t{_flat(text)}\t{_flat(reason)}\t{same}\n" for t, text, reason, same in rows
+    )
 
 
 def _flat(text: str) -> str:

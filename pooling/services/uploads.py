@@ -1,4 +1,5 @@
-"""Files on their way into a collection: received in bounded memory, then inspected, imported or discarded by a job."""
+"""Files on their way into a collection: received in bounded memory, then inspected, imported or
+discarded by a job."""
 
 from __future__ import annotations
 
@@ -32,27 +33,48 @@ from pooling.models import Collection, DocumentFile, Job, Upload
 
 SUFFIXES = {
     *[".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"],
-    *[".tsv", ".txt", ".csv", ".json", ".jsonl", ".xml", ".trec", ".run", ".qrels", ".qrel", ".sgml"],
+    *[
+        ".tsv",
+        ".txt",
+        ".csv",
+        ".json",
+        ".jsonl",
+        ".xml",
+        ".trec",
+        ".run",
+        ".qrels",
+        ".qrel",
+        ".sgml",
+    ],
 }
 KEPT = timedelta(days=14)
 """How long a file waits for somebody to import it."""
 MODES = ("inspect", "careful", "import")
-"""inspect: a report and nothing else. careful: import unless a person should decide first. import: import."""
+"""inspect: a report and nothing else. careful: import unless a person should decide first. import:
+import."""
 
 
 def safe_name(name: str) -> str:
-    """The file's own name without folders, control or direction characters, at most 200 characters, never empty."""
+    """The file's own name without folders, control or direction characters, at most 200 characters,
+    never empty."""
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rsplit("/", 1)[-1]
-    clean = "".join(c for c in last if c.isprintable() and unicodedata.category(c) != "Cf").strip().strip(".")
+    clean = (
+        "".join(c for c in last if c.isprintable() and unicodedata.category(c) != "Cf")
+        .strip()
+        .strip(".")
+    )
     if len(clean) > 200:
         clean = clean[:180] + clean[-20:]
     return clean or "file"
 
 
 def check_room(n_bytes: int, user: Any) -> None:
-    """Refuse, before it is received, what is too large for this installation, its disk, or what one person may have waiting."""
+    """Refuse, before it is received, what is too large for this installation, its disk, or what one
+    person may have waiting."""
     if n_bytes > settings.MAX_UPLOAD_BYTES:
-        says = _("the file has %(n_bytes)s bytes; this installation accepts at most %(most)s (ASSAY_MAX_UPLOAD_MB)")
+        says = _(
+            "the file has %(n_bytes)s bytes; this installation accepts at most %(most)s (ASSAY_MAX_UPLOAD_MB)"
+        )
         raise Refused(says % {"n_bytes": f"{n_bytes:,}", "most": f"{settings.MAX_UPLOAD_BYTES:,}"})
     settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(settings.MEDIA_ROOT).free
@@ -62,17 +84,26 @@ def check_room(n_bytes: int, user: Any) -> None:
         waiting = Upload.objects.filter(created_by=user).aggregate(n=Sum("n_bytes"))["n"] or 0
         if waiting + n_bytes > settings.WAITING_BYTES_PER_PERSON:
             says = _(
-                "your uploads that wait have %(waiting)s bytes, with this file %(whole)s, and here one person may have %(most)s "
+                "your uploads that wait have %(waiting)s bytes, with this file %(whole)s, and "
+                "here one person may have %(most)s "
                 "(ASSAY_MAX_WAITING_MB); import or discard some of them first"
             )
-            figures = {"waiting": waiting, "whole": waiting + n_bytes, "most": settings.WAITING_BYTES_PER_PERSON}
+            figures = {
+                "waiting": waiting,
+                "whole": waiting + n_bytes,
+                "most": settings.WAITING_BYTES_PER_PERSON,
+            }
             raise Refused(says % {name: f"{n:,}" for name, n in figures.items()})
 
 
 def receive(collection: Collection, *, kind: str, file: File, name: str, user: Any) -> Upload:
-    """Keep an uploaded file until a job has read it. The stored file's name is ours, whatever the upload called itself."""
+    """Keep an uploaded file until a job has read it. The stored file's name is ours, whatever the
+    upload called itself."""
     if kind not in Upload.Kind.values:
-        raise Malformed(_("%(kind)s is no kind of file; choose one of %(values)s") % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)})
+        raise Malformed(
+            _("%(kind)s is no kind of file; choose one of %(values)s")
+            % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)}
+        )
     shown = safe_name(name)
     if not file.size:
         raise Malformed(_("%(file)s is empty") % {"file": shown})
@@ -92,13 +123,16 @@ def receive(collection: Collection, *, kind: str, file: File, name: str, user: A
 
 def discard(upload: Upload) -> None:
     """Forget a file that waits. Refused while a job reads it."""
-    if Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state=Job.State.RUNNING).exists():
+    if Job.objects.filter(
+        collection=upload.collection, parameters__upload=upload.pk, state=Job.State.RUNNING
+    ).exists():
         raise Refused(_("%(upload)s is being read; cancel that first") % {"upload": upload.name})
     forget(upload, keep_file=False)
 
 
 def dismiss(collection: Collection, pk: int | None = None) -> int:
-    """Put refused files of a collection, or one of them, out of sight; their jobs stay in the list of background work. -> how many"""
+    """Put refused files of a collection, or one of them, out of sight; their jobs stay in the list
+    of background work. -> how many"""
     rows = refused(collection)
     chosen = list(rows if pk is None else rows.filter(pk=pk))
     for job in chosen:
@@ -109,7 +143,9 @@ def dismiss(collection: Collection, pk: int | None = None) -> int:
 
 def refused(collection: Collection) -> QuerySet[Job]:
     """Imports of the last days that failed and that nobody has put out of sight, newest first."""
-    imports = collection.jobs.filter(kind__startswith="import ", state=Job.State.FAILED, created_at__gte=timezone.now() - KEPT)
+    imports = collection.jobs.filter(
+        kind__startswith="import ", state=Job.State.FAILED, created_at__gte=timezone.now() - KEPT
+    )
     return imports.exclude(report__has_key="dismissed").order_by("-created_at")
 
 
@@ -119,7 +155,8 @@ def discard_forgotten(collection: Collection) -> None:
 
 
 def forget(upload: Upload, *, keep_file: bool) -> None:
-    """Delete the row and, once that is certain, the file (unless the collection keeps it under another row)."""
+    """Delete the row and, once that is certain, the file (unless the collection keeps it under
+    another row)."""
     name = upload.file.name
     Upload.objects.filter(pk=upload.pk).delete()
     if not keep_file:
@@ -129,27 +166,49 @@ def forget(upload: Upload, *, keep_file: bool) -> None:
 def ask_for_import(upload: Upload, *, mode: str, options: dict[str, Any], user: Any) -> Job:
     """The queued job that inspects or imports the file. Refused while another one has it."""
     if mode not in MODES:
-        raise Malformed(_("%(mode)s is no way to import; choose one of %(modes)s") % {"mode": repr(mode), "modes": ", ".join(MODES)})
-    busy = Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE)
+        raise Malformed(
+            _("%(mode)s is no way to import; choose one of %(modes)s")
+            % {"mode": repr(mode), "modes": ", ".join(MODES)}
+        )
+    busy = Job.objects.filter(
+        collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE
+    )
     if busy.exists():
         raise Refused(_("%(upload)s is being read already") % {"upload": upload.name})
     words = "Inspect" if mode == "inspect" else "Import"
     return jobs.enqueue(
         f"import {upload.kind}",
-        {"upload": upload.pk, "mode": mode, "size": upload.n_bytes, "file": upload.name, "options": options},
+        {
+            "upload": upload.pk,
+            "mode": mode,
+            "size": upload.n_bytes,
+            "file": upload.name,
+            "options": options,
+        },
         label=f"{words} the {KIND_WORDS[upload.kind]} {upload.name}",
         user=user,
         collection=upload.collection,
     )
 
 
-KIND_WORDS = {"topics": "topics of", "documents": "documents of", "run": "run", "qrels": "qrels", "set": "set"}
-LOOKS = {FileKind.RUN: "a run", FileKind.SET: "a whole set", FileKind.POOL: "a pool of pairs", FileKind.CLICKS: "a click log"} | {
-    FileKind.MACHINE_LABELS: "labels of a machine"
+KIND_WORDS = {
+    "topics": "topics of",
+    "documents": "documents of",
+    "run": "run",
+    "qrels": "qrels",
+    "set": "set",
 }
+LOOKS = {
+    FileKind.RUN: "a run",
+    FileKind.SET: "a whole set",
+    FileKind.POOL: "a pool of pairs",
+    FileKind.CLICKS: "a click log",
+} | {FileKind.MACHINE_LABELS: "labels of a machine"}
 """What a kind of file is called in a sentence, where its name alone is not that."""
 ELSEWHERE = {
-    FileKind.JUDGEMENTS: gettext_lazy("judgements are read by reports and by the commands on files, not by a collection"),
+    FileKind.JUDGEMENTS: gettext_lazy(
+        "judgements are read by reports and by the commands on files, not by a collection"
+    ),
     FileKind.POOL: "pairs come into a collection as a whole set",
     FileKind.CLICKS: "as qrels it becomes labels from clicks; import it as qrels?",
     FileKind.MACHINE_LABELS: gettext_lazy("a campaign takes them on its page Machines"),
@@ -157,31 +216,51 @@ ELSEWHERE = {
     FileKind.ANSWERS: gettext_lazy("Assay does not read answers yet"),
 }
 """What becomes of files that a collection does not take."""
-COMMANDS = {"topics": "import_topics", "documents": "import_documents", "run": "import_run", "qrels": "import_qrels", "set": "import_set"}
+COMMANDS = {
+    "topics": "import_topics",
+    "documents": "import_documents",
+    "run": "import_run",
+    "qrels": "import_qrels",
+    "set": "import_set",
+}
 
 
 def import_as_decided(upload: Upload, *, user: Any, kind: str = "", tag: str = "") -> Job:
-    """Import a file that waits, as a person has decided: as it is, as another kind, or under another tag. -> the queued job"""
+    """Import a file that waits, as a person has decided: as it is, as another kind, or under
+    another tag. -> the queued job"""
     options = last_options(upload)
     if kind and kind != upload.kind:
         if kind not in Upload.Kind.values:
-            raise Malformed(_("%(kind)s is no kind of file; choose one of %(values)s") % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)})
-        if Job.objects.filter(collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE).exists():
+            raise Malformed(
+                _("%(kind)s is no kind of file; choose one of %(values)s")
+                % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)}
+            )
+        if Job.objects.filter(
+            collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE
+        ).exists():
             raise Refused(_("%(upload)s is being read already") % {"upload": upload.name})
         upload.kind = kind
         upload.save(update_fields=["kind"])
         return ask_for_import(upload, mode="careful", options={"kind_confirmed": True}, user=user)
     options |= {"kind_confirmed": True} | ({"tag": tag.strip()} if tag.strip() else {})
-    return ask_for_import(upload, mode="careful" if tag.strip() else "import", options=options, user=user)
+    return ask_for_import(
+        upload, mode="careful" if tag.strip() else "import", options=options, user=user
+    )
 
 
 def doubt(upload: Upload) -> dict[str, Any] | None:
-    """The report of a file that is surely of another kind than it was brought as: it waits for a person to decide. Else None."""
+    """The report of a file that is surely of another kind than it was brought as: it waits for a
+    person to decide. Else None."""
     try:
-        other = mistaken(upload.file.path, upload.kind, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
+        other = mistaken(
+            upload.file.path, upload.kind, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES
+        )
     except FormatError:
         return None  # the reader says what is wrong, and where
-    if other is None or (other, upload.kind) == (FileKind.POOL, FileKind.SET):  # a list of pairs alone is a set, too
+    if other is None or (other, upload.kind) == (
+        FileKind.POOL,
+        FileKind.SET,
+    ):  # a list of pairs alone is a set, too
         return None
     taken = FileKind.QRELS if other == FileKind.CLICKS else other
     looks = f"this looks like {LOOKS.get(other, other)}, not {LOOKS.get(FileKind(upload.kind), upload.kind)}"
@@ -201,19 +280,24 @@ def doubt(upload: Upload) -> dict[str, Any] | None:
 
 def upload_of(work: Work) -> Upload:
     """The upload that a job is about."""
-    upload = Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
+    upload = (
+        Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
+    )
     if upload is None:
         raise Refused(_("the file is not waiting any more: it was imported or discarded"))
     return upload
 
 
 def importing(function: Callable[[Work], dict[str, Any]]) -> Callable[[Work], dict[str, Any]]:
-    """A job's function that asks about a file of another kind, and forgets its upload where the file is refused: it would be again."""
+    """A job's function that asks about a file of another kind, and forgets its upload where the
+    file is refused: it would be again."""
 
     @wraps(function)
     def import_or_forget(work: Work) -> dict[str, Any]:
         try:
-            asked = None if work.parameters["options"].get("kind_confirmed") else doubt(upload_of(work))
+            asked = (
+                None if work.parameters["options"].get("kind_confirmed") else doubt(upload_of(work))
+            )
             return asked or function(work)
         except (FormatError, Refused):
             work.progress(now=True)  # not if another worker has the job
@@ -225,8 +309,9 @@ def importing(function: Callable[[Work], dict[str, Any]]) -> Callable[[Work], di
 
 
 def decide(work: Work, report: dict[str, Any], *, hold: list[str], settled: bool = True) -> bool:
-    """Whether the job goes on to store what it has read, noted in its report. hold: warnings that a person should decide about;
-    settled: False where it cannot be stored until a person has changed something, whatever the mode."""
+    """Whether the job goes on to store what it has read, noted in its report. hold: warnings that a
+    person should decide about; settled: False where it cannot be stored until a person has changed
+    something, whatever the mode."""
     mode = work.parameters["mode"]
     stored = settled and (mode == "import" or (mode == "careful" and not hold))
     report.update(stored=stored, hold=hold, upload=None if stored else work.parameters["upload"])
@@ -234,11 +319,14 @@ def decide(work: Work, report: dict[str, Any], *, hold: list[str], settled: bool
 
 
 class Feed(io.RawIOBase):
-    """The unpacked bytes of a file, counted into a job's progress: rows so far, and bytes of the file as it was uploaded."""
+    """The unpacked bytes of a file, counted into a job's progress: rows so far, and bytes of the
+    file as it was uploaded."""
 
     def __init__(self, path: str, *, name: str, work: Work, counted: bool) -> None:
         self.packed: BinaryIO = open(path, "rb", buffering=0)  # type: ignore[assignment]  # noqa: SIM115  closed by close()
-        self.unpacked: Iterator[bytes] = pieces(self.packed, name=name, max_bytes=settings.MAX_UNPACKED_BYTES)
+        self.unpacked: Iterator[bytes] = pieces(
+            self.packed, name=name, max_bytes=settings.MAX_UNPACKED_BYTES
+        )
         self.name, self.work, self.counted, self.rows, self.rest = name, work, counted, 0, b""
 
     def readable(self) -> bool:
@@ -268,11 +356,17 @@ class UnpackedPart(NamedTuple):
 
 
 @contextmanager
-def reading(source: Upload | DocumentFile | UnpackedPart, work: Work, *, archives: bool = False, counted: bool = True) -> Iterator[Any]:
+def reading(
+    source: Upload | DocumentFile | UnpackedPart,
+    work: Work,
+    *,
+    archives: bool = False,
+    counted: bool = True,
+) -> Iterator[Any]:
     """The file's bytes; a FormatError that leaves the block has the text of its lines.
 
-    archives: a zip archive, which cannot be read front to back, is given as its path. counted: its lines are the job's progress.
-    """
+    archives: a zip archive, which cannot be read front to back, is given as its path. counted: its
+    lines are the job's progress."""
     path = source.path if isinstance(source, UnpackedPart) else source.file.path
     with open(path, "rb") as begin:
         zipped = archives and begin.read(4) == b"PK\x03\x04"
@@ -292,12 +386,20 @@ def reading(source: Upload | DocumentFile | UnpackedPart, work: Work, *, archive
 
 def last_options(upload: Upload) -> dict[str, Any]:
     """The options with which the file was last inspected."""
-    last = Job.objects.filter(collection=upload.collection_id, parameters__upload=upload.pk).order_by("-created_at").first()
+    last = (
+        Job.objects.filter(collection=upload.collection_id, parameters__upload=upload.pk)
+        .order_by("-created_at")
+        .first()
+    )
     return dict(last.parameters.get("options", {})) if last else {}
 
 
 def waiting_uploads(collection: Collection) -> list[Upload]:
     """Uploads that no job has in hand."""
     states = Job.ACTIVE
-    busy = set(Job.objects.filter(collection=collection, state__in=states).values_list("parameters__upload", flat=True))
+    busy = set(
+        Job.objects.filter(collection=collection, state__in=states).values_list(
+            "parameters__upload", flat=True
+        )
+    )
     return [upload for upload in collection.uploads.all() if upload.pk not in busy]

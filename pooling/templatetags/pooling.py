@@ -62,12 +62,19 @@ def duration(seconds: float) -> str:
 
 @register.simple_tag
 def job_line(work: Shown) -> str:
-    """1,200 of 3,000 topics · 1.2 MB · 800 topics/s · 1.5 s: what there is of it, and while it is in hand what the job says."""
+    """1,200 of 3,000 topics · 1.2 MB · 800 topics/s · 1.5 s: what there is of it, and while it is
+    in hand what the job says."""
     job, parts = work.job, []
     if job.progress:
-        parts.append(f"{part_or_all(intcomma(job.progress), work.active and job.total and intcomma(job.total))} {job.unit}")
+        parts.append(
+            f"{part_or_all(intcomma(job.progress), work.active and job.total and intcomma(job.total))} {job.unit}"
+        )
     if job.n_bytes:
-        parts.append(part_or_all(filesizeformat(job.n_bytes), work.active and work.size and filesizeformat(work.size)))
+        parts.append(
+            part_or_all(
+                filesizeformat(job.n_bytes), work.active and work.size and filesizeformat(work.size)
+            )
+        )
     if work.rows_per_second and work.seconds and work.seconds > 0.5:
         parts.append(f"{rate(work.rows_per_second)} {job.unit}/s")
     if work.seconds:
@@ -84,13 +91,21 @@ def part_or_all(done: str, whole: str | int | None | bool) -> str:
 @register.filter
 def ago(moment: datetime) -> str:
     """A past moment: just now; 5 minutes ago. Never 0 minutes."""
-    return _("just now") if timezone.now() - moment < timedelta(minutes=1) else _("%(time)s ago") % {"time": timesince(moment)}
+    return (
+        _("just now")
+        if timezone.now() - moment < timedelta(minutes=1)
+        else _("%(time)s ago") % {"time": timesince(moment)}
+    )
 
 
 @register.filter
 def ahead(moment: datetime) -> str:
     """A moment to come: in less than a minute; in 5 minutes."""
-    return _("in less than a minute") if moment - timezone.now() < timedelta(minutes=1) else _("in %(time)s") % {"time": timeuntil(moment)}
+    return (
+        _("in less than a minute")
+        if moment - timezone.now() < timedelta(minutes=1)
+        else _("in %(time)s") % {"time": timeuntil(moment)}
+    )
 
 
 @register.filter
@@ -105,6 +120,14 @@ def column(shown: ListPage, key: str, heading: str, css: str = "") -> str:
     state = {key: "ascending", f"-{key}": "descending"}.get(shown.sorted_by, "")
     mark = format_html(' aria-sort="{}"', state) if state else ""
     css_class = format_html(' class="{}"', css) if css else ""
-    down = state == "ascending" or (not state and "number" in css)  # most one wants the largest first
+    down = state == "ascending" or (
+        not state and "number" in css
+    )  # most one wants the largest first
     address = shown.address(sort=f"-{key}" if down else key)
-    return format_html('<th scope="col"{}{}><a class="sort" href="{}">{}</a></th>', css_class, mark, address, heading)
+    return format_html(
+        '<th scope="col"{}{}><a class="sort" href="{}">{}</a></th>',
+        css_class,
+        mark,
+        address,
+        heading,
+    )

@@ -20,7 +20,12 @@ from pooling.services import collections as services
 from pooling.views.pools import pools_page
 
 KINDS = [
-    *[("recognise", gettext_lazy("Look into it")), ("topics", "Topics"), ("run", "Runs"), ("documents", "Documents")],
+    *[
+        ("recognise", gettext_lazy("Look into it")),
+        ("topics", "Topics"),
+        ("run", "Runs"),
+        ("documents", "Documents"),
+    ],
     *[("qrels", gettext_lazy("Qrels or clicks")), ("set", "Set")],
 ]
 """What a person may say that a file is; first what nobody needs to say."""
@@ -33,7 +38,15 @@ def index(request: HttpRequest) -> HttpResponse:
         request,
         selectors.listed(request.user),
         search=("name", "description"),
-        sort={"name": "name", "kept": "n_kept", "documents": "n_in_files", "runs": "n_runs", "qrels": "n_qrels", "pools": "n_pools", "made": "created_at"},
+        sort={
+            "name": "name",
+            "kept": "n_kept",
+            "documents": "n_in_files",
+            "runs": "n_runs",
+            "qrels": "n_qrels",
+            "pools": "n_pools",
+            "made": "created_at",
+        },
     )
     context = {"collections": shown, "may_create": permissions.may_create(request)}
     return render(request, "pooling/collections.html", context)
@@ -47,7 +60,9 @@ def new(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         made = services.create_collection(user=user, **form.cleaned_data)
         return redirect("collection", made.slug)
-    return render(request, "pooling/collection_new.html", {"form": form}, status=400 if form.errors else 200)
+    return render(
+        request, "pooling/collection_new.html", {"form": form}, status=400 if form.errors else 200
+    )
 
 
 @login_required
@@ -72,7 +87,10 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
     """Name, description and managers."""
     collection = permissions.managed_collection(request, slug)
-    initial = {name: getattr(collection, name) for name in ("name", "description", "n_documents", "text_format")}
+    initial = {
+        name: getattr(collection, name)
+        for name in ("name", "description", "n_documents", "text_format")
+    }
     action = request.POST.get("action", "")
     form = CollectionForm(request.POST if action == "describe" else None, initial=initial)
     manager_form = ManagerForm(request.POST if action == "add-manager" else None)
@@ -83,7 +101,10 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("collection-edit", slug)
         if action == "add-manager" and manager_form.is_valid():
             added = services.add_manager(collection, manager_form.cleaned_data["username"])
-            messages.success(request, _("%(name)s may manage this collection now.") % {"name": added.get_username()})
+            messages.success(
+                request,
+                _("%(name)s may manage this collection now.") % {"name": added.get_username()},
+            )
             return redirect("collection-edit", slug)
         if action == "remove-manager" and row_number(request.POST.get("user")):
             services.remove_manager(collection, row_number(request.POST["user"]))
@@ -92,8 +113,19 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("collection-edit", slug) if still else redirect("collections")
     except Refused as error:
         messages.error(request, _("Not done: %(error)s.") % {"error": error})
-    context = {"collection": collection, "tab": "edit", "form": form, "manager_form": manager_form, "managers": collection.managers.order_by("username")}
-    return render(request, "pooling/collection_edit.html", context, status=400 if request.method == "POST" else 200)
+    context = {
+        "collection": collection,
+        "tab": "edit",
+        "form": form,
+        "manager_form": manager_form,
+        "managers": collection.managers.order_by("username"),
+    }
+    return render(
+        request,
+        "pooling/collection_edit.html",
+        context,
+        status=400 if request.method == "POST" else 200,
+    )
 
 
 @login_required
@@ -101,7 +133,9 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
 def delete(request: HttpRequest, slug: str) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
     if request.POST.get("confirm") != collection.slug:
-        messages.error(request, _("Type %(slug)s to delete the collection.") % {"slug": collection.slug})
+        messages.error(
+            request, _("Type %(slug)s to delete the collection.") % {"slug": collection.slug}
+        )
         return redirect("collection-edit", slug)
     try:
         services.delete_collection(collection)

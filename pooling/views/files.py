@@ -24,7 +24,12 @@ from pooling.services.runs import delete_run, describe_run
 
 
 def _context(collection: Collection, tab: str, **more: Any) -> dict[str, Any]:
-    return {"collection": collection, "tab": tab, "activity": selectors.activity(collection, n_recent=0), **more}
+    return {
+        "collection": collection,
+        "tab": tab,
+        "activity": selectors.activity(collection, n_recent=0),
+        **more,
+    }
 
 
 @login_required
@@ -35,16 +40,27 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         request,
         selectors.runs_of(collection),
         search=("tag", "group", "description"),
-        sort={"tag": "tag", "group": "group", "rows": "n_rows", "topics": "n_topics", "deepest": "max_depth", "pools": "n_pools", "made": "created_at"},
+        sort={
+            "tag": "tag",
+            "group": "group",
+            "rows": "n_rows",
+            "topics": "n_topics",
+            "deepest": "max_depth",
+            "pools": "n_pools",
+            "made": "created_at",
+        },
         default="tag",
     )
-    return render(request, "pooling/runs.html", _context(collection, "runs", runs=shown, kind="run"))
+    return render(
+        request, "pooling/runs.html", _context(collection, "runs", runs=shown, kind="run")
+    )
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """One run: figures, warnings, what is known about it; a POST describes, renames or deletes it."""
+    """One run: figures, warnings, what is known about it; a POST describes, renames or deletes
+    it."""
     collection = permissions.managed_collection(request, slug)
     run = get_object_or_404(collection.runs, pk=pk)
     form = RunForm(request.POST if request.POST.get("action") == "describe" else None, instance=run)
@@ -60,7 +76,9 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         if request.POST.get("action") == "rename":
             try:
                 renamed = rename_run(run, request.POST.get("tag", ""), user=request.user)
-                messages.success(request, _("The run is called %(tag)s now.") % {"tag": renamed.tag})
+                messages.success(
+                    request, _("The run is called %(tag)s now.") % {"tag": renamed.tag}
+                )
             except Refused as error:
                 messages.error(request, _("Not renamed: %(error)s.") % {"error": error})
             return redirect("run", slug, pk)
@@ -81,11 +99,19 @@ def qrels(request: HttpRequest, slug: str) -> HttpResponse:
         request,
         collection.qrels.all(),
         search=("name", "source_name"),
-        sort={"name": "name", "kind": "kind", "pairs": "n_rows", "topics": "n_topics", "made": "created_at"},
+        sort={
+            "name": "name",
+            "kind": "kind",
+            "pairs": "n_rows",
+            "topics": "n_topics",
+            "made": "created_at",
+        },
         choices=[ListChoice("from", _("From"), kinds, lambda rows, value: rows.filter(kind=value))],
         default="name",
     )
-    return render(request, "pooling/qrels.html", _context(collection, "qrels", qrels=shown, kind="qrels"))
+    return render(
+        request, "pooling/qrels.html", _context(collection, "qrels", qrels=shown, kind="qrels")
+    )
 
 
 @login_required
@@ -107,7 +133,14 @@ def documents(request: HttpRequest, slug: str) -> HttpResponse:
         request,
         collection.document_files.all(),
         search=("name",),
-        sort={"name": "name", "documents": "n_documents", "long": "n_long", "empty": "n_empty", "size": "n_bytes", "made": "created_at"},
+        sort={
+            "name": "name",
+            "documents": "n_documents",
+            "long": "n_long",
+            "empty": "n_empty",
+            "size": "n_bytes",
+            "made": "created_at",
+        },
         prefix="file-",
     )
     texts = ListPage(
@@ -119,7 +152,11 @@ def documents(request: HttpRequest, slug: str) -> HttpResponse:
         part="texts",
         wide=True,
     )
-    return render(request, "pooling/documents.html", _context(collection, "documents", files=files, texts=texts, kind="documents"))
+    return render(
+        request,
+        "pooling/documents.html",
+        _context(collection, "documents", files=files, texts=texts, kind="documents"),
+    )
 
 
 @login_required
@@ -127,7 +164,9 @@ def documents(request: HttpRequest, slug: str) -> HttpResponse:
 def document(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
     document = get_object_or_404(collection.documents, pk=pk)
-    return render(request, "pooling/document.html", _context(collection, "documents", document=document))
+    return render(
+        request, "pooling/document.html", _context(collection, "documents", document=document)
+    )
 
 
 @login_required

@@ -1,4 +1,5 @@
-"""Pages of background work: all of mine, one, and the part of it that is asked for again every second."""
+"""Pages of background work: all of mine, one, and the part of it that is asked for again every
+second."""
 
 from __future__ import annotations
 
@@ -19,12 +20,19 @@ from pooling.selectors import jobs as selectors
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     my_jobs = permissions.my_jobs(request).select_related("collection", "created_by").distinct()
-    state = ListChoice("state", _("State"), Job.State.choices, lambda rows, value: rows.filter(state=value))
+    state = ListChoice(
+        "state", _("State"), Job.State.choices, lambda rows, value: rows.filter(state=value)
+    )
     page = ListPage(
         request,
         my_jobs,
         search=("label", "collection__name", "created_by__username"),
-        sort={"what": "label", "state": "state", "collection": "collection__name", "asked": "created_at"},
+        sort={
+            "what": "label",
+            "state": "state",
+            "collection": "collection__name",
+            "asked": "created_at",
+        },
         choices=[state],
         per_page=30,
     )
@@ -35,16 +43,21 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     job = permissions.visible_job(request, pk)
-    return render(request, "pooling/job.html", {"work": selectors.shown(job), "job": job, "full": True})
+    return render(
+        request, "pooling/job.html", {"work": selectors.shown(job), "job": job, "full": True}
+    )
 
 
 @login_required
 @require_safe
 def fragment(request: HttpRequest, pk: int) -> HttpResponse:
-    """The job's card alone. With `was=active` and the job at its end the page is told so (event jobFinished)."""
+    """The job's card alone. With `was=active` and the job at its end the page is told so (event
+    jobFinished)."""
     job = permissions.visible_job(request, pk)
     full = request.GET.get("full") == "1"
-    response = render(request, "pooling/_job.html", {"work": selectors.shown(job), "job": job, "full": full})
+    response = render(
+        request, "pooling/_job.html", {"work": selectors.shown(job), "job": job, "full": full}
+    )
     if job.finished_at and request.GET.get("was") == "active":
         response.headers["HX-Trigger"] = "jobFinished"
     response.headers["Cache-Control"] = "no-store"
@@ -58,7 +71,11 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     machinery.request_cancel(job)
     if request.headers.get("HX-Request"):
         job.refresh_from_db()
-        return render(request, "pooling/_job.html", {"work": selectors.shown(job), "job": job, "full": request.GET.get("full") == "1"})
+        return render(
+            request,
+            "pooling/_job.html",
+            {"work": selectors.shown(job), "job": job, "full": request.GET.get("full") == "1"},
+        )
     return redirect("job", pk)
 
 
@@ -67,6 +84,8 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 def problems(request: HttpRequest, pk: int) -> HttpResponse:
     """The refused lines as a table: line, problem, expected, text."""
     job = permissions.visible_job(request, pk)
-    response = HttpResponse(selectors.problems_table(job), content_type="text/tab-separated-values; charset=utf-8")
+    response = HttpResponse(
+        selectors.problems_table(job), content_type="text/tab-separated-values; charset=utf-8"
+    )
     response.headers["Content-Disposition"] = f'attachment; filename="job-{job.pk}-problems.tsv"'
     return response

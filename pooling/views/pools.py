@@ -1,4 +1,5 @@
-"""Pages of pools: preview with its cost, building, one pool with its provenance, extending, the file."""
+"""Pages of pools: preview with its cost, building, one pool with its provenance, extending, the
+file."""
 
 from __future__ import annotations
 
@@ -35,11 +36,16 @@ def pools_page(request: HttpRequest, collection: Collection) -> ListPage:
         selectors.pools_of(collection),
         search=("name", "source"),
         sort={
-            "name": "name", "how": ("kind", "depth"), "runs": "n_runs", "pairs": "n_pairs", "missing": "missing_documents", "made": "created_at",
+            "name": "name",
+            "how": ("kind", "depth"),
+            "runs": "n_runs",
+            "pairs": "n_pairs",
+            "missing": "missing_documents",
+            "made": "created_at",
         },
         default="-made",
         part="pools",
-    )  # fmt: skip
+    )
 
 
 def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
@@ -60,7 +66,9 @@ def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
             "rank": ("best_rank", "position"),
             "priority": ("stage" if pool.is_staged else "priority", "position"),
         },
-        choices=[ListChoice("show", _("Which"), words, lambda rows, value: rows.filter(which[value]))],
+        choices=[
+            ListChoice("show", _("Which"), words, lambda rows, value: rows.filter(which[value]))
+        ],
         per_page=25,
         part="pairs",
         wide=True,
@@ -72,22 +80,41 @@ def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
     activity = selectors.activity(collection, n_recent=0)
-    context = {"collection": collection, "tab": "pools", "pools": pools_page(request, collection), "activity": activity}
+    context = {
+        "collection": collection,
+        "tab": "pools",
+        "pools": pools_page(request, collection),
+        "activity": activity,
+    }
     return render(request, "pooling/pools.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Choose runs and depth; a POST asks for a preview, with action=build for the pool, with action=campaign also for its campaign's form."""
+    """Choose runs and depth; a POST asks for a preview, with action=build for the pool, with
+    action=campaign also for its campaign's form."""
     collection = permissions.managed_collection(request, slug)
-    form = PoolForm(request.POST or None, collection=collection, judges=sampling.frozen_judges(collection, request.user))
+    form = PoolForm(
+        request.POST or None,
+        collection=collection,
+        judges=sampling.frozen_judges(collection, request.user),
+    )
     if form.is_valid():
         given = form.cleaned_data
         action = request.POST.get("action")
-        ask = services.ask_for_pool if action in ("build", "campaign") else pool_preview.ask_for_preview
+        ask = (
+            services.ask_for_pool
+            if action in ("build", "campaign")
+            else pool_preview.ask_for_preview
+        )
         try:
-            making = parameters_of(given["kind"], **{name: given[name] for name in MAKING}, of=collection, user=request.user)
+            making = parameters_of(
+                given["kind"],
+                **{name: given[name] for name in MAKING},
+                of=collection,
+                user=request.user,
+            )
             job = ask(
                 collection,
                 runs=list(given["runs"]),
@@ -126,7 +153,9 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     job = get_object_or_404(collection.jobs, pk=pk, kind="preview pool")
     cost = CostForm(request.GET if "judgements" in request.GET else None)
     valid = cost.is_valid()
-    judgements, seconds = (cost.cleaned_data["judgements"], cost.cleaned_data["seconds"]) if valid else (3, 48.0)
+    judgements, seconds = (
+        (cost.cleaned_data["judgements"], cost.cleaned_data["seconds"]) if valid else (3, 48.0)
+    )
     context = {
         "collection": collection,
         "tab": "pools",
@@ -135,7 +164,9 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "cost_form": cost,
         "judgements": judgements,
         "seconds": seconds,
-        "found": pool_selectors.figures(job.report, judgements=judgements, seconds=seconds) if job.state == job.State.DONE else None,
+        "found": pool_selectors.figures(job.report, judgements=judgements, seconds=seconds)
+        if job.state == job.State.DONE
+        else None,
         "stages": pool_selectors.stages(job.report, judgements=judgements, seconds=seconds),
         "audit_percent": round(100 * job.report.get("making", {}).get("audit", 0), 6),
         "every_depth": pool_selectors.every_depth(job.report),
@@ -158,7 +189,11 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "runs": pool.runs.all(),
         "job": work.job if work else None,
         "work": work,
-        "found": pool_selectors.figures({"by_depth": pool.by_depth, "facts": {"pairs": pool.n_pairs}, **pool.coverage}) if pool.built_at else None,
+        "found": pool_selectors.figures(
+            {"by_depth": pool.by_depth, "facts": {"pairs": pool.n_pairs}, **pool.coverage}
+        )
+        if pool.built_at
+        else None,
         "pairs": pairs_page(request, pool),
         "n_everyone": pool.entries.filter(everyone=True).count() if pool.source else 0,
         "suggestion": settings_words(pool.suggested),
@@ -167,7 +202,9 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "batches": pool_selectors.planned_batches(pool),
         "stages": pool_selectors.drawn_stages(pool),
         "extension": extension,
-        "n_extension": extension.report.get("facts", {}).get("new pairs", 0) if extension is not None else 0,
+        "n_extension": extension.report.get("facts", {}).get("new pairs", 0)
+        if extension is not None
+        else 0,
     }
     return render(request, "pooling/pool.html", context)
 
@@ -186,19 +223,35 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             return redirect("collection-pools", slug)
         if action == "rename":
             renamed = renaming.rename_pool(pool, request.POST.get("name", ""), user=request.user)
-            messages.success(request, _("The pool is called %(name)s now.") % {"name": renamed.name})
+            messages.success(
+                request, _("The pool is called %(name)s now.") % {"name": renamed.name}
+            )
             return redirect("pool", slug, pk)
         if action in ("extend", "preview"):
             form = ExtendForm(request.POST, pool=pool)
             if not form.is_valid():
-                raise Refused("; ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()))
+                raise Refused(
+                    "; ".join(
+                        f"{name}: {' '.join(map(str, errors))}"
+                        for name, errors in form.errors.items()
+                    )
+                )
             ask = services.ask_to_extend if action == "extend" else extending.ask_to_preview
-            job = ask(pool, runs=list(form.cleaned_data["runs"]), depth=form.cleaned_data["depth"], user=request.user)
+            job = ask(
+                pool,
+                runs=list(form.cleaned_data["runs"]),
+                depth=form.cleaned_data["depth"],
+                user=request.user,
+            )
         elif action == "stage":
             share = StageForm(request.POST)
             if not share.is_valid():
-                raise Refused(_("say up to which share of the pool in percent, above 0 and up to 100"))
-            job = sampling.ask_for_stage(pool, share.cleaned_data["percent"] / 100, user=request.user)
+                raise Refused(
+                    _("say up to which share of the pool in percent, above 0 and up to 100")
+                )
+            job = sampling.ask_for_stage(
+                pool, share.cleaned_data["percent"] / 100, user=request.user
+            )
         elif action == "batch":
             job = ordering.ask_for_batch(pool, user=request.user)
         elif action == "take-back":
@@ -220,15 +273,29 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def extension(request: HttpRequest, slug: str, pk: int, job_pk: int) -> HttpResponse:
-    """What an extension would bring and cost, from the finished preview job, with the button that asks for it."""
+    """What an extension would bring and cost, from the finished preview job, with the button that
+    asks for it."""
     collection = permissions.managed_collection(request, slug)
     pool = get_object_or_404(collection.pools, pk=pk)
-    job = get_object_or_404(collection.jobs, pk=job_pk, kind="preview extension", parameters__pool=pk)
+    job = get_object_or_404(
+        collection.jobs, pk=job_pk, kind="preview extension", parameters__pool=pk
+    )
     costs = [
-        {**row, "end": [at and parse_datetime(at) for at in row["end"]], "deadline": row["deadline"] and parse_datetime(row["deadline"])}
+        {
+            **row,
+            "end": [at and parse_datetime(at) for at in row["end"]],
+            "deadline": row["deadline"] and parse_datetime(row["deadline"]),
+        }
         for row in job.report.get("campaigns", [])
     ]
-    context = {"collection": collection, "tab": "pools", "pool": pool, "job": job, "work": job_selectors.shown(job), "costs": costs}
+    context = {
+        "collection": collection,
+        "tab": "pools",
+        "pool": pool,
+        "job": job,
+        "work": job_selectors.shown(job),
+        "costs": costs,
+    }
     return render(request, "pooling/pool_extension.html", context)
 
 
@@ -238,7 +305,10 @@ def table(request: HttpRequest, slug: str, pk: int) -> StreamingHttpResponse:
     """The pool's file: topic, document, best_rank, priority, runs; best first."""
     collection = permissions.managed_collection(request, slug)
     pool = get_object_or_404(collection.pools, pk=pk)
-    response = StreamingHttpResponse(pool_selectors.table(pool), content_type="text/tab-separated-values; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{collection.slug}-pool-{pool.pk}.tsv"'
+    response = StreamingHttpResponse(
+        pool_selectors.table(pool), content_type="text/tab-separated-values; charset=utf-8"
+    )
+    response.headers["Content-Disposition"] = (
+        f'attachment; filename="{collection.slug}-pool-{pool.pk}.tsv"'
+    )
     return response
-

@@ -11,7 +11,13 @@ from django.views.decorators.http import require_safe
 from pooling import permissions
 from pooling.removal import removal_preview
 
-ADDRESSES = {"topics": "collection-topics-change", "run": "run", "qrels": "qrels-delete", "documents": "document-file-delete", "pool": "pool-change"}
+ADDRESSES = {
+    "topics": "collection-topics-change",
+    "run": "run",
+    "qrels": "qrels-delete",
+    "documents": "document-file-delete",
+    "pool": "pool-change",
+}
 """Kind -> the address that deletes it."""
 
 
@@ -27,4 +33,8 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404("No such thing in this collection.")
     name = ADDRESSES.get(removal.kind)
     address = reverse(name, args=[slug] if removal.kind == "topics" else [slug, pk]) if name else ""
-    return render(request, "pooling/removal.html", {"collection": collection, "tab": "", "removal": removal, "address": address})
+    return render(
+        request,
+        "pooling/removal.html",
+        {"collection": collection, "tab": "", "removal": removal, "address": address},
+    )

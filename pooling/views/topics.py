@@ -1,4 +1,5 @@
-"""Pages of a collection's topics: the list, the check with a manager's decisions, the kept and removed lists as files."""
+"""Pages of a collection's topics: the list, the check with a manager's decisions, the kept and
+removed lists as files."""
 
 from __future__ import annotations
 
@@ -30,7 +31,14 @@ IN_ORDER = (Length("topic_id"), "topic_id")
 
 def topics_page(request: HttpRequest, collection: Collection, counts: dict[str, int]) -> ListPage:
     """The collection's topics as a list, in the file's order. counts: topics by state."""
-    states = [(state, f"{words} ({counts[state]:,})") for state, words in (("kept", _("kept")), ("removed", _("removed")), ("open", _("to decide")))]
+    states = [
+        (state, f"{words} ({counts[state]:,})")
+        for state, words in (
+            ("kept", _("kept")),
+            ("removed", _("removed")),
+            ("open", _("to decide")),
+        )
+    ]
     return ListPage(
         request,
         topic_selectors.topics(collection),
@@ -59,12 +67,15 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def check(request: HttpRequest, slug: str) -> HttpResponse:
-    """Proposals with their reasons; a POST with `level` checks anew, with `all` decides for many, else for those marked."""
+    """Proposals with their reasons; a POST with `level` checks anew, with `all` decides for many,
+    else for those marked."""
     collection = permissions.managed_collection(request, slug)
     if request.method == "POST":
         try:
             if request.POST.get("level"):
-                job = services.ask_for_check(collection, level=request.POST["level"], user=request.user)
+                job = services.ask_for_check(
+                    collection, level=request.POST["level"], user=request.user
+                )
                 tasks.send(job)
                 return redirect("collection-check", slug)
             _decide_proposals(request, collection)
@@ -92,22 +103,42 @@ def check(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def export(request: HttpRequest, slug: str, which: str) -> HttpResponse:
     collection = permissions.managed_collection(request, slug)
-    text = services.kept_table(collection) if which == "kept" else services.removed_table(collection)
+    text = (
+        services.kept_table(collection) if which == "kept" else services.removed_table(collection)
+    )
     response = HttpResponse(text, content_type="text/tab-separated-values; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{collection.slug}-{which}-topics.tsv"'
+    response.headers["Content-Disposition"] = (
+        f'attachment; filename="{collection.slug}-{which}-topics.tsv"'
+    )
     return response
 
 
 def proposals_page(request: HttpRequest, collection: Collection, reasons: list[str]) -> ListPage:
-    """What the check proposes to remove or is removed, as a list, undecided ones first. reasons: of open proposals."""
+    """What the check proposes to remove or is removed, as a list, undecided ones first. reasons: of
+    open proposals."""
     return ListPage(
         request,
         topic_selectors.proposals(collection),
         search=("topic_id", "text", "removed_reason", "same_as"),
-        sort={"id": IN_ORDER, "query": "text", "reason": ("proposal", "removed_reason"), "original": "same_as"},
+        sort={
+            "id": IN_ORDER,
+            "query": "text",
+            "reason": ("proposal", "removed_reason"),
+            "original": "same_as",
+        },
         choices=[
-            ListChoice("show", _("Decision"), [("open", _("to decide")), ("removed", _("removed")), ("kept", _("kept"))], topic_selectors.in_decision),
-            ListChoice("reason", _("Proposed as"), [(reason, reason) for reason in reasons], lambda rows, value: rows.filter(proposal=value)),
+            ListChoice(
+                "show",
+                _("Decision"),
+                [("open", _("to decide")), ("removed", _("removed")), ("kept", _("kept"))],
+                topic_selectors.in_decision,
+            ),
+            ListChoice(
+                "reason",
+                _("Proposed as"),
+                [(reason, reason) for reason in reasons],
+                lambda rows, value: rows.filter(proposal=value),
+            ),
         ],
         per_page=200,
     )
@@ -116,7 +147,9 @@ def proposals_page(request: HttpRequest, collection: Collection, reasons: list[s
 def _decide_proposals(request: HttpRequest, collection: Collection) -> None:
     """With `all` for each open proposal (of `reason`), else for those marked."""
     if request.POST.get("all"):
-        decisions = services.decisions_for_all(collection, decision=request.POST["all"], reason=request.POST.get("reason", ""))
+        decisions = services.decisions_for_all(
+            collection, decision=request.POST["all"], reason=request.POST.get("reason", "")
+        )
     else:
         decisions = {
             row_number(name.removeprefix("topic-")): str(value)
@@ -132,15 +165,20 @@ def _decide_proposals(request: HttpRequest, collection: Collection) -> None:
 @login_required
 @require_POST
 def change(request: HttpRequest, slug: str) -> HttpResponse:
-    """Remove or keep single topics from the list, take the last decision back, or delete all of them (action=delete-all).
+    """Remove or keep single topics from the list, take the last decision back, or delete all of
+    them (action=delete-all).
 
-    The query of the address is the list's: back to the same page of it, or with `from_check` to the check's page.
-    """
+    The query of the address is the list's: back to the same page of it, or with `from_check` to the
+    check's page."""
     collection = permissions.managed_collection(request, slug)
     try:
         if request.POST.get("action") == "delete-all":
             n = services.delete_topics(collection)
-            messages.success(request, ngettext("%(n)s topic is deleted.", "%(n)s topics are deleted.", n) % {"n": f"{n:,}"})
+            messages.success(
+                request,
+                ngettext("%(n)s topic is deleted.", "%(n)s topics are deleted.", n)
+                % {"n": f"{n:,}"},
+            )
         elif request.POST.get("action") == "undo":
             _undo(request, collection)
         else:
@@ -149,14 +187,18 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, _("Not done: %(error)s.") % {"error": error})
     if request.POST.get("from_check"):
         return redirect("collection-check", slug)
-    return redirect(f"{reverse('collection-topics', args=[slug])}?{request.GET.urlencode()}".rstrip("?"))
+    return redirect(
+        f"{reverse('collection-topics', args=[slug])}?{request.GET.urlencode()}".rstrip("?")
+    )
 
 
 def _can_undo(request: HttpRequest, collection: Collection) -> bool:
     return bool(request.session.get(UNDO, {}).get("collection") == collection.pk)
 
 
-def _keep_for_undo(request: HttpRequest, collection: Collection, decisions: dict[int, str], reasons: dict[int, str]) -> None:
+def _keep_for_undo(
+    request: HttpRequest, collection: Collection, decisions: dict[int, str], reasons: dict[int, str]
+) -> None:
     """decisions, reasons: what held before."""
     request.session[UNDO] = {
         "collection": collection.pk,
@@ -170,13 +212,17 @@ def _undo(request: HttpRequest, collection: Collection) -> None:
     if not _can_undo(request, collection):
         return
     last = request.session.pop(UNDO)
-    decisions, reasons = ({int(pk): said for pk, said in last.get(key, {}).items()} for key in ("decisions", "reasons"))
+    decisions, reasons = (
+        {int(pk): said for pk, said in last.get(key, {}).items()}
+        for key in ("decisions", "reasons")
+    )
     n = services.decide(collection, decisions, user=request.user, reasons=reasons)
     messages.success(request, _("Undone for %(n)s.") % {"n": counted(n, "topic")})
 
 
 def _decide(request: HttpRequest, collection: Collection) -> None:
-    """The chosen topics, or with remove-found all that the list of the address finds, are kept or removed (for `reason`)."""
+    """The chosen topics, or with remove-found all that the list of the address finds, are kept or
+    removed (for `reason`)."""
     decision = request.POST.get("action", "")
     if decision == "remove-found":
         listed = topics_page(request, collection, topic_selectors.counts(collection))

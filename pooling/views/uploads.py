@@ -25,7 +25,8 @@ from pooling.services import recognising, uploads
 @login_required
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponse:
-    """Take one file or several. Asked for JSON it answers {"jobs": [{"url", "fragment"}]} or {"error"}; else it goes back to the page."""
+    """Take one file or several. Asked for JSON it answers {"jobs": [{"url", "fragment"}]} or
+    {"error"}; else it goes back to the page."""
     collection = permissions.managed_collection(request, slug)
     try:
         uploads.check_room(int(request.META.get("CONTENT_LENGTH") or 0), request.user)
@@ -39,7 +40,13 @@ def _receive(request: HttpRequest, collection: Collection) -> HttpResponse:
     form = UploadForm(request.POST)
     files = request.FILES.getlist("file")
     if not form.is_valid():
-        return _answer(request, collection, error="; ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()))
+        return _answer(
+            request,
+            collection,
+            error="; ".join(
+                f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()
+            ),
+        )
     if not files:
         return _answer(request, collection, error="no file came with the request")
     arrived, refused = [], []
@@ -53,22 +60,45 @@ def _receive(request: HttpRequest, collection: Collection) -> HttpResponse:
     jobs = []
     for one in sorted(arrived, key=lambda one: recognising.ORDER.index(one.upload.kind)):
         options = form.options(one.upload.kind) | ({} if one.sure else {"may_be": one.others})
-        jobs.append(uploads.ask_for_import(one.upload, mode=form.way() if one.sure else "inspect", options=options, user=request.user))
+        jobs.append(
+            uploads.ask_for_import(
+                one.upload,
+                mode=form.way() if one.sure else "inspect",
+                options=options,
+                user=request.user,
+            )
+        )
         tasks.send(jobs[-1])
     if _wants_json(request):
-        made = [{"url": reverse("job", args=[job.pk]), "fragment": reverse("job-fragment", args=[job.pk])} for job in jobs]
-        return JsonResponse({"jobs": made} | ({"error": "; ".join(refused)} if refused else {}), status=201)
+        made = [
+            {
+                "url": reverse("job", args=[job.pk]),
+                "fragment": reverse("job-fragment", args=[job.pk]),
+            }
+            for job in jobs
+        ]
+        return JsonResponse(
+            {"jobs": made} | ({"error": "; ".join(refused)} if refused else {}), status=201
+        )
     for sentence in refused:
         messages.error(request, _("Not taken: %(sentence)s.") % {"sentence": sentence})
-    return redirect("job", jobs[0].pk) if len(jobs) == len(files) == 1 else redirect("collection", collection.slug)
+    return (
+        redirect("job", jobs[0].pk)
+        if len(jobs) == len(files) == 1
+        else redirect("collection", collection.slug)
+    )
 
 
-def _received(request: HttpRequest, collection: Collection, file: UploadedFile, form: UploadForm) -> recognising.RecognisedUpload:
+def _received(
+    request: HttpRequest, collection: Collection, file: UploadedFile, form: UploadForm
+) -> recognising.RecognisedUpload:
     """Kept as the kind that the person says it is, or as what its content shows."""
     kind, name = form.cleaned_data["kind"], file.name or ""
     if kind == recognising.RECOGNISE:
         return recognising.receive_recognised(collection, file=file, name=name, user=request.user)
-    return recognising.RecognisedUpload(uploads.receive(collection, kind=kind, file=file, name=name, user=request.user), True, [])
+    return recognising.RecognisedUpload(
+        uploads.receive(collection, kind=kind, file=file, name=name, user=request.user), True, []
+    )
 
 
 @login_required
@@ -104,11 +134,19 @@ def decide_all(request: HttpRequest, slug: str) -> HttpResponse:
                 n_discarded += 1
             elif request.POST.get("action") == "import":
                 options = uploads.last_options(waiting)
-                tasks.send(uploads.ask_for_import(waiting, mode="import", options=options, user=request.user))
+                tasks.send(
+                    uploads.ask_for_import(
+                        waiting, mode="import", options=options, user=request.user
+                    )
+                )
         except Refused as error:
             messages.error(request, _("Not done: %(error)s.") % {"error": error})
     if n_discarded:
-        messages.success(request, ngettext("%(n)s file is discarded.", "%(n)s files are discarded.", n_discarded) % {"n": f"{n_discarded:,}"})
+        messages.success(
+            request,
+            ngettext("%(n)s file is discarded.", "%(n)s files are discarded.", n_discarded)
+            % {"n": f"{n_discarded:,}"},
+        )
     return redirect("collection", slug)
 
 
@@ -126,7 +164,9 @@ def _wants_json(request: HttpRequest) -> bool:
     return "application/json" in request.headers.get("Accept", "")
 
 
-def _answer(request: HttpRequest, collection: Collection, *, error: str, status: int = 400) -> HttpResponse:
+def _answer(
+    request: HttpRequest, collection: Collection, *, error: str, status: int = 400
+) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"error": error}, status=status)
     messages.error(request, _("Not taken: %(error)s.") % {"error": error})

@@ -11,7 +11,11 @@ function setTheme(choice) {
 
 function showTheme() {
   const chosen = document.documentElement.dataset.theme || "auto";
-  for (const button of document.querySelectorAll("[data-theme-choice]")) button.setAttribute("aria-pressed", String(button.dataset.themeChoice === chosen));
+  for (const button of document.querySelectorAll("[data-theme-choice]"))
+    button.setAttribute(
+      "aria-pressed",
+      String(button.dataset.themeChoice === chosen),
+    );
 }
 
 // Browsers give pages their clipboard over https and on this machine alone; elsewhere what is selected can be copied.
@@ -31,16 +35,22 @@ async function keep(text) {
 }
 
 async function copy(button) {
-  const text = button.dataset.copyText ?? button.closest(".code-block")?.querySelector("code")?.textContent ?? "";
+  const text =
+    button.dataset.copyText ??
+    button.closest(".code-block")?.querySelector("code")?.textContent ??
+    "";
   const before = button.textContent;
   try {
     await keep(text);
     button.textContent = t("Copied");
   } catch {
-    if (button.dataset.copyText === undefined) button.textContent = t("Select and copy by hand");
+    if (button.dataset.copyText === undefined)
+      button.textContent = t("Select and copy by hand");
     else window.prompt(t("Select and copy by hand"), text); // it stands nowhere on the page
   }
-  setTimeout(() => { button.textContent = before; }, 2000);
+  setTimeout(() => {
+    button.textContent = before;
+  }, 2000);
 }
 
 document.addEventListener("click", (event) => {
@@ -52,7 +62,8 @@ document.addEventListener("click", (event) => {
   if (target?.closest("[data-close]")) target.closest("dialog")?.close();
   const copier = target?.closest("[data-copy], [data-copy-text]");
   if (copier) copy(copier);
-  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target)) menu.open = false;
+  for (const menu of document.querySelectorAll("details.menu[open]"))
+    if (!menu.contains(target)) menu.open = false;
 });
 
 document.addEventListener("keydown", (event) => {
@@ -65,18 +76,22 @@ document.addEventListener("keydown", (event) => {
 
 // A form with data-confirm asks before it is sent.
 document.addEventListener("submit", (event) => {
-  const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
-  if (question && !window.confirm(question.replace(/\s+/g, " "))) event.preventDefault();
+  const question =
+    event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
+  if (question && !window.confirm(question.replace(/\s+/g, " ")))
+    event.preventDefault();
 });
 
 // A second press before the answer sends nothing: it would make two campaigns of one. After this time the answer is lost, or was a file to keep.
 const SENT_MS = 10_000;
 const sent = new Map();
 
-window.addEventListener("submit", (event) => { // at the window: whoever sends a form itself, or asks first, has said so by now
+window.addEventListener("submit", (event) => {
+  // at the window: whoever sends a form itself, or asks first, has said so by now
   const form = event.target;
   if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
-  if (performance.now() - (sent.get(form) ?? -SENT_MS) < SENT_MS) event.preventDefault();
+  if (performance.now() - (sent.get(form) ?? -SENT_MS) < SENT_MS)
+    event.preventDefault();
   else sent.set(form, performance.now());
 });
 window.addEventListener("pageshow", () => sent.clear()); // back again
@@ -85,20 +100,37 @@ window.addEventListener("pageshow", () => sent.clear()); // back again
 function relative(time) {
   const at = new Date(time.dateTime);
   const seconds = (at - Date.now()) / 1000;
-  const [unit, size] = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]].find(([, s]) => Math.abs(seconds) >= s) ?? ["second", 1];
+  const [unit, size] = [
+    ["day", 86400],
+    ["hour", 3600],
+    ["minute", 60],
+    ["second", 1],
+  ].find(([, s]) => Math.abs(seconds) >= s) ?? ["second", 1];
   time.title = time.title || at.toLocaleString(locale);
-  time.textContent = new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(Math.round(seconds / size), unit);
+  time.textContent = new Intl.RelativeTimeFormat(locale, {
+    numeric: "auto",
+  }).format(Math.round(seconds / size), unit);
 }
 
 // <time datetime="…" data-local> is told in the reader's own time zone, as the browser has it.
 function local(time) {
-  const style = { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+  const style = {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  };
   time.textContent = new Date(time.dateTime).toLocaleString(locale, style);
 }
 
 function prepare(root) {
-  for (const table of root.querySelectorAll("table[data-sortable]")) sortable(table);
-  for (const time of root.querySelectorAll("time[data-relative]")) relative(time);
+  for (const table of root.querySelectorAll("table[data-sortable]"))
+    sortable(table);
+  for (const time of root.querySelectorAll("time[data-relative]"))
+    relative(time);
   for (const time of root.querySelectorAll("time[data-local]")) local(time);
 }
 
@@ -108,4 +140,9 @@ document.addEventListener("htmx:load", (event) => prepare(event.detail.elt));
 
 // On a narrow screen the tab of this page is scrolled into view.
 const here = document.querySelector(".tabs [aria-current]");
-here?.parentElement.scrollTo({ left: here.offsetLeft - (here.parentElement.clientWidth - here.offsetWidth) / 2 - here.parentElement.offsetLeft });
+here?.parentElement.scrollTo({
+  left:
+    here.offsetLeft -
+    (here.parentElement.clientWidth - here.offsetWidth) / 2 -
+    here.parentElement.offsetLeft,
+});

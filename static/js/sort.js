@@ -1,6 +1,9 @@
 // Tables that sort: <table data-sortable>; a cell may carry data-value when its text is not what to sort by.
 
-const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+const collator = new Intl.Collator(undefined, {
+  numeric: true,
+  sensitivity: "base",
+});
 
 function valueOf(row, column) {
   const cell = row.cells[column];
@@ -19,7 +22,9 @@ function compare(a, b) {
 export function sortable(table) {
   if (table.dataset.sortableReady) return;
   table.dataset.sortableReady = "yes";
-  const heads = [...(table.tHead?.rows[table.tHead.rows.length - 1].cells ?? [])];
+  const heads = [
+    ...(table.tHead?.rows[table.tHead.rows.length - 1].cells ?? []),
+  ];
   heads.forEach((head, column) => {
     if (head.dataset.sort === "none" || head.textContent.trim() === "") return;
     const button = document.createElement("button");
@@ -28,14 +33,21 @@ export function sortable(table) {
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
-      const down = head.getAttribute("aria-sort") === "ascending" || (!head.hasAttribute("aria-sort") && head.classList.contains("number"));
+      const down =
+        head.getAttribute("aria-sort") === "ascending" ||
+        (!head.hasAttribute("aria-sort") && head.classList.contains("number"));
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const body = table.tBodies[0];
       // Empty cells ("undefined") stay at the end in both directions.
-      const rows = [...body.rows].map((row, place) => ({ row, place, value: valueOf(row, column) }));
+      const rows = [...body.rows].map((row, place) => ({
+        row,
+        place,
+        value: valueOf(row, column),
+      }));
       rows.sort((a, b) => {
-        const emptyA = a.value === "" || a.value === "–", emptyB = b.value === "" || b.value === "–";
+        const emptyA = a.value === "" || a.value === "–",
+          emptyB = b.value === "" || b.value === "–";
         if (emptyA !== emptyB) return emptyA ? 1 : -1;
         return (down ? -1 : 1) * compare(a.value, b.value) || a.place - b.place;
       });

@@ -1,4 +1,5 @@
-"""A campaign with eight good annotators among whom are a random clicker, a speeder, a contrarian and one who confuses Topic and Partial."""
+"""A campaign with eight good annotators among whom are a random clicker, a speeder, a contrarian
+and one who confuses Topic and Partial."""
 
 from __future__ import annotations
 
@@ -22,17 +23,32 @@ KINDS = (*["good"] * 8, *BAD)
 def campaign_with_bad_annotators(
     *, n_judgements: int | None = None, step_s: int = 20, n_gold: int = 0, **settings: Any
 ) -> tuple[Campaign, dict[str, str]]:
-    """-> (the campaign; kind -> pseudonym of the bad ones). Judged since two days, every step_s seconds, until each pair has four
-    judgements or there are n_judgements. n_gold: pairs whose grade is known. settings: of make_campaign"""
+    """-> (the campaign; kind -> pseudonym of the bad ones). Judged since two days, every step_s
+    seconds, until each pair has four judgements or there are n_judgements. n_gold: pairs whose
+    grade is known. settings: of make_campaign"""
     random = np.random.default_rng(5)
-    settings = {"n_topics": 8, "n_documents": 26, "judgements_per_pair": 4, "min_active_seconds": 0.5, "judge_kind": "simulated"} | settings
+    settings = {
+        "n_topics": 8,
+        "n_documents": 26,
+        "judgements_per_pair": 4,
+        "min_active_seconds": 0.5,
+        "judge_kind": "simulated",
+    } | settings
     campaign = make_campaign(**settings)
     truth: dict[int, int] = {}
     for pair in list(campaign.pairs.order_by("position")[:n_gold]):
         truth[pair.pk] = int(random.integers(4))
-        set_kind(pair, "gold", gold_grade=truth[pair.pk], explanation="As the second sentence says.", actor=campaign.created_by)
+        set_kind(
+            pair,
+            "gold",
+            gold_grade=truth[pair.pk],
+            explanation="As the second sentence says.",
+            actor=campaign.created_by,
+        )
     members = [(make_annotator(campaign, judge_kind="simulated"), kind) for kind in KINDS]
-    for seed, (member, _) in enumerate(members):  # drawn in life; here everybody meets the same people at every run
+    for seed, (member, _) in enumerate(
+        members
+    ):  # drawn in life; here everybody meets the same people at every run
         Membership.objects.filter(pk=member.pk).update(seed=seed)
     names = {kind: member.pseudonym for member, kind in members}
     moment = timezone.now() - timedelta(days=2)
@@ -58,7 +74,15 @@ def campaign_with_bad_annotators(
                 grade = int(np.clip(grade + random.choice([-1, 1]), 0, 3))
             seconds = random.uniform(0.6, 3) if kind == "speeder" else random.uniform(10, 60)
             ms = int(seconds * 1000)
-            answer = Answer(grade=grade, active_ms=ms, wall_ms=ms, judged_at=None, guideline_version=1)
+            answer = Answer(
+                grade=grade, active_ms=ms, wall_ms=ms, judged_at=None, guideline_version=1
+            )
             made += 1
-            submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=moment + timedelta(milliseconds=ms + 300))
+            submit(
+                member,
+                lease=lease.token,
+                key=uuid.uuid4(),
+                answer=answer,
+                now=moment + timedelta(milliseconds=ms + 300),
+            )
     return campaign, {kind: names[kind] for kind in BAD}

@@ -25,8 +25,19 @@ def root(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def evaluated(collection: Collection) -> Report:
-    parameters = {"runs": [collection.runs.first().pk], "qrels": [f"imported:{collection.qrels.first().pk}"], "options": {}}
-    report = reports.ask_for_report(KINDS["evaluate"], collection=collection, campaign=None, parameters=parameters, seed=1, user=None)
+    parameters = {
+        "runs": [collection.runs.first().pk],
+        "qrels": [f"imported:{collection.qrels.first().pk}"],
+        "options": {},
+    }
+    report = reports.ask_for_report(
+        KINDS["evaluate"],
+        collection=collection,
+        campaign=None,
+        parameters=parameters,
+        seed=1,
+        user=None,
+    )
     work_off(report.job)
     report.refresh_from_db()
     return report
@@ -36,7 +47,9 @@ def files(root: Path) -> set[str]:
     return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
 
 
-def test_deleting_a_collection_deletes_its_reports_files_after_the_commit_and_nobody_elses(root, django_capture_on_commit_callbacks):
+def test_deleting_a_collection_deletes_its_reports_files_after_the_commit_and_nobody_elses(
+    root, django_capture_on_commit_callbacks
+):
     other = small_collection(slug="other")
     evaluated(other)
     kept = files(root)

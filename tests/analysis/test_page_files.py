@@ -50,18 +50,32 @@ PAGE = """
 
 
 def test_parts_are_the_tables_with_rows_and_the_pictures_that_show_something():
-    page = PAGE + bars(["a"], [1.0], caption="Judged <by> day", unit="n") + bars(["a"], [None], caption="Nothing", unit="n")
+    page = (
+        PAGE
+        + bars(["a"], [1.0], caption="Judged <by> day", unit="n")
+        + bars(["a"], [None], caption="Nothing", unit="n")
+    )
     found = parts_of(page)
-    assert [(part.key, part.title) for part in found] == [("table-1", "Annotators"), ("table-4", "Topics"), ("picture-1", "Judged <by> day")]
+    assert [(part.key, part.title) for part in found] == [
+        ("table-1", "Annotators"),
+        ("table-4", "Topics"),
+        ("picture-1", "Judged <by> day"),
+    ]
     assert found[2].formats == ("svg", "png", "csv", "tex")
-    assert page[: found[0].end].endswith("</div>"), "links stand behind the frame that moves sideways"
+    assert page[: found[0].end].endswith("</div>"), (
+        "links stand behind the frame that moves sideways"
+    )
 
 
 def test_cells_are_read_as_they_are_shown_and_numbers_as_they_are():
     made = table_of(parts_of(PAGE)[0])
     assert made.header == ["Name", "Hours", "Alpha"], "a column of buttons is no data"
     assert made.rows == [["=cmd()", 1204.25, None], ["007", 12, -0.25]]
-    assert list(csv.reader(io.StringIO(to_csv(made)))) == [["Name", "Hours", "Alpha"], ["'=cmd()", "1204.25", ""], ["007", "12", "-0.25"]]
+    assert list(csv.reader(io.StringIO(to_csv(made)))) == [
+        ["Name", "Hours", "Alpha"],
+        ["'=cmd()", "1204.25", ""],
+        ["007", "12", "-0.25"],
+    ]
     latex = to_latex(made)
     assert "=cmd() & 1204.2 & --" in latex
     assert "007 & 12 & -0.25" in latex
@@ -77,14 +91,25 @@ def campaign(settings, tmp_path) -> Campaign:
 def linked(page: str) -> list[tuple[str, str]]:
     """(format, address) of the links behind pictures and tables."""
     behind = re.findall(r'<p class="part-files">(.*?)</p>', page)
-    return [(words, unescape(address)) for links in behind for address, words in re.findall(r'<a href="([^"]*)"[^>]*>(\w+)</a>', links)]
+    return [
+        (words, unescape(address))
+        for links in behind
+        for address, words in re.findall(r'<a href="([^"]*)"[^>]*>(\w+)</a>', links)
+    ]
 
 
 def n_parts_with_files(page: str, name: str) -> int:
-    """How many pictures and tables a page has, of which each has its links, and a table behind it."""
-    n_pictures = sum('class="picture"' in figure for figure in re.findall(r'<figure class="figure">.*?</figure>', page, re.DOTALL))
+    """How many pictures and tables a page has, of which each has its links, and a table behind
+    it."""
+    n_pictures = sum(
+        'class="picture"' in figure
+        for figure in re.findall(r'<figure class="figure">.*?</figure>', page, re.DOTALL)
+    )
     outside = re.sub(r'<figure class="figure">.*?</figure>', "", page, flags=re.DOTALL)
-    n_tables = sum("<td" in one and "data-no-files" not in one for one in re.findall(r"<table\b.*?</table>", outside, re.DOTALL))
+    n_tables = sum(
+        "<td" in one and "data-no-files" not in one
+        for one in re.findall(r"<table\b.*?</table>", outside, re.DOTALL)
+    )
     formats = [words for words, _ in linked(page)]
     assert formats.count("SVG") == formats.count("PNG") == n_pictures, name
     assert formats.count("CSV") == formats.count("LaTeX") == n_pictures + n_tables, name
@@ -103,13 +128,21 @@ def test_pages_of_one_person_pair_run_pool_report_and_study_have_their_files_too
         KINDS["evaluate"],
         collection=collection,
         campaign=campaign,
-        parameters={"runs": list(collection.runs.values_list("pk", flat=True)), "qrels": ["campaign:graded:majority"], "options": {}},
+        parameters={
+            "runs": list(collection.runs.values_list("pk", flat=True)),
+            "qrels": ["campaign:graded:majority"],
+            "options": {},
+        },
         seed=1,
         user=campaign.created_by,
     )
     work_off(asked.job)
     study = keeping.ask_for_study(
-        study_named("comparison"), collection=collection, campaign=campaign, given=Given({"measures": "nDCG@10", "trials": 200}), user=campaign.created_by
+        study_named("comparison"),
+        collection=collection,
+        campaign=campaign,
+        given=Given({"measures": "nDCG@10", "trials": 200}),
+        user=campaign.created_by,
     )
     work_off(study.job)
     found = {
@@ -128,23 +161,39 @@ def test_pages_of_one_person_pair_run_pool_report_and_study_have_their_files_too
 
 @pytest.mark.django_db
 def test_every_picture_and_table_of_every_page_of_a_campaign_has_its_files(campaign, client):
-    """All pages of a campaign and of a collection that need nothing but its address. A picture has its links within its frame, a table behind it."""
+    """All pages of a campaign and of a collection that need nothing but its address. A picture has
+    its links within its frame, a table behind it."""
     client.force_login(campaign.created_by)
     seen: dict[str, int] = {}
     for _ in range(2):  # the second time with what the worker has computed meanwhile
-        for name in {name for name in get_resolver().reverse_dict if isinstance(name, str) and name.startswith(("campaign", "collection"))}:
+        for name in {
+            name
+            for name in get_resolver().reverse_dict
+            if isinstance(name, str) and name.startswith(("campaign", "collection"))
+        }:
             if get_resolver().reverse_dict.getlist(name)[0][0][0][1] != ["slug"]:
                 continue
             slug = campaign.slug if name.startswith("campaign") else campaign.collection.slug
             answer = client.get(reverse(name, args=[slug]))
-            if answer.status_code != 200 or answer.streaming or not answer.headers["Content-Type"].startswith("text/html"):
+            if (
+                answer.status_code != 200
+                or answer.streaming
+                or not answer.headers["Content-Type"].startswith("text/html")
+            ):
                 continue
             page = answer.content.decode()
             seen[name] = n_parts_with_files(page, name)
         for job in Job.objects.filter(state=Job.State.QUEUED):
             work_off(job)
     filled = {name for name, n in seen.items() if n}
-    assert {"campaign", "campaign-systems", "campaign-agreement", "campaign-people", "campaign-labels", "collection-runs"} <= filled
+    assert {
+        "campaign",
+        "campaign-systems",
+        "campaign-agreement",
+        "campaign-people",
+        "campaign-labels",
+        "collection-runs",
+    } <= filled
 
 
 @pytest.mark.django_db
@@ -158,7 +207,10 @@ def test_a_picture_comes_as_svg_and_png_with_the_measure_of_the_page(campaign, c
     assert "measure=AP" in svg
     drawn = client.get(svg)
     assert drawn.headers["Content-Type"] == "image/svg+xml"
-    assert drawn.headers["Content-Disposition"] == 'attachment; filename="mean-ap-over-8-topics-best-first.svg"'
+    assert (
+        drawn.headers["Content-Disposition"]
+        == 'attachment; filename="mean-ap-over-8-topics-best-first.svg"'
+    )
     assert ElementTree.fromstring(drawn.content).tag.endswith("svg")
     assert b"mean AP" in drawn.content
     assert client.get(png).content.startswith(b"\x89PNG")
@@ -172,7 +224,9 @@ def test_a_table_comes_as_csv_and_latex_with_the_rows_of_the_page(campaign, clie
     text = client.get(next(link for words, link in links if words == "CSV"))
     assert text.headers["Content-Disposition"].startswith('attachment; filename="')
     rows = list(csv.reader(io.StringIO(text.content.decode())))
-    assert {row[0].split()[0] for row in rows[1:]} == set(campaign.memberships.filter(role="annotator").values_list("pseudonym", flat=True))
+    assert {row[0].split()[0] for row in rows[1:]} == set(
+        campaign.memberships.filter(role="annotator").values_list("pseudonym", flat=True)
+    )
     latex = client.get(next(link for words, link in links if words == "LaTeX"))
     assert latex.headers["Content-Type"].startswith("application/x-tex")
     assert r"\toprule" in latex.content.decode()
@@ -182,7 +236,12 @@ def test_a_table_comes_as_csv_and_latex_with_the_rows_of_the_page(campaign, clie
 def test_what_is_not_on_the_page_is_said_not_to_be(campaign, client):
     client.force_login(campaign.created_by)
     address = reverse("campaign-people", args=[campaign.slug])
-    for query in ("?part=picture-99&format=svg", "?part=table-1&format=png", "?part=table-1", "?part=table-1&format=exe"):
+    for query in (
+        "?part=picture-99&format=svg",
+        "?part=table-1&format=png",
+        "?part=table-1",
+        "?part=table-1&format=exe",
+    ):
         assert client.get(address + query).status_code == 404, query
     client.logout()
     assert client.get(address + "?part=table-1&format=csv").status_code == 302

@@ -1,6 +1,8 @@
-"""Many annotators at once against one database, in processes and threads of their own; run by test_concurrency.
+"""Many annotators at once against one database, in processes and threads of their own; run by
+test_concurrency.
 
-    ASSAY_DATABASE_URL=... python -m tests.annotation.storm orderly|attack [--annotators 200] [--processes 2] [--threads 6]
+    ASSAY_DATABASE_URL=... python -m tests.annotation.storm orderly|attack [--annotators 200]
+    [--processes 2] [--threads 6]
 
 *orderly*: annotators claim, one or three at once, and submit; nothing is ever given back, so no annotator ever goes back to a better band of priorities.
 *attack*: dropouts, expired leases, late answers, repeated and simultaneous requests of one annotator, revisions, exclusions and
@@ -36,13 +38,18 @@ def setup() -> None:
     django.setup()
 
 
-# --- one process of annotators --------------------------------------------------------------------------------------------------
+# --- one process of annotators
+# --------------------------------------------------------------------------------------------------
 
 
 def annotators_at_work(kind: str, worker: int, threads: int) -> dict[str, Any]:
     from annotation.models import Membership
 
-    members = list(Membership.objects.filter(role="annotator").select_related("campaign", "user").order_by("pk"))
+    members = list(
+        Membership.objects.filter(role="annotator")
+        .select_related("campaign", "user")
+        .order_by("pk")
+    )
     counts: Counter[str] = Counter()
     errors: list[str] = []
 
@@ -53,9 +60,14 @@ def annotators_at_work(kind: str, worker: int, threads: int) -> dict[str, Any]:
         step = orderly if kind == "orderly" else attack
         nothing = 0
         try:
-            # In an orderly run each annotator belongs to one thread; in an attack everybody may act for anybody.
-            mine = members[worker * threads + number :: 2 * threads] if kind == "orderly" else members
-            while nothing < 3 * len(mine) and (kind == "orderly" or counts.total() < STEPS * threads):
+            # In an orderly run each annotator belongs to one thread; in an attack everybody may act
+            # for anybody.
+            mine = (
+                members[worker * threads + number :: 2 * threads] if kind == "orderly" else members
+            )
+            while nothing < 3 * len(mine) and (
+                kind == "orderly" or counts.total() < STEPS * threads
+            ):
                 did = step(rng.choice(mine), rng)
                 counts[did] += 1
                 nothing = nothing + 1 if did == "nothing" else 0
@@ -72,13 +84,23 @@ def annotators_at_work(kind: str, worker: int, threads: int) -> dict[str, Any]:
     return {"counts": dict(counts), "errors": errors}
 
 
-def send(member: Any, lease: Any, rng: random.Random, *, now: Any, key: uuid.UUID | None = None, active_ms: int = 20_000) -> Any:
+def send(
+    member: Any,
+    lease: Any,
+    rng: random.Random,
+    *,
+    now: Any,
+    key: uuid.UUID | None = None,
+    active_ms: int = 20_000,
+) -> Any:
     from annotation.services import judging
 
     grade = rng.choice([0, 1, 2, 3, 3, None]) if rng.random() < 0.2 else rng.randrange(4)
     reason = rng.choice(["query", "document", "language"]) if grade is None else ""
     answer = judging.Answer(grade=grade, cannot_reason=reason, active_ms=active_ms, wall_ms=30_000)
-    return judging.submit(member, lease=lease.token, key=key or uuid.uuid4(), answer=answer, now=now)
+    return judging.submit(
+        member, lease=lease.token, key=key or uuid.uuid4(), answer=answer, now=now
+    )
 
 
 def orderly(member: Any, rng: random.Random) -> str:
@@ -87,12 +109,16 @@ def orderly(member: Any, rng: random.Random) -> str:
     from annotation.services import judging, scheduling
 
     now = timezone.now()
-    scheduling.claim_up_to(member, rng.choice([1, 3]), now=now)  # one, or all that a page holds in one transaction
+    scheduling.claim_up_to(
+        member, rng.choice([1, 3]), now=now
+    )  # one, or all that a page holds in one transaction
     standing = "nothing"
     for lease in member.leases.filter(state="live").order_by("pk"):
         answer = judging.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
         key, later = uuid.uuid4(), now + timedelta(seconds=40)
-        standing = judging.submit(member, lease=lease.token, key=key, answer=answer, now=later).judgement.standing
+        standing = judging.submit(
+            member, lease=lease.token, key=key, answer=answer, now=later
+        ).judgement.standing
     return standing
 
 
@@ -111,7 +137,9 @@ def attack(member: Any, rng: random.Random) -> str:
             if row is None:
                 return "nothing to revise"
             grade = rng.choice([0, 1, 2, 3, None])
-            answer = judging.Answer(grade=grade, cannot_reason="" if grade is not None else "other", active_ms=9_000)
+            answer = judging.Answer(
+                grade=grade, cannot_reason="" if grade is not None else "other", active_ms=9_000
+            )
             judging.revise(member, row.pk, key=uuid.uuid4(), answer=answer, now=now)
             return "revised"
         late = 0.06 <= dice < 0.16
@@ -145,7 +173,8 @@ def attack(member: Any, rng: random.Random) -> str:
         return error.code
 
 
-# --- the process that prepares, disturbs and audits ------------------------------------------------------------------------------
+# --- the process that prepares, disturbs and audits
+# ------------------------------------------------------------------------------
 
 
 def consistent_audit(campaign: Any) -> list[str]:
@@ -157,7 +186,9 @@ def consistent_audit(campaign: Any) -> list[str]:
         return audit_invariants(campaign)
 
 
-def disturb(campaign: Any, processes: list[subprocess.Popen[str]], rng: random.Random) -> tuple[Counter[str], list[str]]:
+def disturb(
+    campaign: Any, processes: list[subprocess.Popen[str]], rng: random.Random
+) -> tuple[Counter[str], list[str]]:
     """A manager who cannot leave it alone, until the annotators are done; audits now and then."""
     from annotation.models import Campaign, Membership, Pair
     from annotation.services import campaigns, exclusion
@@ -170,10 +201,14 @@ def disturb(campaign: Any, processes: list[subprocess.Popen[str]], rng: random.R
     bag: list[str] = []
     while any(process.poll() is None for process in processes):
         campaign = Campaign.objects.get(pk=campaign.pk)
-        if not bag:  # each kind once, then each again: however short the storm is, all of them happen
+        if (
+            not bag
+        ):  # each kind once, then each again: however short the storm is, all of them happen
             bag = rng.sample(KINDS, len(KINDS))
         choice = bag.pop()
-        member = Membership.objects.select_related("campaign", "user").get(pk=rng.choice(members).pk)
+        member = Membership.objects.select_related("campaign", "user").get(
+            pk=rng.choice(members).pk
+        )
         if choice == "exclude" and member.standing != "excluded":
             exclusion.exclude_annotator(member, reason="storm", actor=None)
             if rng.random() < 0.8:
@@ -186,10 +221,16 @@ def disturb(campaign: Any, processes: list[subprocess.Popen[str]], rng: random.R
             campaigns.update_campaign(campaign, actor=None, judgements_per_pair=n)
         elif choice == "extend" and hidden:
             taken = [hidden.pop() for _ in range(min(10, len(hidden)))]
-            PoolEntry.objects.filter(pk__in=[entry.pk for entry in taken]).update(pool=campaign.pool)
+            PoolEntry.objects.filter(pk__in=[entry.pk for entry in taken]).update(
+                pool=campaign.pool
+            )
             campaigns.extend(campaign)
         elif choice == "gold" and done["gold"] < 5:
-            campaigns.set_kind(rng.choice(list(Pair.objects.filter(campaign=campaign, kind="normal")[:50])), "gold", gold_grade=2)
+            campaigns.set_kind(
+                rng.choice(list(Pair.objects.filter(campaign=campaign, kind="normal")[:50])),
+                "gold",
+                gold_grade=2,
+            )
         elif choice == "audit":
             found += consistent_audit(campaign)
         else:
@@ -200,19 +241,24 @@ def disturb(campaign: Any, processes: list[subprocess.Popen[str]], rng: random.R
 
 
 def drain(campaign: Any) -> int:
-    """Judge what is left of the normal pairs, an hour later so that every abandoned lease has expired; returns how many that took."""
+    """Judge what is left of the normal pairs, an hour later so that every abandoned lease has
+    expired; returns how many that took."""
     from django.utils import timezone
 
     from annotation.models import Membership
     from annotation.services import judging, scheduling
 
     later, n, rng = timezone.now() + 60 * MINUTE, 0, random.Random(5)
-    for member in Membership.objects.filter(role="annotator", standing="active").select_related("campaign", "user"):
+    for member in Membership.objects.filter(role="annotator", standing="active").select_related(
+        "campaign", "user"
+    ):
         while (lease := scheduling.claim(member, now=later)) is not None:
             if not lease.takes_slot:
                 break  # only gold pairs are left for this annotator
             answer = judging.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
-            judging.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=later + MINUTE)
+            judging.submit(
+                member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=later + MINUTE
+            )
             n += 1
     return n
 
@@ -231,12 +277,15 @@ def prepare(kind: str, n_annotators: int) -> Any:
     pool = make_pool(collection, depth=10)
     if kind == "attack":
         kept_back = Pool.objects.create(collection=collection, name="kept back", depth=10)
-        PoolEntry.objects.filter(pool=pool, docno__in=[f"d{i}" for i in (2, 5, 9, 17)]).update(pool=kept_back)
+        PoolEntry.objects.filter(pool=pool, docno__in=[f"d{i}" for i in (2, 5, 9, 17)]).update(
+            pool=kept_back
+        )
     settings = {"lease_minutes": 10, "gold_every": 15, "block_length": 4}
     campaign = make_campaign(collection=collection, pool=pool, judgements_per_pair=3, **settings)
     users = User.objects.bulk_create(User(username=f"storm{i}") for i in range(n_annotators))
     Membership.objects.bulk_create(
-        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"S{i:03d}", seed=i) for i, user in enumerate(users)
+        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"S{i:03d}", seed=i)
+        for i, user in enumerate(users)
     )
     return campaign
 
@@ -255,8 +304,19 @@ def main() -> dict[str, Any]:
     began = time.monotonic()
     campaign = prepare(options.kind, options.annotators)
     prepared = time.monotonic()
-    arguments = [sys.executable, "-m", "tests.annotation.storm", options.kind, "--threads", str(options.threads), "--worker"]
-    processes = [subprocess.Popen([*arguments, str(i)], stdout=subprocess.PIPE, text=True) for i in range(options.processes)]
+    arguments = [
+        sys.executable,
+        "-m",
+        "tests.annotation.storm",
+        options.kind,
+        "--threads",
+        str(options.threads),
+        "--worker",
+    ]
+    processes = [
+        subprocess.Popen([*arguments, str(i)], stdout=subprocess.PIPE, text=True)
+        for i in range(options.processes)
+    ]
     disturbed: Counter[str] = Counter()
     found: list[str] = []
     if options.kind == "attack":
@@ -274,7 +334,11 @@ def main() -> dict[str, Any]:
         "broken_after": after,
         "broken_at_the_end": final,
         "drained": drained,
-        "seconds": [round(prepared - began, 1), round(ended - prepared, 1), round(time.monotonic() - ended, 1)],
+        "seconds": [
+            round(prepared - began, 1),
+            round(ended - prepared, 1),
+            round(time.monotonic() - ended, 1),
+        ],
         **facts(campaign),
     }
 
@@ -288,7 +352,11 @@ def facts(campaign: Any) -> dict[str, Any]:
     pairs = Pair.objects.filter(campaign=campaign, kind="normal")
     went_back = 0
     last: dict[int, int] = {}
-    for member, why in Lease.objects.filter(pair__campaign=campaign).order_by("pk").values_list("membership", "why"):
+    for member, why in (
+        Lease.objects.filter(pair__campaign=campaign)
+        .order_by("pk")
+        .values_list("membership", "why")
+    ):
         went_back += why["band"] < last.get(member, 1)
         last[member] = why["band"]
     current = Judgement.objects.filter(pair__campaign=campaign, current=True)

@@ -1,4 +1,5 @@
-"""A campaign as a file: applied twice it changes nothing, exported and applied elsewhere it is the same, and each change is said."""
+"""A campaign as a file: applied twice it changes nothing, exported and applied elsewhere it is the
+same, and each change is said."""
 
 from __future__ import annotations
 
@@ -96,7 +97,10 @@ max_uses = 1
 """
 FILES = {
     "topics.tsv": "051\tType 2 diabetes\n7\ttype 2  diabetes!\n8\tType 2: diabetes\n9\theart\n",
-    "documents.jsonl": "".join(json.dumps({"_id": name, "title": name.upper(), "text": f"text of {name}"}) + "\n" for name in "abcd"),
+    "documents.jsonl": "".join(
+        json.dumps({"_id": name, "title": name.upper(), "text": f"text of {name}"}) + "\n"
+        for name in "abcd"
+    ),
     "a.run": "051 Q0 a 1 9.5 A\n051 Q0 b 2 8 A\n9 Q0 a 1 3 A\n",
     "b.run": "051 Q0 b 1 9 x\n051 Q0 d 2 8 x\n9 Q0 c 1 3 x\n8 Q0 c 1 2 x\n",
     "clicks.txt": "051 0 a 1\n9 0 c 0\n",
@@ -125,7 +129,12 @@ def applied(folder: Path, text: str | None = None, *words: str) -> list[str]:
     """-> the changes in words"""
     if text is not None:
         (folder / "campaign.toml").write_text(text, encoding="utf-8")
-    return [change["words"] for change in called("apply", str(folder / "campaign.toml"), *(words or ["--yes"]))["changes"]]
+    return [
+        change["words"]
+        for change in called("apply", str(folder / "campaign.toml"), *(words or ["--yes"]))[
+            "changes"
+        ]
+    ]
 
 
 def refused(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -141,24 +150,47 @@ def refused(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> list
 def test_a_file_makes_collection_pool_and_campaign_and_again_it_changes_nothing(folder):
     assert len(applied(folder)) > 20
     campaign = Campaign.objects.get(slug="autumn")
-    assert (campaign.state, campaign.threshold, campaign.daily_limit, campaign.seed, campaign.judge_kind) == ("open", 1, None, 5, "person")
+    assert (
+        campaign.state,
+        campaign.threshold,
+        campaign.daily_limit,
+        campaign.seed,
+        campaign.judge_kind,
+    ) == ("open", 1, None, 5, "person")
     assert [grade["name"] for grade in campaign.scale] == ["No", "Somewhat", "Yes"]
-    # by hand: 7 repeats 051 but for punctuation, 8 does so, too, and is kept; top two of A and B: 051 a b d, 9 a c, 8 c
-    pairs = {(p.entry.topic.topic_id, p.entry.docno): (p.kind, p.gold_grade) for p in campaign.pairs.select_related("entry__topic")}
+    # by hand: 7 repeats 051 but for punctuation, 8 does so, too, and is kept; top two of A and B:
+    # 051 a b d, 9 a c, 8 c
+    pairs = {
+        (p.entry.topic.topic_id, p.entry.docno): (p.kind, p.gold_grade)
+        for p in campaign.pairs.select_related("entry__topic")
+    }
     assert pairs == {
-        ("051", "a"): ("normal", None), ("051", "b"): ("gold", 2), ("051", "d"): ("normal", None),
-        ("9", "a"): ("everyone", None), ("9", "c"): ("normal", None), ("8", "c"): ("normal", None),
-    }  # fmt: skip
+        ("051", "a"): ("normal", None),
+        ("051", "b"): ("gold", 2),
+        ("051", "d"): ("normal", None),
+        ("9", "a"): ("everyone", None),
+        ("9", "c"): ("normal", None),
+        ("8", "c"): ("normal", None),
+    }
     assert not campaign.pairs.filter(without_text=True).exists()
-    assert dict(campaign.memberships.values_list("user__username", "pseudonym")) == {"boss": "M01", "ada": "A007"}
+    assert dict(campaign.memberships.values_list("user__username", "pseudonym")) == {
+        "boss": "M01",
+        "ada": "A007",
+    }
     assert campaign.guidelines.get().text == FILES["guidelines.md"]
-    assert dict(campaign.collection.topics.exclude(removed_reason="").values_list("topic_id", "removed_reason")) == {"7": "duplicate"}
+    assert dict(
+        campaign.collection.topics.exclude(removed_reason="").values_list(
+            "topic_id", "removed_reason"
+        )
+    ) == {"7": "duplicate"}
     n_events = campaign.audit.count()
     assert applied(folder) == []
     assert campaign.audit.count() == n_events
 
 
-def test_exported_with_its_files_and_applied_to_an_empty_installation_it_gives_the_same_export(folder, tmp_path):
+def test_exported_with_its_files_and_applied_to_an_empty_installation_it_gives_the_same_export(
+    folder, tmp_path
+):
     applied(folder)
     first = called("export", "autumn", "--files", "--output", str(tmp_path / "out"))["document"]
     Campaign.objects.all().delete()
@@ -166,28 +198,64 @@ def test_exported_with_its_files_and_applied_to_an_empty_installation_it_gives_t
     Collection.objects.all().delete()
     assert not DocumentFile.objects.exists()
     called("apply", str(tmp_path / "out" / "campaign.toml"), "--yes")
-    assert called("export", "autumn", "--files", "--output", str(tmp_path / "again"))["document"] == first
-    assert (tmp_path / "again" / "campaign.toml").read_bytes() == (tmp_path / "out" / "campaign.toml").read_bytes()
+    assert (
+        called("export", "autumn", "--files", "--output", str(tmp_path / "again"))["document"]
+        == first
+    )
+    assert (tmp_path / "again" / "campaign.toml").read_bytes() == (
+        tmp_path / "out" / "campaign.toml"
+    ).read_bytes()
     assert called("apply", str(tmp_path / "again" / "campaign.toml"), "--dry-run")["changes"] == []
     (tmp_path / "linked").mkdir()
     (tmp_path / "link").symlink_to("linked")
     called("export", "autumn", "--files", "--output", str(tmp_path / "link"))
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "linked" / "campaign.toml").read_bytes() == (tmp_path / "again" / "campaign.toml").read_bytes()
-    assert {name for table in first.values() for name in table} >= {"judgements_per_pair", "gold", "people", "invitations", "removed", "kept", "runs"}
+    assert (tmp_path / "linked" / "campaign.toml").read_bytes() == (
+        tmp_path / "again" / "campaign.toml"
+    ).read_bytes()
+    assert {name for table in first.values() for name in table} >= {
+        "judgements_per_pair",
+        "gold",
+        "people",
+        "invitations",
+        "removed",
+        "kept",
+        "runs",
+    }
 
 
 def test_a_pool_in_planned_batches_is_made_by_its_goal_which_stays(folder, tmp_path, capsys):
-    text = (folder / "campaign.toml").read_text().replace("depth = 2\n", 'depth = 2\ngoal = "equal"\nbatch = 40\naudit = 0.15\n')
+    text = (
+        (folder / "campaign.toml")
+        .read_text()
+        .replace("depth = 2\n", 'depth = 2\ngoal = "equal"\nbatch = 40\naudit = 0.15\n')
+    )
     applied(folder, text)
     pool = Campaign.objects.get().pool
-    assert (pool.kind, pool.parameters) == ("ordered", {"goal": "equal", "batch": 40, "audit": 0.15})
-    assert called("export", "autumn", "--output", str(tmp_path / "out.toml"))["document"]["pool"]["goal"] == "equal"
+    assert (pool.kind, pool.parameters) == (
+        "ordered",
+        {"goal": "equal", "batch": 40, "audit": 0.15},
+    )
+    assert (
+        called("export", "autumn", "--output", str(tmp_path / "out.toml"))["document"]["pool"][
+            "goal"
+        ]
+        == "equal"
+    )
     assert called("apply", str(tmp_path / "out.toml"), "--dry-run")["changes"] == []
-    assert "goal of Top two cannot be changed: its batches are planned" in refused(folder, text.replace('"equal"', '"relevant"'), capsys)[0]
-    assert "batch of Top two cannot be changed" in refused(folder, text.replace("batch = 40", "batch = 50"), capsys)[0]
+    assert (
+        "goal of Top two cannot be changed: its batches are planned"
+        in refused(folder, text.replace('"equal"', '"relevant"'), capsys)[0]
+    )
+    assert (
+        "batch of Top two cannot be changed"
+        in refused(folder, text.replace("batch = 40", "batch = 50"), capsys)[0]
+    )
     assert "audit = 0.6" in refused(folder, text.replace("0.15", "0.6"), capsys)[0]
-    assert "goal of batches beside strata" in refused(folder, text.replace("seed = 7\n", 'strata = "rank"\n'), capsys)[0]
+    assert (
+        "goal of batches beside strata"
+        in refused(folder, text.replace("seed = 7\n", 'strata = "rank"\n'), capsys)[0]
+    )
 
 
 def test_the_plain_export_of_what_is_there_changes_nothing(folder, tmp_path, capsys):
@@ -203,7 +271,11 @@ CHANGES = [
     ("judgements_per_pair = 2", "judgements_per_pair = 3", ["judgements_per_pair: 2 → 3"]),
     ("daily_limit = 0", "daily_limit = 40", ["daily_limit: none → 40"]),
     ('name = "Yes"', 'name = "Surely"', ["scale: 2: name “Yes” → “Surely”"]),
-    ('state = "open"', 'state = "paused"\npaused_reason = "Lunch"', ["state: “open” → “paused”", "paused_reason: none → “Lunch”"]),
+    (
+        'state = "open"',
+        'state = "paused"\npaused_reason = "Lunch"',
+        ["state: “open” → “paused”", "paused_reason: none → “Lunch”"],
+    ),
     ('state = "open"', 'state = "closed"', ["state: “open” → “closed”"]),
     (
         'user = "ada"',
@@ -220,15 +292,29 @@ CHANGES = [
         'gold = [{ topic = "051", document = "b", grade = 1 }]\ngold_grades = [{ file_grade = 1, grade = 1 }]',
         ["gold: 051 b: grade 2 → 1", "gold: 9 a: no longer"],
     ),
-    ('guidelines_file = "guidelines.md"', 'guidelines = "Other"', ["guidelines: “# How…” (4 lines) → “Other”"]),
+    (
+        'guidelines_file = "guidelines.md"',
+        'guidelines = "Other"',
+        ["guidelines: “# How…” (4 lines) → “Other”"],
+    ),
     ('group = "Lab"', 'group = "Team"', ["runs: A: group “Lab” → “Team”"]),
     ("depth = 2", "depth = 3", ["pool: extend Top two from depth 2 to 3"]),
-    ('topic_check = "punctuation"\nkept = ["8"]', 'removed = [{ topic = "9", reason = "odd" }]', ["removed: 9: new (reason “odd”)", "removed: 7: no longer"]),
-    ('email = "grace@example.org"', 'email = "grace@example.com"', ["invitations: Grace grace@example.com annotator 1: new"]),
-]  # fmt: skip
+    (
+        'topic_check = "punctuation"\nkept = ["8"]',
+        'removed = [{ topic = "9", reason = "odd" }]',
+        ["removed: 9: new (reason “odd”)", "removed: 7: no longer"],
+    ),
+    (
+        'email = "grace@example.org"',
+        'email = "grace@example.com"',
+        ["invitations: Grace grace@example.com annotator 1: new"],
+    ),
+]
 
 
-@pytest.mark.parametrize(("old", "new", "words"), CHANGES, ids=[new.split("\n")[0][:40] for _, new, _ in CHANGES])
+@pytest.mark.parametrize(
+    ("old", "new", "words"), CHANGES, ids=[new.split("\n")[0][:40] for _, new, _ in CHANGES]
+)
 def test_each_change_is_said_before_it_is_made_and_is_there_afterwards(folder, old, new, words):
     applied(folder)
     assert old in CAMPAIGN
@@ -253,7 +339,10 @@ WRONG = [
     (
         "deadline = 2099-12-01T18:00:00+01:00",
         "deadline = 2099-12-01T18:00:00",
-        "campaign.deadline: deadline = '2099-12-01 18:00:00', expected a moment with its zone, such as 2026-12-01T18:00:00+01:00",
+        (
+            "campaign.deadline: deadline = '2099-12-01 18:00:00', expected a moment with its zone, "
+            "such as 2026-12-01T18:00:00+01:00"
+        ),
     ),
     (
         'file = "b.run"',
@@ -263,7 +352,10 @@ WRONG = [
     (
         'user = "ada"',
         'user = "adb"',
-        "campaign.people[1].user: nobody has the sign-in name adb, expected an account that is there, or an invitation in its place",
+        (
+            "campaign.people[1].user: nobody has the sign-in name adb, expected an account that is "
+            "there, or an invitation in its place"
+        ),
     ),
     (
         'name = "Somewhat"',
@@ -274,7 +366,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("old", "new", "words"), WRONG, ids=[new for _, new, _ in WRONG])
-def test_a_wrong_file_is_refused_with_line_and_way_out_and_nothing_is_made(folder, capsys, old, new, words):
+def test_a_wrong_file_is_refused_with_line_and_way_out_and_nothing_is_made(
+    folder, capsys, old, new, words
+):
     changed = CAMPAIGN.replace(old, new)
     number = next(number for number, line in enumerate(changed.split("\n"), 1) if new in line)
     assert refused(folder, changed, capsys) == [f"campaign.toml:{number}: {words}"]
@@ -284,12 +378,16 @@ def test_a_wrong_file_is_refused_with_line_and_way_out_and_nothing_is_made(folde
 def test_a_file_that_is_not_toml_or_whose_run_cannot_be_read_is_told_with_its_line(folder, capsys):
     last = CAMPAIGN.count("\n") + 1
     for wrong in ("x = \n", 'x = "never ended'):
-        assert refused(folder, CAMPAIGN + wrong, capsys)[0].startswith(f"campaign.toml:{last}: not TOML")
+        assert refused(folder, CAMPAIGN + wrong, capsys)[0].startswith(
+            f"campaign.toml:{last}: not TOML"
+        )
     (folder / "a.run").write_text("051 Q0 a 1 9.5 A\n051 Q0 b\n", encoding="utf-8")
     [first] = refused(folder, CAMPAIGN, capsys)
     assert first.startswith("a.run:2: 3 columns, expected 6 columns")
     assert not Collection.objects.exists()
-    assert [path for path in (folder / "media").rglob("*") if path.is_file()] == []  # what was brought before it is gone again
+    assert [
+        path for path in (folder / "media").rglob("*") if path.is_file()
+    ] == []  # what was brought before it is gone again
 
 
 @pytest.mark.parametrize(
@@ -298,17 +396,39 @@ def test_a_file_that_is_not_toml_or_whose_run_cannot_be_read_is_told_with_its_li
         ('state = "open"', 'state = "draft"', "it has been opened and is no draft again"),
         ("seed = 5", "seed = 6", "seed cannot be changed: it has fixed chances already"),
         ("depth = 2", "depth = 1", "Top two is depth 2, and no pool becomes another"),
-        ('pseudonym = "A007"', 'pseudonym = "A008"', "ada judges as A007, under which exports may be out"),
-        ('role = "manager"', 'role = "annotator"', "boss is manager already, and a role stays what it is"),
-        ('    { value = 2, name = "Yes" },\n', "", "Grade 2 has been given in this campaign, so it has to stay in the scale."),
-        ("completion_code", 'completion_url = "nowhere"\ncompletion_code', "campaign.completion_url: Enter a valid URL"),
+        (
+            'pseudonym = "A007"',
+            'pseudonym = "A008"',
+            "ada judges as A007, under which exports may be out",
+        ),
+        (
+            'role = "manager"',
+            'role = "annotator"',
+            "boss is manager already, and a role stays what it is",
+        ),
+        (
+            '    { value = 2, name = "Yes" },\n',
+            "",
+            "Grade 2 has been given in this campaign, so it has to stay in the scale.",
+        ),
+        (
+            "completion_code",
+            'completion_url = "nowhere"\ncompletion_code',
+            "campaign.completion_url: Enter a valid URL",
+        ),
     ],
-)  # fmt: skip
-def test_what_cannot_be_changed_is_refused_before_anything_is_written(folder, capsys, old, new, words):
+)
+def test_what_cannot_be_changed_is_refused_before_anything_is_written(
+    folder, capsys, old, new, words
+):
     applied(folder)
     campaign = Campaign.objects.get()
     judge(campaign.memberships.get(user__username="ada"), 2)
-    changed = CAMPAIGN.replace(old, new).replace('gold_file = "gold.tsv"\n', "").replace('name = "Autumn"', 'name = "Other"')
+    changed = (
+        CAMPAIGN.replace(old, new)
+        .replace('gold_file = "gold.tsv"\n', "")
+        .replace('name = "Autumn"', 'name = "Other"')
+    )
     told = refused(folder, changed, capsys)
     assert any(words in line for line in told), told
     assert Campaign.objects.get().name == "Autumn"
@@ -336,12 +456,21 @@ def test_what_the_file_does_not_name_is_told_and_pruned_only_where_nothing_hangs
     judge(bob, 2)
     held = scheduling.claim(eve)
     assert held is not None
-    people_named = '[[campaign.people]]\nuser = "boss"\nrole = "manager"\n\n[[campaign.people]]\nuser = "ada"\npseudonym = "A007"\n'
-    shorter = CAMPAIGN.replace(people_named, people_named.partition("\n\n")[0] + "\n").replace('name = "Grace"\nemail = "grace', 'name = "Ann"\nemail = "ann')
-    shorter = shorter.replace('[[collection.runs]]\ntag = "B"\nfile = "b.run"\nbaseline = true\n', "")
+    people_named = (
+        '[[campaign.people]]\nuser = "boss"\nrole = "manager"\n\n[[campaign.people]]\nuser = '
+        '"ada"\npseudonym = "A007"\n'
+    )
+    shorter = CAMPAIGN.replace(people_named, people_named.partition("\n\n")[0] + "\n").replace(
+        'name = "Grace"\nemail = "grace', 'name = "Ann"\nemail = "ann'
+    )
+    shorter = shorter.replace(
+        '[[collection.runs]]\ntag = "B"\nfile = "b.run"\nbaseline = true\n', ""
+    )
     (folder / "campaign.toml").write_text(shorter, encoding="utf-8")
     told = called("apply", str(folder / "campaign.toml"), "--yes")
-    assert [change["words"] for change in told["changes"]] == ["invitations: Ann ann@example.org annotator 1: new"]
+    assert [change["words"] for change in told["changes"]] == [
+        "invitations: Ann ann@example.org annotator 1: new"
+    ]
     assert told["unnamed"] == [
         "runs: B: stays",
         f"people: bob {bob.pseudonym}: stays (1 judgement)",
@@ -356,10 +485,17 @@ def test_what_the_file_does_not_name_is_told_and_pruned_only_where_nothing_hangs
         "people: ada A007: removed (has judged nothing)",
         "invitations: Grace grace@example.org annotator 1: withdrawn",
     ]
-    assert pruned["unnamed"] == ["runs: B: stays", f"people: bob {bob.pseudonym}: stays (1 judgement)"]
+    assert pruned["unnamed"] == [
+        "runs: B: stays",
+        f"people: bob {bob.pseudonym}: stays (1 judgement)",
+    ]
     assert sorted(campaign.memberships.values_list("user__username", flat=True)) == ["bob", "boss"]
-    assert Pair.objects.get(pk=held.pair_id).open_slots == open_slots + 1  # what eve had on screen is free again
-    assert list(campaign.invitations.filter(revoked_at=None).values_list("name", flat=True)) == ["Ann"]
+    assert (
+        Pair.objects.get(pk=held.pair_id).open_slots == open_slots + 1
+    )  # what eve had on screen is free again
+    assert list(campaign.invitations.filter(revoked_at=None).values_list("name", flat=True)) == [
+        "Ann"
+    ]
     assert called("apply", str(folder / "campaign.toml"), "--prune", "--yes")["changes"] == []
     with pytest.raises(CampaignError, match="has judged: exclude or pause"):
         people.remove_member(bob, actor=None)
@@ -388,22 +524,42 @@ def kind_in_words(key: Key) -> str:
 
 def test_the_file_can_say_every_setting_of_a_campaign():
     assert {key.name for key in SETTINGS} == campaigns.SETTINGS
-    assert set(Pair.Kind.values) - {"normal"} == set(next(k for k in TABLES["campaign"] if k.name == "gold").row[2].choices)
+    assert set(Pair.Kind.values) - {"normal"} == set(
+        next(k for k in TABLES["campaign"] if k.name == "gold").row[2].choices
+    )
 
 
 def test_lines_of_values_are_found_in_texts_lists_and_tables():
-    text = 'a = """\n[b]\nx = 1\n"""\n[b]\nx = 2\n[[b.c]]\ny = 1\n[[b.c]]\n  y = 2\n[d]\nlist = [\n  { z = 1 },\n  { z = 2 },\n]\n'
+    text = (
+        'a = """\n[b]\nx = 1\n"""\n[b]\nx = 2\n[[b.c]]\ny = 1\n[[b.c]]\n  y = 2\n[d]\nlist = [\n  '
+        "{ z = 1 },\n  { z = 2 },\n]\n"
+    )
     assert tomllib.loads(text)["b"]["c"][1]["y"] == 2
-    found = [line_of(text, path) for path in (("b", "x"), ("b", "c", 1, "y"), ("b", "c", 0), ("d", "list", 1, "z"), ("d", "none"), ("e",))]
+    found = [
+        line_of(text, path)
+        for path in (
+            ("b", "x"),
+            ("b", "c", 1, "y"),
+            ("b", "c", 0),
+            ("d", "list", 1, "z"),
+            ("d", "none"),
+            ("e",),
+        )
+    ]
     assert found == [6, 10, 7, 14, 11, None]
 
 
-def test_grades_of_gold_that_may_be_of_another_scale_are_not_taken_for_the_scales_own(folder, capsys):
+def test_grades_of_gold_that_may_be_of_another_scale_are_not_taken_for_the_scales_own(
+    folder, capsys
+):
     (folder / "gold.tsv").write_text("051 0 b 1\n051 0 a 0\n", encoding="utf-8")
     [line] = refused(folder, CAMPAIGN, capsys)
     assert "gold has grades 0–1, the scale has 0–2" in line
     assert "gold_grades" in line
-    binary = CAMPAIGN.replace('gold_file = "gold.tsv"', 'gold_file = "gold.tsv"\ngold_grades = [{ file_grade = 0 }, { file_grade = 1, grade = 2 }]')
+    binary = CAMPAIGN.replace(
+        'gold_file = "gold.tsv"',
+        'gold_file = "gold.tsv"\ngold_grades = [{ file_grade = 0 }, { file_grade = 1, grade = 2 }]',
+    )
     applied(folder, binary)
     known = Pair.objects.exclude(kind="normal").values_list("entry__docno", "kind", "gold_grade")
     assert list(known) == [("b", "gold", 2)], "grade 0 is left out"
@@ -425,9 +581,13 @@ def test_a_campaign_whose_gold_has_only_low_grades_is_written_so_that_it_reads_t
 def test_gold_may_be_qrels_and_a_wrong_grade_names_its_line(folder):
     (folder / "gold.tsv").write_text("051 0 b 2\n", encoding="utf-8")
     row = CampaignFile(folder / "campaign.toml").described.campaign["gold"]
-    assert [(one["topic"], one["document"], one["grade"], one["kind"]) for one in row] == [("051", "b", 2, "gold")]
+    assert [(one["topic"], one["document"], one["grade"], one["kind"]) for one in row] == [
+        ("051", "b", 2, "gold")
+    ]
     (folder / "gold.tsv").write_text("topic\tdocument\tgrade\n051\tb\tgood\n", encoding="utf-8")
-    with pytest.raises(FormatError, match=r"gold\.tsv:2: grade 'good', expected a grade of the scale"):
+    with pytest.raises(
+        FormatError, match=r"gold\.tsv:2: grade 'good', expected a grade of the scale"
+    ):
         CampaignFile(folder / "campaign.toml")
 
 
@@ -435,17 +595,33 @@ def test_accounts_that_were_made_for_nobody_are_none(folder):
     applied(folder)
     assert User.objects.count() == 2
 
+
 def test_the_demo_is_such_a_file(tmp_path, settings, monkeypatch):
-    """Applied once more from its folder it changes nothing; with few documents and quick systems."""
+    """Applied once more from its folder it changes nothing; with few documents and quick
+    systems."""
     settings.MEDIA_ROOT, settings.DATA_DIR = tmp_path / "media", tmp_path
     words = [topic.text for topic in TOPICS[:20]]
-    entries = [CorpusEntry(f"module.function_{n}", "function", text, f"How to {text}, in a few words.", "module") for n, text in enumerate(words)]
+    entries = [
+        CorpusEntry(
+            f"module.function_{n}", "function", text, f"How to {text}, in a few words.", "module"
+        )
+        for n, text in enumerate(words)
+    ]
     monkeypatch.setattr(demo, "standard_library", lambda: entries)
     monkeypatch.setattr(demo, "SYSTEMS", dict.fromkeys(demo.SYSTEMS, tf_idf))
     campaign = demo.make_demo(lambda sentence: None)
-    assert (campaign.state, campaign.slug, campaign.collection.n_documents) == ("open", "python-documentation", 20)
-    assert set(campaign.collection.topics.exclude(removed_reason="").values_list("topic_id", flat=True)) == {"35", "36", "37"}
-    assert dict(campaign.memberships.values_list("user__username", "role")) == {"manager": "manager", "annotator": "annotator"}
+    assert (campaign.state, campaign.slug, campaign.collection.n_documents) == (
+        "open",
+        "python-documentation",
+        20,
+    )
+    assert set(
+        campaign.collection.topics.exclude(removed_reason="").values_list("topic_id", flat=True)
+    ) == {"35", "36", "37"}
+    assert dict(campaign.memberships.values_list("user__username", "role")) == {
+        "manager": "manager",
+        "annotator": "annotator",
+    }
     demo.write_files(tmp_path, entries, lambda sentence: None)
     shutil.copy(demo.FILE, tmp_path)
     assert called("apply", str(tmp_path / "campaign.toml"), "--dry-run")["changes"] == []

@@ -30,16 +30,28 @@ def collection(db, settings, tmp_path) -> Collection:
 
 @pytest.fixture
 def draft(collection) -> Campaign:
-    return campaigns.create_campaign(name="Trip", collection=collection, actor=collection.managers.get())
+    return campaigns.create_campaign(
+        name="Trip", collection=collection, actor=collection.managers.get()
+    )
 
 
 def kinds(campaign: Campaign) -> dict[tuple[str, str], str]:
-    return {(topic, docno): kind for topic, docno, kind in campaign.pairs.values_list("entry__topic__topic_id", "entry__docno", "kind")}
+    return {
+        (topic, docno): kind
+        for topic, docno, kind in campaign.pairs.values_list(
+            "entry__topic__topic_id", "entry__docno", "kind"
+        )
+    }
 
 
 def test_pairs_with_the_priority_all_are_for_everyone(collection, draft):
     campaigns.set_pool(draft, collection.pools.get())
-    assert kinds(draft) == {("1", "a"): "everyone", ("2", "b"): "everyone", ("1", "b"): "normal", ("2", "a"): "normal"}
+    assert kinds(draft) == {
+        ("1", "a"): "everyone",
+        ("2", "b"): "everyone",
+        ("1", "b"): "normal",
+        ("2", "a"): "normal",
+    }
     assert (draft.n_pairs, draft.n_everyone) == (4, 2)
 
 
@@ -52,7 +64,10 @@ def test_every_annotator_judges_them_and_only_them_beyond_the_pairs_own_number(c
         seat = people.add_member(campaign=draft, user=make_user(name), role="annotator")
         while (lease := scheduling.claim(seat)) is not None:
             submit(seat, lease, 1)
-    counted = {(p.entry.topic.topic_id, p.entry.docno): p.counted for p in Pair.objects.select_related("entry__topic")}
+    counted = {
+        (p.entry.topic.topic_id, p.entry.docno): p.counted
+        for p in Pair.objects.select_related("entry__topic")
+    }
     assert counted == {("1", "a"): 3, ("2", "b"): 3, ("1", "b"): 1, ("2", "a"): 1}
 
 
@@ -60,18 +75,32 @@ def test_the_page_offers_the_sets_settings_and_a_new_campaign_takes_them(collect
     client = Client()
     client.force_login(collection.managers.get())
     page = client.get(f"/campaigns/{draft.slug}/settings/pool/")
-    assert "target per annotator 30, judgements per pair 10, spans required, rotate text on" in page.content.decode()
+    assert (
+        "target per annotator 30, judgements per pair 10, spans required, rotate text on"
+        in page.content.decode()
+    )
     pool = collection.pools.get()
-    client.post(f"/campaigns/{draft.slug}/settings/pool/", {"pool": pool.pk, "settings": "on", "onward": "1"})
+    client.post(
+        f"/campaigns/{draft.slug}/settings/pool/",
+        {"pool": pool.pk, "settings": "on", "onward": "1"},
+    )
     draft.refresh_from_db()
-    assert (draft.target_per_annotator, draft.judgements_per_pair, draft.spans, draft.rotate_text) == (30, 10, "required", True)
+    assert (
+        draft.target_per_annotator,
+        draft.judgements_per_pair,
+        draft.spans,
+        draft.rotate_text,
+    ) == (30, 10, "required", True)
     assert set(draft.pairs.values_list("needed", flat=True)) == {10}
 
 
 def test_without_the_tick_the_campaign_keeps_its_own(collection, draft):
     client = Client()
     client.force_login(collection.managers.get())
-    client.post(f"/campaigns/{draft.slug}/settings/pool/", {"pool": collection.pools.get().pk, "onward": "1"})
+    client.post(
+        f"/campaigns/{draft.slug}/settings/pool/",
+        {"pool": collection.pools.get().pk, "onward": "1"},
+    )
     draft.refresh_from_db()
     assert (draft.judgements_per_pair, draft.rotate_text, draft.n_pairs) == (3, False, 4)
 
@@ -88,10 +117,22 @@ def test_a_pool_of_pairs_is_extended_by_a_run_and_keeps_who_judges_what(collecti
     pool = collection.pools.get()
     campaigns.set_pool(draft, pool)
     assert bring_in(collection, "run", "1 Q0 b 1 9 R\n1 Q0 c 2 8 R\n").state == "done"
-    job = run(pools.ask_to_extend(pool, runs=list(collection.runs.all()), depth=pool.depth, user=None))
+    job = run(
+        pools.ask_to_extend(pool, runs=list(collection.runs.all()), depth=pool.depth, user=None)
+    )
     assert job.state == "done", job.message
-    entries = Pool.objects.get().entries.order_by("topic__topic_id", "docno").values_list("topic__topic_id", "docno", "best_rank", "everyone")
-    assert list(entries) == [("1", "a", 0, True), ("1", "b", 1, False), ("1", "c", 2, False), ("2", "a", 0, False), ("2", "b", 0, True)]
+    entries = (
+        Pool.objects.get()
+        .entries.order_by("topic__topic_id", "docno")
+        .values_list("topic__topic_id", "docno", "best_rank", "everyone")
+    )
+    assert list(entries) == [
+        ("1", "a", 0, True),
+        ("1", "b", 1, False),
+        ("1", "c", 2, False),
+        ("2", "a", 0, False),
+        ("2", "b", 0, True),
+    ]
     assert kinds(draft)["1", "c"] == "normal"
     assert kinds(draft)["1", "a"] == "everyone"
 
@@ -104,6 +145,13 @@ def test_the_pages_of_such_a_pool_and_its_entries_in_the_api(collection):
     assert "The pairs of trip.zip: judgement-pairs.tsv" in page
     assert page.count(">everyone<") == 2
     assert client.get(f"/collections/{collection.slug}/pools/").status_code == 200
-    entries = client.get(f"/api/v1/collections/{collection.slug}/pools/{pool.pk}/entries").json()["results"]
+    entries = client.get(f"/api/v1/collections/{collection.slug}/pools/{pool.pk}/entries").json()[
+        "results"
+    ]
     assert [entry["everyone"] for entry in entries] == [True, True, False, False]
-    assert client.get(f"/api/v1/collections/{collection.slug}/pools/{pool.pk}/").json()["suggested"]["judgements_per_pair"] == 10
+    assert (
+        client.get(f"/api/v1/collections/{collection.slug}/pools/{pool.pk}/").json()["suggested"][
+            "judgements_per_pair"
+        ]
+        == 10
+    )

@@ -28,7 +28,12 @@ def manager_of(campaign) -> Client:
 
 
 def scale_data(*names: str) -> dict[str, str]:
-    data = {"form-TOTAL_FORMS": "9", "form-INITIAL_FORMS": "0", "form-MIN_NUM_FORMS": "9", "form-MAX_NUM_FORMS": "9"}
+    data = {
+        "form-TOTAL_FORMS": "9",
+        "form-INITIAL_FORMS": "0",
+        "form-MIN_NUM_FORMS": "9",
+        "form-MAX_NUM_FORMS": "9",
+    }
     for i in range(9):
         data |= {
             f"form-{i}-name": names[i] if i < len(names) else "",
@@ -43,17 +48,26 @@ def rules_data(campaign, **changes) -> dict[str, str]:
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/rules/")
     form = page.context["form"]
     data = {name: form[name].value() for name in form.fields}
-    data = {k: "on" if v is True else v for k, v in data.items() if v is not None and v is not False}
+    data = {
+        k: "on" if v is True else v for k, v in data.items() if v is not None and v is not False
+    }
     return data | changes
 
 
 def test_every_sign_that_the_page_offers_can_be_kept_and_nine_grades_have_one_each():
     campaign = make_campaign(state="draft")
     client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/settings/scale/"
-    offered = [value for value, _ in client.get(address).context["forms"].forms[0].fields["shape"].choices]
+    offered = [
+        value for value, _ in client.get(address).context["forms"].forms[0].fields["shape"].choices
+    ]
     names = scale_data(*"abcdefghi")
     for chosen in (offered, [""] * 9):
-        assert client.post(address, names | {f"form-{i}-shape": shape for i, shape in enumerate(chosen)}).status_code == 302
+        assert (
+            client.post(
+                address, names | {f"form-{i}-shape": shape for i, shape in enumerate(chosen)}
+            ).status_code
+            == 302
+        )
         campaign.refresh_from_db()
         assert len({grade["shape"] for grade in campaign.scale}) == len(campaign.scale) == 9
 
@@ -65,14 +79,29 @@ class TestWhoMay:
         assert client.get(address).url == f"/sign-in?next={address}"
 
     def test_strangers_find_nothing(self, step):
-        assert client_of(make_user()).get(f"/campaigns/{make_campaign(state='draft').slug}/settings/{step}/").status_code == 404
+        assert (
+            client_of(make_user())
+            .get(f"/campaigns/{make_campaign(state='draft').slug}/settings/{step}/")
+            .status_code
+            == 404
+        )
 
     def test_annotators_are_refused(self, step):
         campaign = make_campaign()
-        assert client_of(make_annotator(campaign).user).get(f"/campaigns/{campaign.slug}/settings/{step}/").status_code == 403
+        assert (
+            client_of(make_annotator(campaign).user)
+            .get(f"/campaigns/{campaign.slug}/settings/{step}/")
+            .status_code
+            == 403
+        )
 
     def test_the_manager_of_another_campaign_finds_nothing(self, step):
-        assert manager_of(make_campaign()).get(f"/campaigns/{make_campaign().slug}/settings/{step}/").status_code == 404
+        assert (
+            manager_of(make_campaign())
+            .get(f"/campaigns/{make_campaign().slug}/settings/{step}/")
+            .status_code
+            == 404
+        )
 
     @pytest.mark.parametrize("state", ["draft", "open", "paused", "closed"])
     def test_its_manager_and_a_superuser_see_it_in_every_state(self, step, state):
@@ -100,17 +129,33 @@ class TestMaking:
         assert first.url == "/campaigns/health-2026/settings/files/"
         base = "/campaigns/health-2026"
         campaign = Campaign.objects.get()
-        assert client.post(f"{base}/settings/pool/", {"pool": pool.pk, "onward": "1"}).url == f"{base}/settings/rules/"
         assert (
-            client.post(f"{base}/settings/rules/", rules_data(campaign, judgements_per_pair="2", onward="1")).url
+            client.post(f"{base}/settings/pool/", {"pool": pool.pk, "onward": "1"}).url
+            == f"{base}/settings/rules/"
+        )
+        assert (
+            client.post(
+                f"{base}/settings/rules/", rules_data(campaign, judgements_per_pair="2", onward="1")
+            ).url
             == f"{base}/settings/scale/"
         )
         assert (
-            client.post(f"{base}/settings/scale/", scale_data("No", "Some", "Yes") | {"onward": "1"}).url == f"{base}/settings/guidelines/"
+            client.post(
+                f"{base}/settings/scale/", scale_data("No", "Some", "Yes") | {"onward": "1"}
+            ).url
+            == f"{base}/settings/guidelines/"
         )
-        answer = client.post(f"{base}/settings/guidelines/", {"text": "# Read", "note": "", "consent_text": "I agree", "onward": "1"})
+        answer = client.post(
+            f"{base}/settings/guidelines/",
+            {"text": "# Read", "note": "", "consent_text": "I agree", "onward": "1"},
+        )
         assert answer.url == f"{base}/settings/people/"
-        assert client.post(f"{base}/settings/people/", {"action": "link", "role": "annotator"}).status_code == 302
+        assert (
+            client.post(
+                f"{base}/settings/people/", {"action": "link", "role": "annotator"}
+            ).status_code
+            == 302
+        )
         assert client.post(f"{base}/state", {"action": "open"}).status_code == 302
         campaign.refresh_from_db()
         assert campaign.state == "open"
@@ -131,10 +176,15 @@ class TestMaking:
 
 
 class TestChanging:
-    @pytest.mark.parametrize(("names", "word"), [(("Only",), "2 to 9"), (("Same", "same"), "same name"), (("A", "", "C"), "without a gap")])
+    @pytest.mark.parametrize(
+        ("names", "word"),
+        [(("Only",), "2 to 9"), (("Same", "same"), "same name"), (("A", "", "C"), "without a gap")],
+    )
     def test_a_scale_that_is_none_is_refused(self, names, word):
         campaign = make_campaign(state="draft")
-        response = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/scale/", scale_data(*names))
+        response = manager_of(campaign).post(
+            f"/campaigns/{campaign.slug}/settings/scale/", scale_data(*names)
+        )
         assert response.status_code == 400
         assert word in response.content.decode()
 
@@ -147,37 +197,72 @@ class TestChanging:
         data = rules_data(campaign, deadline="2031-05-01T18:00")
         assert client.post(f"/campaigns/{campaign.slug}/settings/rules/", data).status_code == 302
         campaign.refresh_from_db()
-        assert campaign.deadline == timezone.datetime(2031, 5, 1, 9, tzinfo=timezone.get_fixed_timezone(0))
+        assert campaign.deadline == timezone.datetime(
+            2031, 5, 1, 9, tzinfo=timezone.get_fixed_timezone(0)
+        )
 
     @pytest.mark.parametrize(
         ("field", "value"),
         [
-            *[("judgements_per_pair", "0"), ("lease_window", "99"), ("qualification_pass", "7"), ("min_common", "5")],
-            *[("lease_minutes", "40000"), ("target_per_annotator", "9" * 18), ("expected_seconds", "1e300"), ("idle_seconds", "9" * 30)],
-            *[("deadline", "2020-01-01T12:00"), ("deadline", "0026-01-01T12:00"), ("deadline", "9999-12-31T23:59")],
+            *[
+                ("judgements_per_pair", "0"),
+                ("lease_window", "99"),
+                ("qualification_pass", "7"),
+                ("min_common", "5"),
+            ],
+            *[
+                ("lease_minutes", "40000"),
+                ("target_per_annotator", "9" * 18),
+                ("expected_seconds", "1e300"),
+                ("idle_seconds", "9" * 30),
+            ],
+            *[
+                ("deadline", "2020-01-01T12:00"),
+                ("deadline", "0026-01-01T12:00"),
+                ("deadline", "9999-12-31T23:59"),
+            ],
         ],
     )
     def test_rules_without_sense_are_refused(self, field, value):
         campaign = make_campaign(state="draft")
-        response = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/rules/", rules_data(campaign, **{field: value}))
+        response = manager_of(campaign).post(
+            f"/campaigns/{campaign.slug}/settings/rules/", rules_data(campaign, **{field: value})
+        )
         assert response.status_code == 400
 
     def test_a_deadline_that_is_over_does_not_keep_other_rules_from_being_saved(self):
         over = timezone.now() - timedelta(days=3, seconds=17)
-        campaign = campaigns.update_campaign(make_campaign(state="closed"), actor=None, deadline=over)
-        sent = rules_data(campaign, description="Done.", deadline=f"{over:%Y-%m-%dT%H:%M}")  # as browsers send it
+        campaign = campaigns.update_campaign(
+            make_campaign(state="closed"), actor=None, deadline=over
+        )
+        sent = rules_data(
+            campaign, description="Done.", deadline=f"{over:%Y-%m-%dT%H:%M}"
+        )  # as browsers send it
         response = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/rules/", sent)
         assert response.status_code == 302
         campaign.refresh_from_db()
         assert (campaign.description, campaign.deadline) == ("Done.", over)
 
     def test_what_a_browser_sends_back_unchanged_is_no_change(self):
-        campaign = make_campaign(guideline="# Read\n\nAll of it.\n", description="Two\nlines", consent_text="I agree\nto all.\n")
+        campaign = make_campaign(
+            guideline="# Read\n\nAll of it.\n",
+            description="Two\nlines",
+            consent_text="I agree\nto all.\n",
+        )
         client, base = manager_of(campaign), f"/campaigns/{campaign.slug}/settings"
         events = AuditEvent.objects.filter(campaign=campaign).count()
-        sent = {"text": "# Read\r\n\r\nAll of it.\r\n", "note": "", "consent_text": "I agree\r\nto all.\r\n"}
+        sent = {
+            "text": "# Read\r\n\r\nAll of it.\r\n",
+            "note": "",
+            "consent_text": "I agree\r\nto all.\r\n",
+        }
         assert client.post(f"{base}/guidelines/", sent).status_code == 302
-        assert client.post(f"{base}/rules/", rules_data(campaign, description="Two\r\nlines")).status_code == 302
+        assert (
+            client.post(
+                f"{base}/rules/", rules_data(campaign, description="Two\r\nlines")
+            ).status_code
+            == 302
+        )
         assert campaign.guidelines.count() == 1
         assert AuditEvent.objects.filter(campaign=campaign).count() == events
         client.post(f"{base}/guidelines/", {**sent, "text": "# Read\r\n\r\nNearly all of it.\r\n"})
@@ -194,7 +279,10 @@ class TestChanging:
 
     def test_settings_leave_a_trail(self):
         campaign = make_campaign(state="draft")
-        manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/rules/", rules_data(campaign, min_active_seconds="2"))
+        manager_of(campaign).post(
+            f"/campaigns/{campaign.slug}/settings/rules/",
+            rules_data(campaign, min_active_seconds="2"),
+        )
         event = AuditEvent.objects.filter(campaign=campaign, action="changed settings").get()
         assert event.details["changes"] == {"min_active_seconds": [1.0, 2.0]}
 
@@ -202,7 +290,9 @@ class TestChanging:
         campaign = make_campaign(state="draft")
         client = manager_of(campaign)
         text = "<script>alert(1)</script> [x](javascript:alert(1)) ![p](https://example.org/p.png)"
-        response = client.post(f"/campaigns/{campaign.slug}/settings/guidelines/", {"text": text, "preview": "1"})
+        response = client.post(
+            f"/campaigns/{campaign.slug}/settings/guidelines/", {"text": text, "preview": "1"}
+        )
         prose = response.content.decode().split('class="prose">')[1].split("</div>")[0]
         assert "<script" not in prose
         assert "javascript:" not in prose.replace("[x](javascript:alert(1))", "")
@@ -211,7 +301,8 @@ class TestChanging:
     def test_names_with_mistakes_invite_nobody(self):
         campaign = make_campaign(state="draft")
         response = manager_of(campaign).post(
-            f"/campaigns/{campaign.slug}/settings/people/", {"action": "names", "names": "name,email\nAda,ada@example.org\nBob,nonsense\n"}
+            f"/campaigns/{campaign.slug}/settings/people/",
+            {"action": "names", "names": "name,email\nAda,ada@example.org\nBob,nonsense\n"},
         )
         assert response.status_code == 400
         assert "names:3:" in response.content.decode()
@@ -220,18 +311,30 @@ class TestChanging:
     def test_links_are_exported_without_formulas(self):
         campaign = make_campaign(state="draft")
         client = manager_of(campaign)
-        client.post(f"/campaigns/{campaign.slug}/settings/people/", {"action": "names", "names": "=cmd()\nAda"})
-        lines = client.get(f"/campaigns/{campaign.slug}/invitations.csv").content.decode().splitlines()
+        client.post(
+            f"/campaigns/{campaign.slug}/settings/people/",
+            {"action": "names", "names": "=cmd()\nAda"},
+        )
+        lines = (
+            client.get(f"/campaigns/{campaign.slug}/invitations.csv").content.decode().splitlines()
+        )
         assert lines[0] == "name,email,link,code,used"
         assert lines[1].startswith("'=cmd()")
 
     @pytest.mark.parametrize(
         ("start", "action", "after"),
-        [("open", "pause", "paused"), ("paused", "resume", "open"), ("open", "close", "closed"), ("closed", "open", "open")],
+        [
+            ("open", "pause", "paused"),
+            ("paused", "resume", "open"),
+            ("open", "close", "closed"),
+            ("closed", "open", "open"),
+        ],
     )
     def test_states_change_by_their_buttons(self, start, action, after):
         campaign = make_campaign(state=start)
-        manager_of(campaign).post(f"/campaigns/{campaign.slug}/state", {"action": action, "reason": "lunch"})
+        manager_of(campaign).post(
+            f"/campaigns/{campaign.slug}/state", {"action": action, "reason": "lunch"}
+        )
         campaign.refresh_from_db()
         assert campaign.state == after
 

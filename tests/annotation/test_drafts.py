@@ -1,4 +1,5 @@
-"""A draft whose settings contradict each other does not open and says why; what follows of itself does so; what it costs."""
+"""A draft whose settings contradict each other does not open and says why; what follows of itself
+does so; what it costs."""
 
 from __future__ import annotations
 
@@ -24,28 +25,48 @@ pytestmark = pytest.mark.django_db
 
 def post_scale(campaign: Campaign, *names: str) -> Client:
     client = manager_of(campaign)
-    assert client.post(f"/campaigns/{campaign.slug}/settings/scale/", scale_data(*names)).status_code == 302
+    assert (
+        client.post(f"/campaigns/{campaign.slug}/settings/scale/", scale_data(*names)).status_code
+        == 302
+    )
     campaign.refresh_from_db()
     return client
 
 
 def prefilled(campaign: Campaign) -> str:
-    return manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/guidelines/").context["form"]["text"].value()
+    return (
+        manager_of(campaign)
+        .get(f"/campaigns/{campaign.slug}/settings/guidelines/")
+        .context["form"]["text"]
+        .value()
+    )
 
 
 class TestTimes:
-    """Least, idle limit and expected in seconds, lease in minutes; each is the only one that does not fit."""
+    """Least, idle limit and expected in seconds, lease in minutes; each is the only one that does
+    not fit."""
 
     @pytest.mark.parametrize(
         ("settings", "says"),
         [
-            ({"min_active_seconds": 60, "idle_seconds": 60, "expected_seconds": 90}, "who reads quietly could never be slow enough"),
-            ({"min_active_seconds": 50, "expected_seconds": 48}, "expected to take 48 s, and one under 50 s does not count"),
-            ({"lease_minutes": 1, "idle_seconds": 61}, "kept for 1 minute and given to others before the idle limit of 61 s is over"),
+            (
+                {"min_active_seconds": 60, "idle_seconds": 60, "expected_seconds": 90},
+                "who reads quietly could never be slow enough",
+            ),
+            (
+                {"min_active_seconds": 50, "expected_seconds": 48},
+                "expected to take 48 s, and one under 50 s does not count",
+            ),
+            (
+                {"lease_minutes": 1, "idle_seconds": 61},
+                "kept for 1 minute and given to others before the idle limit of 61 s is over",
+            ),
             ({"pause_after_fast": 5, "min_active_seconds": 0}, "none is ever too fast"),
         ],
     )
-    def test_those_that_contradict_each_other_keep_a_draft_from_opening_and_are_told(self, settings, says):
+    def test_those_that_contradict_each_other_keep_a_draft_from_opening_and_are_told(
+        self, settings, says
+    ):
         campaign = make_campaign(state="draft", **settings)
         [one] = contradictions(campaign)
         assert one.step == "rules"
@@ -53,13 +74,27 @@ class TestTimes:
         with pytest.raises(CampaignError, match=re.escape(one.says)):
             campaigns.open_campaign(campaign)
         for step in ("rules", "open"):
-            assert says in html.unescape(manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/{step}/").content.decode())
+            assert says in html.unescape(
+                manager_of(campaign)
+                .get(f"/campaigns/{campaign.slug}/settings/{step}/")
+                .content.decode()
+            )
 
     def test_a_running_campaign_is_warned_and_goes_on(self):
         campaign = make_campaign()
-        assert "contradict each other" not in manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/rules/").content.decode()
+        assert (
+            "contradict each other"
+            not in manager_of(campaign)
+            .get(f"/campaigns/{campaign.slug}/settings/rules/")
+            .content.decode()
+        )
         campaigns.update_campaign(campaign, actor=None, min_active_seconds=50)
-        assert "contradict each other" in manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/rules/").content.decode()
+        assert (
+            "contradict each other"
+            in manager_of(campaign)
+            .get(f"/campaigns/{campaign.slug}/settings/rules/")
+            .content.decode()
+        )
 
     @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.key)
     def test_no_preset_contradicts_itself(self, preset):
@@ -88,7 +123,10 @@ class TestContradictions:
         campaign.refresh_from_db()
         assert campaign.state == "draft"
         page = client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
-        assert "The guidelines explain “Partial”, which is no grade of the scale (Wrong, Topic, Some, Perfect)." in page
+        assert (
+            "The guidelines explain “Partial”, which is no grade of the scale (Wrong, Topic, Some, Perfect)."
+            in page
+        )
         campaigns.save_guideline(campaign, prefilled(campaign).replace("**Partial**", "**Some**"))
         assert campaigns.open_campaign(campaign).state == "open"
 
@@ -102,9 +140,14 @@ class TestContradictions:
     def test_a_bar_without_qualification_pairs_and_pairs_without_a_bar(self):
         campaign = make_campaign(state="draft")
         campaigns.update_campaign(campaign, actor=None, qualification_pass=0.7)
-        with pytest.raises(CampaignError, match="70 % of the qualification pairs have to be right, and there is none"):
+        with pytest.raises(
+            CampaignError,
+            match="70 % of the qualification pairs have to be right, and there is none",
+        ):
             campaigns.open_campaign(campaign)
-        page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+        page = (
+            manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+        )
         assert f'href="/campaigns/{campaign.slug}/gold' in page
         campaigns.set_kind(campaign.pairs.first(), "qualification", gold_grade=1)
         assert contradictions(campaign) == []
@@ -125,11 +168,14 @@ class TestContradictions:
 
 
 class TestDailyLimits:
-    """Ten pairs, three judgements each: 30. Three days to the deadline touch four days of the calendar at most."""
+    """Ten pairs, three judgements each: 30. Three days to the deadline touch four days of the
+    calendar at most."""
 
     def draft(self, **settings) -> Campaign:
         campaign = make_campaign(state="draft", n_topics=2, n_documents=5)
-        campaigns.update_campaign(campaign, actor=None, deadline=timezone.now() + timedelta(days=3), **settings)
+        campaigns.update_campaign(
+            campaign, actor=None, deadline=timezone.now() + timedelta(days=3), **settings
+        )
         return campaign
 
     @pytest.mark.parametrize(
@@ -144,7 +190,9 @@ class TestDailyLimits:
             (10, None, True),
         ],
     )
-    def test_a_target_that_nobody_can_reach_by_the_deadline_keeps_it_from_opening(self, target, limit, opens):
+    def test_a_target_that_nobody_can_reach_by_the_deadline_keeps_it_from_opening(
+        self, target, limit, opens
+    ):
         campaign = self.draft(target_per_annotator=target, daily_limit=limit)
         if opens:
             assert contradictions(campaign) == []
@@ -153,7 +201,12 @@ class TestDailyLimits:
         says = "asked for 10 judgements and may make 2 a day: at most 8 on the 4 days until the deadline"
         with pytest.raises(CampaignError, match=says):
             campaigns.open_campaign(campaign)
-        assert says in manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+        assert (
+            says
+            in manager_of(campaign)
+            .get(f"/campaigns/{campaign.slug}/settings/open/")
+            .content.decode()
+        )
 
     def test_without_a_deadline_any_limit_is_enough(self):
         campaign = make_campaign(state="draft", target_per_annotator=10, daily_limit=1)
@@ -168,7 +221,10 @@ class TestDailyLimits:
         assert "1 annotator makes at most 8 of 30 judgements" in too_few_in_time(campaign, 30)
         make_annotator(campaign, daily_limit=1)
         client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/settings/open/"
-        assert "2 annotators make at most 12 of 30 judgements by the deadline" in client.get(address).content.decode()  # 8 + 4
+        assert (
+            "2 annotators make at most 12 of 30 judgements by the deadline"
+            in client.get(address).content.decode()
+        )  # 8 + 4
         make_annotator(campaign, daily_limit=100)  # no more than the ten pairs: 22
         assert "at most 22 of 30" in too_few_in_time(campaign, 30)
         make_annotator(campaign)
@@ -191,7 +247,13 @@ def test_the_days_of_the_calendar_that_a_time_touches_at_most(hours, days):
 
 @pytest.mark.parametrize(
     ("annotators", "most"),
-    [([], 0), ([(None, 5)], 20), ([(15, 5)], 15), ([(300, None)], 100), ([(None, None), (30, 2), (0, 1)], 100 + 8 + 4)],
+    [
+        ([], 0),
+        ([(None, 5)], 20),
+        ([(15, 5)], 15),
+        ([(300, None)], 100),
+        ([(None, None), (30, 2), (0, 1)], 100 + 8 + 4),
+    ],
 )
 def test_the_judgements_that_annotators_can_make_in_four_days_of_a_hundred_pairs(annotators, most):
     assert most_in_time(annotators, n_days=4, n_pairs=100) == most
@@ -207,7 +269,9 @@ class TestScale:
 
     def test_an_open_campaign_is_not_changed_behind_its_back(self):
         campaign = make_campaign()
-        response = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/scale/", scale_data("No", "Yes"))
+        response = manager_of(campaign).post(
+            f"/campaigns/{campaign.slug}/settings/scale/", scale_data("No", "Yes")
+        )
         assert response.status_code == 400
         assert "lowest relevant grade" in response.content.decode()
 
@@ -224,16 +288,26 @@ def test_fewer_judgements_a_pair_tell_their_effect():
     campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=3, expected_seconds=60)
     judge(make_annotator(campaign), 1)
     data = rules_data(campaign, judgements_per_pair="2")
-    answer = manager_of(campaign).post(f"/campaigns/{campaign.slug}/settings/rules/", data, follow=True).content.decode()
+    answer = (
+        manager_of(campaign)
+        .post(f"/campaigns/{campaign.slug}/settings/rules/", data, follow=True)
+        .content.decode()
+    )
     # by hand: 6 pairs: 18 - 1 were missing, 12 - 1 are; six judgements of a minute
-    assert "3 → 2 judgements a pair: 11 are missing now, 17 were before, about 0.1 hours less at 60 s each." in answer
+    assert (
+        "3 → 2 judgements a pair: 11 are missing now, 17 were before, about 0.1 hours less at 60 s each."
+        in answer
+    )
 
 
 def test_closing_asks_first():
     campaign = make_campaign(n_topics=2, n_documents=3)
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
     page = " ".join(page.split())  # as app.js asks it
-    assert 'data-confirm="Close the campaign? Nobody can judge any more, and 6 pairs lack judgements. It can be opened again."' in page
+    assert (
+        'data-confirm="Close the campaign? Nobody can judge any more, and 6 pairs lack '
+        'judgements. It can be opened again."'
+    ) in page
 
 
 def test_the_audit_names_a_pair_by_its_ids():
@@ -249,13 +323,15 @@ def test_the_audit_names_a_pair_by_its_ids():
     [
         # by hand: 1,000 pairs x 3 = 3,000 judgements; at 300 each ten annotators
         ({"n_pairs": 1000, "per_pair": 3, "target": 300}, 3000, 10),
-        # one in 20 is gold: 15 of 300, so 285 ordinary ones each: 3,000 / 285 = 10.5, eleven annotators, 11 x 15 gold judgements
+        # one in 20 is gold: 15 of 300, so 285 ordinary ones each: 3,000 / 285 = 10.5, eleven
+        # annotators, 11 x 15 gold judgements
         ({"n_pairs": 1000, "per_pair": 3, "target": 300, "n_special": 40}, 3165, 11),
         # only four gold pairs: 296 each: 10.1, eleven annotators
         ({"n_pairs": 1000, "per_pair": 3, "target": 300, "n_special": 4}, 3044, 11),
         ({"n_pairs": 10, "per_pair": 3, "n_special": 2}, 36, None),
         ({"n_pairs": 0, "per_pair": 3, "target": 300}, 0, 0),
-        # nobody judges a pair twice: three judgements of each of 79 pairs are three people's, whatever their target
+        # nobody judges a pair twice: three judgements of each of 79 pairs are three people's,
+        # whatever their target
         ({"n_pairs": 79, "per_pair": 3, "target": 300}, 237, 3),
         ({"n_pairs": 79, "per_pair": 2, "target": 300, "n_special": 2}, 162, 2),
         ({"n_pairs": 5, "per_pair": 1, "target": 1, "n_special": 2, "gold_every": 1}, 5, 5),

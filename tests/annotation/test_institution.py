@@ -1,4 +1,5 @@
-"""Signing in by the institution: by a provider of the tests' own, and by a header, believed from the trusted proxy alone."""
+"""Signing in by the institution: by a provider of the tests' own, and by a header, believed from
+the trusted proxy alone."""
 
 from __future__ import annotations
 
@@ -28,11 +29,20 @@ def server():
 
 @pytest.fixture
 def provider(server, settings):
-    server.claims = {"sub": "s-1", "preferred_username": "ada", "email": "ada@example.org", "groups": []}
+    server.claims = {
+        "sub": "s-1",
+        "preferred_username": "ada",
+        "email": "ada@example.org",
+        "groups": [],
+    }
     server.token, server.userinfo, server.algorithm, server.key = {}, {}, "RS256", server.own_key
     for name, value in server.settings().items():
         setattr(settings, name, value)
-    settings.MAKER_GROUPS, settings.ADMIN_GROUPS, settings.INSTITUTION = ["makers"], ["it"], "the University"
+    settings.MAKER_GROUPS, settings.ADMIN_GROUPS, settings.INSTITUTION = (
+        ["makers"],
+        ["it"],
+        "the University",
+    )
     return server
 
 
@@ -49,15 +59,26 @@ def who(client: Client) -> str:
 
 
 def test_the_first_sign_in_makes_an_account_and_the_second_finds_it_under_another_name(provider):
-    assert "Sign in with the University" in " ".join(Client().get("/sign-in").content.decode().split())
+    assert "Sign in with the University" in " ".join(
+        Client().get("/sign-in").content.decode().split()
+    )
     first = Client()
     answer = sign_in(provider, first, "?next=/account")
     assert (answer.status_code, answer.url, who(first)) == (302, "/account", "ada")
     user = User.objects.get()
-    assert (user.email, user.has_usable_password(), may_create(user), user.is_superuser) == ("ada@example.org", False, False, False)
+    assert (user.email, user.has_usable_password(), may_create(user), user.is_superuser) == (
+        "ada@example.org",
+        False,
+        False,
+        False,
+    )
     provider.claims["preferred_username"] = "ada.lovelace"
     second = Client()
-    assert (sign_in(provider, second).status_code, who(second), User.objects.count()) == (302, "ada", 1)
+    assert (sign_in(provider, second).status_code, who(second), User.objects.count()) == (
+        302,
+        "ada",
+        1,
+    )
 
 
 def test_groups_give_rights_and_take_them_at_the_next_sign_in(provider, settings):
@@ -116,20 +137,27 @@ def test_a_token_that_is_not_of_this_sign_in_signs_nobody_in(provider, token, us
 def test_a_token_signed_by_another_key_signs_nobody_in(provider):
     provider.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     client = Client()
-    assert (sign_in(provider, client).status_code, who(client), User.objects.count()) == (502, "", 0)
+    assert (sign_in(provider, client).status_code, who(client), User.objects.count()) == (
+        502,
+        "",
+        0,
+    )
 
 
 def test_a_code_is_good_once_for_the_browser_that_asked(provider):
     client, other = Client(), Client()
     back = provider.authorize(client.get("/sign-in/oidc").url)
-    assert (other.get(back).status_code, who(other)) == (400, ""), "another's browser is not signed in by a link"
+    assert (other.get(back).status_code, who(other)) == (400, ""), (
+        "another's browser is not signed in by a link"
+    )
     assert client.get(back).status_code == 302
     client.post("/sign-out")
     assert (client.get(back).status_code, who(client)) == (400, "")
 
 
 def test_a_code_without_this_browsers_verifier_is_worth_nothing(provider):
-    """Who has caught another's code brings it with an own state: the provider refuses, for the challenge was another."""
+    """Who has caught another's code brings it with an own state: the provider refuses, for the
+    challenge was another."""
     victim, thief = Client(), Client()
     caught = provider.authorize(victim.get("/sign-in/oidc").url)
     own = provider.authorize(thief.get("/sign-in/oidc").url)
@@ -144,7 +172,11 @@ def test_a_refusal_or_an_absent_provider_is_said(provider, settings):
     back = provider.authorize(client.get("/sign-in/oidc").url)
     settings.OIDC_OP_TOKEN_ENDPOINT = "http://127.0.0.1:9/token"
     answer = client.get(back)
-    assert (answer.status_code, "could not sign you in" in answer.content.decode(), who(client)) == (502, True, "")
+    assert (
+        answer.status_code,
+        "could not sign you in" in answer.content.decode(),
+        who(client),
+    ) == (502, True, "")
 
 
 @pytest.mark.parametrize("name", ["", "   ", "a b", "<script>", "x" * 151])
@@ -157,7 +189,9 @@ def test_the_page_after_it_is_never_on_another_host(provider):
     assert sign_in(provider, Client(), "?next=https://evil.example/x").url == "/"
 
 
-def test_such_an_account_has_no_other_way_in_and_judges_like_all(provider, django_assert_num_queries):
+def test_such_an_account_has_no_other_way_in_and_judges_like_all(
+    provider, django_assert_num_queries
+):
     client = Client()
     sign_in(provider, client)
     page = client.get("/account").content.decode()
@@ -186,7 +220,11 @@ def test_a_closed_account_stays_closed(provider):
 
 @pytest.fixture
 def header(settings):
-    settings.USER_HEADER, settings.GROUPS_HEADER, settings.TRUSTED_PROXIES = "X-Remote-User", "X-Remote-Groups", ["127.0.0.1"]
+    settings.USER_HEADER, settings.GROUPS_HEADER, settings.TRUSTED_PROXIES = (
+        "X-Remote-User",
+        "X-Remote-Groups",
+        ["127.0.0.1"],
+    )
     settings.MAKER_GROUPS = ["makers"]
 
 
@@ -194,13 +232,19 @@ def test_the_header_is_believed_from_the_trusted_proxy_alone(header):
     headers = {"x-remote-user": "ada", "x-remote-groups": "students;makers"}
     stranger = Client()
     for more in ({}, {"x-forwarded-for": "127.0.0.1"}):
-        answer = stranger.get("/sign-in/institution", headers=headers | more, REMOTE_ADDR="203.0.113.9")
+        answer = stranger.get(
+            "/sign-in/institution", headers=headers | more, REMOTE_ADDR="203.0.113.9"
+        )
         assert (answer.status_code, who(stranger), User.objects.count()) == (403, "", 0)
     client = Client()
-    answer = client.get("/sign-in/institution?next=/account", headers=headers, REMOTE_ADDR="127.0.0.1")
+    answer = client.get(
+        "/sign-in/institution?next=/account", headers=headers, REMOTE_ADDR="127.0.0.1"
+    )
     assert (answer.status_code, answer.url, who(client)) == (302, "/account", "ada")
     assert may_create(User.objects.get())
-    assert Client().get("/sign-in/institution", REMOTE_ADDR="127.0.0.1").status_code == 403, "the proxy said nobody"
+    assert Client().get("/sign-in/institution", REMOTE_ADDR="127.0.0.1").status_code == 403, (
+        "the proxy said nobody"
+    )
     elsewhere = Client()
     elsewhere.get("/account", headers=headers, REMOTE_ADDR="127.0.0.1")
     assert who(elsewhere) == "", "one address reads it, and no other"
@@ -209,7 +253,9 @@ def test_the_header_is_believed_from_the_trusted_proxy_alone(header):
 def test_the_header_hands_over_no_account_that_was_made_here(header):
     make_user("root", superuser=True)
     client = Client()
-    answer = client.get("/sign-in/institution", headers={"x-remote-user": "ROOT"}, REMOTE_ADDR="127.0.0.1")
+    answer = client.get(
+        "/sign-in/institution", headers={"x-remote-user": "ROOT"}, REMOTE_ADDR="127.0.0.1"
+    )
     assert (answer.status_code, who(client)) == (403, "")
     assert Client().post("/sign-in", {"username": "root", "password": PASSWORD}).status_code == 302
 
@@ -219,8 +265,18 @@ def test_the_header_hands_over_no_account_that_was_made_here(header):
     [
         ("X-Remote-User", [], "", "believed only from a proxy that ASSAY_TRUSTED_PROXIES names"),
         ("X_Remote_User", ["127.0.0.1"], "", "is no name of a header"),
-        ("X-Remote-User", ["127.0.0.1"], "https://login.example.org", "two ways of one institution"),
-        ("", [], "https://login.example.org", "ASSAY_OIDC_ISSUER is set, but not ASSAY_OIDC_CLIENT, ASSAY_OIDC_AUTHORIZE"),
+        (
+            "X-Remote-User",
+            ["127.0.0.1"],
+            "https://login.example.org",
+            "two ways of one institution",
+        ),
+        (
+            "",
+            [],
+            "https://login.example.org",
+            "ASSAY_OIDC_ISSUER is set, but not ASSAY_OIDC_CLIENT, ASSAY_OIDC_AUTHORIZE",
+        ),
     ],
 )
 def test_half_a_configuration_stops_the_start(header, proxies, issuer, says):

@@ -1,4 +1,5 @@
-"""The judging page is rendered once for many: what is sent is what Django's templates make of it for this person at this moment."""
+"""The judging page is rendered once for many: what is sent is what Django's templates make of it
+for this person at this moment."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def campaign():
 
 def signed_in(campaign, *, time_zone: str = "", language: str = "", **choices) -> Client:
     member, client = make_annotator(campaign), Client()
-    Profile.objects.update_or_create(user=member.user, defaults={"time_zone": time_zone, "choices": choices})
+    Profile.objects.update_or_create(
+        user=member.user, defaults={"time_zone": time_zone, "choices": choices}
+    )
     client.force_login(member.user)
     session = client.session
     session["time_zone"], session["language"] = time_zone, language
@@ -37,14 +40,23 @@ def signed_in(campaign, *, time_zone: str = "", language: str = "", **choices) -
 
 def by_django(request, campaign) -> str:
     """The same page, rendered for this request alone."""
-    own = {"campaign": campaign, "modules": judging.modules(), "build": judging.build(), "skeleton": range(9)}
+    own = {
+        "campaign": campaign,
+        "modules": judging.modules(),
+        "build": judging.build(),
+        "skeleton": range(9),
+    }
     with translation.override(request.LANG):
-        return render(request, "annotation/judge.html", {**own, "guidelines_open": request.OPEN}).content.decode()
+        return render(
+            request, "annotation/judge.html", {**own, "guidelines_open": request.OPEN}
+        ).content.decode()
 
 
 @pytest.mark.parametrize("language", ["en", "de", "ar"])
 @pytest.mark.parametrize(("zone", "due"), [("UTC", "22:30 UTC"), ("Asia/Tokyo", "07:30 JST")])
-def test_the_page_is_what_the_template_makes_for_this_person(campaign, monkeypatch, language, zone, due):
+def test_the_page_is_what_the_template_makes_for_this_person(
+    campaign, monkeypatch, language, zone, due
+):
     seen: list[tuple[str, str]] = []
     plain = judging.shell_of
 
@@ -69,13 +81,24 @@ def test_the_page_is_what_the_template_makes_for_this_person(campaign, monkeypat
 
 def test_two_people_and_two_looks_share_nothing_of_their_own(campaign):
     first, second = signed_in(campaign), signed_in(campaign)
-    pages = [client.get(f"/judge/{campaign.slug}/").content.decode() for client in (first, second, first)]
-    for page, client, other in zip(pages, (first, second, first), (second, first, second), strict=True):
+    pages = [
+        client.get(f"/judge/{campaign.slug}/").content.decode() for client in (first, second, first)
+    ]
+    for page, client, other in zip(
+        pages, (first, second, first), (second, first, second), strict=True
+    ):
         assert f'data-user="{client.member.user_id}"' in page
         assert f'data-username="{client.member.user.username}"' in page
         assert other.member.user.username not in page
-    assert len({token for page in pages for token in TOKEN.findall(page)}) == 3  # masked anew for each answer
-    assert first.post(f"/api/v1/judging/{campaign.slug}/leases", {"want": 1}, content_type="application/json").status_code == 200
+    assert (
+        len({token for page in pages for token in TOKEN.findall(page)}) == 3
+    )  # masked anew for each answer
+    assert (
+        first.post(
+            f"/api/v1/judging/{campaign.slug}/leases", {"want": 1}, content_type="application/json"
+        ).status_code
+        == 200
+    )
 
 
 def test_a_change_of_the_campaign_shows_at_once(campaign):

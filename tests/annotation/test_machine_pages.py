@@ -37,13 +37,22 @@ def manager(campaign: Campaign) -> Client:
 
 
 ASKED = {
-    "action": "endpoint", "ask-name": "first", "ask-model": "replay", "ask-prompt": "grade", "ask-samples": "2", "ask-temperature": "0",
-    "ask-most_tokens": "10", "ask-price_in": "1000", "ask-price_out": "1000", "ask-related": "runA",
-}  # fmt: skip
+    "action": "endpoint",
+    "ask-name": "first",
+    "ask-model": "replay",
+    "ask-prompt": "grade",
+    "ask-samples": "2",
+    "ask-temperature": "0",
+    "ask-most_tokens": "10",
+    "ask-price_in": "1000",
+    "ask-price_out": "1000",
+    "ask-related": "runA",
+}
 
 
 def test_from_the_form_to_a_frozen_file(campaign: Campaign, manager: Client, settings: Any) -> None:
-    """3 pairs, 2 answers each, 100 tokens sent and 4 received a call at 1,000 a million: a cost of .62."""
+    """3 pairs, 2 answers each, 100 tokens sent and 4 received a call at 1,000 a million: a cost of
+    .62."""
     address = reverse("campaign-machines", args=[campaign.slug])
     assert "ASSAY_MACHINE_ENDPOINTS" in manager.get(address).content.decode()
     with serving(Replay({("1", str(d)): d % 3 for d in (1, 2, 3)})) as url:
@@ -58,23 +67,42 @@ def test_from_the_form_to_a_frozen_file(campaign: Campaign, manager: Client, set
         jobs.run_job(Job.objects.get(kind="judge by machine").pk)
     said = " ".join(manager.get(page.request["PATH_INFO"]).content.decode().split())
     assert "With it go, for good: its labels of pairs (3) and answers (6)." in said
-    for part in ("3 of 3", "6, 600 tokens sent and 24 received", "0.62", "runA: it may not judge them"):
+    for part in (
+        "3 of 3",
+        "6, 600 tokens sent and 24 received",
+        "0.62",
+        "runA: it may not judge them",
+    ):
         assert part in said, part
     manager.post(act, {"action": "freeze"})
     judge.refresh_from_db()
     answer = manager.get(reverse("campaign-machine-labels", args=[campaign.slug, judge.pk]))
     first, *rest = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
-    assert first.startswith("# labels of a machine, not of people: first, replay, prompt grade 1, frozen ")
+    assert first.startswith(
+        "# labels of a machine, not of people: first, replay, prompt grade 1, frozen "
+    )
     assert rest == ["t1 0 d1 1", "t1 0 d2 2", "t1 0 d3 0"]
     assert "is frozen" in manager.post(act, {"action": "delete"}, follow=True).content.decode()
     assert MachineJudge.objects.filter(pk=judge.pk).exists()
 
 
 @pytest.mark.parametrize(
-    ("text", "status", "said"), [("t1 0 d1 2\nt1 0 d9 1\n", 200, "1 of 3"), ("t1 0 d1 two\n", 400, "two"), ("t1 0 d1 9\n", 400, "grade 9")]
+    ("text", "status", "said"),
+    [
+        ("t1 0 d1 2\nt1 0 d9 1\n", 200, "1 of 3"),
+        ("t1 0 d1 two\n", 400, "two"),
+        ("t1 0 d1 9\n", 400, "grade 9"),
+    ],
 )
-def test_labels_from_a_file(campaign: Campaign, manager: Client, text: str, status: int, said: str) -> None:
-    given = {"action": "file", "file-name": "m", "file-model": "some", "file-file": SimpleUploadedFile("labels.txt", text.encode())}
+def test_labels_from_a_file(
+    campaign: Campaign, manager: Client, text: str, status: int, said: str
+) -> None:
+    given = {
+        "action": "file",
+        "file-name": "m",
+        "file-model": "some",
+        "file-file": SimpleUploadedFile("labels.txt", text.encode()),
+    }
     answer = manager.post(reverse("campaign-machines", args=[campaign.slug]), given, follow=True)
     assert answer.status_code == status
     assert said in " ".join(answer.content.decode().split())
@@ -84,9 +112,20 @@ def test_labels_from_a_file(campaign: Campaign, manager: Client, text: str, stat
 def test_the_api_makes_asks_and_freezes(campaign: Campaign, manager: Client, settings: Any) -> None:
     with serving(Replay({("1", str(d)): 1 for d in (1, 2, 3)})) as url:
         settings.MACHINE_ENDPOINTS = {url: ""}
-        body = {"name": "m", "model": "replay", "endpoint": url, "prompt": "$query $scale $document"}
-        made = manager.post(reverse("api-machines", args=[campaign.slug]), body, content_type="application/json")
-        assert (made.status_code, made.json()["prompt"], made.json()["estimate"]["calls"]) == (201, "own", 3)
+        body = {
+            "name": "m",
+            "model": "replay",
+            "endpoint": url,
+            "prompt": "$query $scale $document",
+        }
+        made = manager.post(
+            reverse("api-machines", args=[campaign.slug]), body, content_type="application/json"
+        )
+        assert (made.status_code, made.json()["prompt"], made.json()["estimate"]["calls"]) == (
+            201,
+            "own",
+            3,
+        )
         place = [campaign.slug, made.json()["id"]]
         job = manager.post(reverse("api-machine-run", args=place))
         assert job.status_code == 202

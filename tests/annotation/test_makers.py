@@ -1,4 +1,5 @@
-"""The right to make collections and campaigns: given and taken by an administrator, by page and by command."""
+"""The right to make collections and campaigns: given and taken by an administrator, by page and by
+command."""
 
 from __future__ import annotations
 
@@ -23,9 +24,16 @@ def test_an_administrator_gives_and_takes_the_right_on_a_page(client):
     admin, ada = make_user(superuser=True), make_user("ada")
     client.force_login(admin)
     assert rights(ada) == (False, False)
-    assert client.post(reverse("accounts"), {"user": ada.pk, "action": "give"}, follow=True).status_code == 200
+    assert (
+        client.post(
+            reverse("accounts"), {"user": ada.pk, "action": "give"}, follow=True
+        ).status_code
+        == 200
+    )
     assert rights(ada) == (True, True)
-    assert "Take the right from ada" in client.get(reverse("accounts"), {"q": "AD"}).content.decode()
+    assert (
+        "Take the right from ada" in client.get(reverse("accounts"), {"q": "AD"}).content.decode()
+    )
     client.post(reverse("accounts"), {"user": ada.pk, "action": "withdraw"})
     assert rights(ada) == (False, False)
 

@@ -1,4 +1,5 @@
-"""The rules of scheduling and of standings hold on PostgreSQL, too, whose claims are other SQL: the same tests, run there."""
+"""The rules of scheduling and of standings hold on PostgreSQL, too, whose claims are other SQL: the
+same tests, run there."""
 
 from __future__ import annotations
 
@@ -30,16 +31,28 @@ def test_scheduling_and_standings_pass_their_tests_on_postgresql(postgresql_url)
         "tests/test_metrics.py",
         "-m",
         "not slow",
-        "tests/annotation/services/claims_on_postgresql.py",  # not collected otherwise: it needs this database
+        # not collected otherwise: it needs this database
+        "tests/annotation/services/claims_on_postgresql.py",
         "-q",
         "-x",
         "-p",
         "no:cacheprovider",
         "--create-db",
     ]
-    env = {**os.environ, "ASSAY_TEST_DATABASE_URL": postgresql_url, "DJANGO_SETTINGS_MODULE": "tests.settings_postgresql"}
+    env = {
+        **os.environ,
+        "ASSAY_TEST_DATABASE_URL": postgresql_url,
+        "DJANGO_SETTINGS_MODULE": "tests.settings_postgresql",
+    }
     for name in [name for name in env if name.startswith("PYTEST_")]:
         del env[name]
-    done = subprocess.run([*command, "--ds", "tests.settings_postgresql"], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, "--ds", "tests.settings_postgresql"],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-4000:]
     assert " passed" in done.stdout

@@ -1,4 +1,5 @@
-"""The few pairs that are gold, qualification or ruled by a manager are found by an index, not by reading all pairs."""
+"""The few pairs that are gold, qualification or ruled by a manager are found by an index, not by
+reading all pairs."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from tests.builders import make_campaign
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="plans of so small a table tell nothing on PostgreSQL")
+@pytest.mark.skipif(
+    connection.vendor != "sqlite", reason="plans of so small a table tell nothing on PostgreSQL"
+)
 def test_special_and_ruled_pairs_are_found_by_their_indexes():
     campaign = make_campaign()
     assert "special_pairs" in special_pairs(campaign, Pair.Kind.QUALIFICATION).explain()
@@ -25,7 +28,9 @@ def test_special_and_ruled_pairs_are_those_and_no_others():
     gold, test, ruled, *others = Pair.objects.filter(campaign=campaign).order_by("pk")
     assert others
     Pair.objects.filter(pk=gold.pk).update(kind=Pair.Kind.GOLD, gold_grade=1)
-    Pair.objects.filter(pk=test.pk).update(kind=Pair.Kind.QUALIFICATION, gold_grade=1, adjudicated_grade=1)
+    Pair.objects.filter(pk=test.pk).update(
+        kind=Pair.Kind.QUALIFICATION, gold_grade=1, adjudicated_grade=1
+    )
     Pair.objects.filter(pk=ruled.pk).update(adjudicated_grade=0)
     assert list(special_pairs(campaign, Pair.Kind.GOLD)) == [gold]
     assert list(special_pairs(campaign, Pair.Kind.QUALIFICATION)) == [test]

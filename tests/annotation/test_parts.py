@@ -75,14 +75,22 @@ def test_home_the_invitation_the_judging_page_and_the_reminder_say_it():
     client.force_login(ada.user)
     assert "1 of 12" in " ".join(client.get("/").content.decode().split())
     setup = client.get(f"/api/v1/judging/{campaign.slug}/setup").json()
-    assert (setup["part"], setup["progress"]["target"], setup["state"]) == (12, 300, "judging"), json.dumps(setup["progress"])
+    assert (setup["part"], setup["progress"]["target"], setup["state"]) == (12, 300, "judging"), (
+        json.dumps(setup["progress"])
+    )
     invitation = Invitation.objects.create(campaign=campaign)
-    assert "12 judgements" in " ".join(Client().get(f"/join/{invitation.token}").content.decode().split())
+    assert "12 judgements" in " ".join(
+        Client().get(f"/join/{invitation.token}").content.decode().split()
+    )
     manager = Client()
     manager.force_login(campaign.created_by)
     for address in ("people/", "remind"):
-        assert "of 12" in " ".join(manager.get(f"/campaigns/{campaign.slug}/{address}").content.decode().split())
+        assert "of 12" in " ".join(
+            manager.get(f"/campaigns/{campaign.slug}/{address}").content.decode().split()
+        )
     ada.user.email = "ada@example.org"
     ada.user.save()
-    [mail] = messages.preview(campaign, [fresh(ada)], "Please go on.", address="https://assay.example").ready
+    [mail] = messages.preview(
+        campaign, [fresh(ada)], "Please go on.", address="https://assay.example"
+    ).ready
     assert "You have judged 1 of 12." in mail.body

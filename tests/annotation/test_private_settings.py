@@ -1,5 +1,6 @@
-"""What annotators set for themselves (a reminder of a break, keys, how they read) is nobody else's: it stands on no page, in no answer of the API
-and in no file that a manager, a viewer or another annotator gets. Their pace never reaches the server: tests/browser/test_judging_rhythm.py."""
+"""What annotators set for themselves (a reminder of a break, keys, how they read) is nobody else's:
+it stands on no page, in no answer of the API and in no file that a manager, a viewer or another
+annotator gets. Their pace never reaches the server: tests/browser/test_judging_rhythm.py."""
 
 from __future__ import annotations
 
@@ -22,7 +23,13 @@ from tests.test_urls_by_role import TABLE, Brought, World, every_pattern, make_w
 
 pytestmark = pytest.mark.django_db
 MARK = "7418529"
-PRIVATE: dict[str, Any] = {"break_minutes": MARK, "text_size": int(MARK), "font": f"own-{MARK}", "keys": {"later": f"x{MARK}"}, "guidelines": False}
+PRIVATE: dict[str, Any] = {
+    "break_minutes": MARK,
+    "text_size": int(MARK),
+    "font": f"own-{MARK}",
+    "keys": {"later": f"x{MARK}"},
+    "guidelines": False,
+}
 
 
 @pytest.fixture
@@ -55,7 +62,10 @@ def unpacked(content: bytes) -> Iterator[bytes]:
 def parts_of(answer: HttpResponse) -> list[bytes]:
     """Its headers, its content, and all that is packed in that."""
     content = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
-    return ["\n".join(f"{name}: {value}" for name, value in answer.items()).encode(), *unpacked(content)]
+    return [
+        "\n".join(f"{name}: {value}" for name, value in answer.items()).encode(),
+        *unpacked(content),
+    ]
 
 
 def told(parts: list[bytes], what: str) -> bool:
@@ -78,7 +88,12 @@ def test_no_page_answer_or_file_for_anybody_else_holds_them(world: World) -> Non
             if role == "manager" and told(parts[2:], "Spring"):
                 packed.add(name)
     assert leaks == []
-    assert {"campaign-people", "campaign-person", "campaign-payment", "api-payment"} <= named  # what is known of the annotator is found
+    assert {
+        "campaign-people",
+        "campaign-person",
+        "campaign-payment",
+        "api-payment",
+    } <= named  # what is known of the annotator is found
     assert packed  # and what stands in archives
     client = Client()
     client.force_login(world.people["manager"])  # type: ignore[arg-type]

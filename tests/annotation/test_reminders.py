@@ -36,7 +36,9 @@ def remind(campaign: Campaign, *members: Membership, text: str = "please go on."
     return messages.remind(campaign, members, text, address=ADDRESS, actor=campaign.created_by)
 
 
-def test_the_mail_names_what_was_judged_the_deadline_the_address_and_is_noted_in_the_trail(campaign):
+def test_the_mail_names_what_was_judged_the_deadline_the_address_and_is_noted_in_the_trail(
+    campaign,
+):
     ada = reachable(campaign, "ada")
     judge(ada, 1)
     ada.refresh_from_db()
@@ -45,24 +47,41 @@ def test_the_mail_names_what_was_judged_the_deadline_the_address_and_is_noted_in
     assert remind(campaign, ada) == {"sent": [ada.pseudonym], "left_out": [], "failed": []}
     (sent,) = mail.outbox
     assert (sent.to, sent.subject) == (["ada@example.org"], "Spring: documents wait for you")
-    assert "Hello ada,\n\nplease go on.\n\nYou have judged 1 of 8. The deadline is Tue 15 Jan 2030, 12:00 UTC. Your page:" in sent.body
+    assert (
+        "Hello ada,\n\nplease go on.\n\nYou have judged 1 of 8. The deadline is Tue 15 Jan 2030, 12:00 UTC. Your page:"
+        in sent.body
+    )
     assert f"https://assay.example/judge/{campaign.slug}/" in sent.body
     event = AuditEvent.objects.get(action="reminded an annotator")
-    assert (event.subject, event.actor, event.details) == (ada.pseudonym, campaign.created_by, {"text": "please go on."})
+    assert (event.subject, event.actor, event.details) == (
+        ada.pseudonym,
+        campaign.created_by,
+        {"text": "please go on."},
+    )
 
 
 def test_nobody_gets_a_second_one_within_a_day(campaign):
     ada, bob = reachable(campaign, "ada"), reachable(campaign, "bob")
     remind(campaign, ada)
     report = remind(campaign, ada, bob)
-    assert (report["sent"], report["left_out"]) == ([bob.pseudonym], [[ada.pseudonym, "was reminded within the last day"]])
+    assert (report["sent"], report["left_out"]) == (
+        [bob.pseudonym],
+        [[ada.pseudonym, "was reminded within the last day"]],
+    )
     AuditEvent.objects.update(at=timezone.now() - timedelta(hours=25))
     assert remind(campaign, ada)["sent"] == [ada.pseudonym]
-    assert [one.to for one in mail.outbox] == [["ada@example.org"], ["bob@example.org"], ["ada@example.org"]]
+    assert [one.to for one in mail.outbox] == [
+        ["ada@example.org"],
+        ["bob@example.org"],
+        ["ada@example.org"],
+    ]
 
 
 def test_who_cannot_or_may_not_judge_is_left_out_with_the_reason(campaign):
-    away, out = reachable(campaign, "away", standing="paused"), reachable(campaign, "out", standing="excluded")
+    away, out = (
+        reachable(campaign, "away", standing="paused"),
+        reachable(campaign, "out", standing="excluded"),
+    )
     unknown = make_annotator(campaign, "unknown")
     robot = reachable(campaign, "robot", judge_kind="simulated")
     report = remind(campaign, away, out, unknown, robot)
@@ -97,7 +116,11 @@ def test_a_mail_that_the_server_refuses_is_told_and_the_others_are_sent(campaign
         return send(self, *args, **kwargs)
 
     monkeypatch.setattr(messages.EmailMessage, "send", refuse)
-    assert remind(campaign, ada, bob) == {"sent": [bob.pseudonym], "left_out": [], "failed": [[ada.pseudonym, "mailbox full"]]}
+    assert remind(campaign, ada, bob) == {
+        "sent": [bob.pseudonym],
+        "left_out": [],
+        "failed": [[ada.pseudonym, "mailbox full"]],
+    }
 
 
 def test_the_page_shows_the_mail_before_it_is_sent_and_the_job_sends_it(campaign):
@@ -107,7 +130,9 @@ def test_the_page_shows_the_mail_before_it_is_sent_and_the_job_sends_it(campaign
     assert f'value="{ada.pseudonym}" checked' in page
     assert f'value="{bob.pseudonym}" checked' not in page
     form = {"annotator": [ada.pseudonym], "text": "a word from me."}
-    chosen = client.post(address, {"annotator": [bob.pseudonym], "text": "", "action": "choose"})  # from People
+    chosen = client.post(
+        address, {"annotator": [bob.pseudonym], "text": "", "action": "choose"}
+    )  # from People
     assert f'value="{bob.pseudonym}" checked' in chosen.content.decode()
     assert "could you go on" in text_of(chosen).lower()
     shown = client.post(address, form)
@@ -125,7 +150,9 @@ def test_the_page_shows_the_mail_before_it_is_sent_and_the_job_sends_it(campaign
     assert len(mail.outbox) == 1, "the same job again reminds nobody twice"
 
 
-def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(campaign, settings, capsys):
+def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(
+    campaign, settings, capsys
+):
     ada = reachable(campaign, "ada")
     client = manager_of(campaign)
     page = f"/campaigns/{campaign.slug}/remind"
@@ -133,7 +160,9 @@ def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(campai
     assert warning not in text_of(client.get(page))
     settings.EMAIL_BACKEND = messages.PRINTED
     assert warning in text_of(client.get(page))
-    asked = messages.ask_to_remind(campaign, [ada], "please go on.", address=ADDRESS, actor=campaign.created_by)
+    asked = messages.ask_to_remind(
+        campaign, [ada], "please go on.", address=ADDRESS, actor=campaign.created_by
+    )
     job = do(asked)
     assert job.report["facts"] == {"mails printed": 1}
     assert job.report["warnings"] == [

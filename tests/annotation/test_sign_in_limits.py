@@ -1,4 +1,5 @@
-"""Failed sign-ins are counted by all processes together, and a stranger's failures lock nobody else out."""
+"""Failed sign-ins are counted by all processes together, and a stranger's failures lock nobody else
+out."""
 
 from __future__ import annotations
 
@@ -21,8 +22,17 @@ pytestmark = pytest.mark.django_db
 TOO_MANY = "Too many failed attempts"
 
 
-def sign_in(name: str, password: str = "wrong", *, client: Client | None = None, address: str = "203.0.113.9", **headers: str):
-    return (client or Client()).post("/sign-in", {"username": name, "password": password}, REMOTE_ADDR=address, headers=headers)
+def sign_in(
+    name: str,
+    password: str = "wrong",
+    *,
+    client: Client | None = None,
+    address: str = "203.0.113.9",
+    **headers: str,
+):
+    return (client or Client()).post(
+        "/sign-in", {"username": name, "password": password}, REMOTE_ADDR=address, headers=headers
+    )
 
 
 def fail(name: str, times: int = attempts.MOST_OF_ACCOUNT, **where: str) -> None:
@@ -52,7 +62,9 @@ def test_behind_one_proxy_a_strangers_failures_do_not_lock_out_whoever_has_been_
     browser = Client()
     assert sign_in("ada", PASSWORD, client=browser).status_code == 302
     fail("ada")
-    assert TOO_MANY in sign_in("ada", PASSWORD).content.decode(), "a new browser at the same address"
+    assert TOO_MANY in sign_in("ada", PASSWORD).content.decode(), (
+        "a new browser at the same address"
+    )
     assert sign_in("ada", PASSWORD, client=browser).status_code == 302
     assert sign_in("bob", PASSWORD).status_code == 302, "another account at the same address"
 
@@ -108,7 +120,12 @@ def test_visitors_whose_address_is_unknown_share_a_higher_limit(monkeypatch):
         ([], "203.0.113.9", "", "203.0.113.9"),
         ([], "203.0.113.9", "192.0.2.1", "203.0.113.9"),  # a proxy that is not named, or a forgery
         (["127.0.0.1"], "127.0.0.1", "192.0.2.1", "192.0.2.1"),
-        (["127.0.0.1"], "127.0.0.1", "6.6.6.6, 192.0.2.1", "192.0.2.1"),  # the first was written by the person
+        (
+            ["127.0.0.1"],
+            "127.0.0.1",
+            "6.6.6.6, 192.0.2.1",
+            "192.0.2.1",
+        ),  # the first was written by the person
         (["127.0.0.1", "10.0.0.0/8"], "127.0.0.1", "6.6.6.6, 192.0.2.1, 10.1.2.3", "192.0.2.1"),
         (["127.0.0.1"], "203.0.113.9", "192.0.2.1", "203.0.113.9"),  # past the proxy
         (["127.0.0.1"], "127.0.0.1", "nonsense", "127.0.0.1"),
@@ -119,7 +136,9 @@ def test_visitors_whose_address_is_unknown_share_a_higher_limit(monkeypatch):
         (["::1"], "::1", "2001:db8::5", "2001:db8::5"),
     ],
 )
-def test_the_address_comes_from_proxies_that_are_named(settings, proxies, nearest, written, address):
+def test_the_address_comes_from_proxies_that_are_named(
+    settings, proxies, nearest, written, address
+):
     settings.TRUSTED_PROXIES = proxies
     headers = {"X-Forwarded-For": written} if written else {}
     assert address_of(RequestFactory().get("/", REMOTE_ADDR=nearest, headers=headers)) == address
@@ -127,7 +146,9 @@ def test_the_address_comes_from_proxies_that_are_named(settings, proxies, neares
 
 def test_a_proxy_that_is_no_address_stops_the_start(monkeypatch):
     monkeypatch.setenv("ASSAY_TRUSTED_PROXIES", "127.0.0.1, proxy.example.org")
-    with pytest.raises(Exception, match=r"'proxy\.example\.org' is neither an address nor a network"):
+    with pytest.raises(
+        Exception, match=r"'proxy\.example\.org' is neither an address nor a network"
+    ):
         environment.networks("TRUSTED_PROXIES")
 
 
@@ -144,10 +165,15 @@ def test_a_hundred_wrong_codes_are_the_last_of_an_address_and_its_links_still_op
     refused = Client().post("/join", {"code": invitation.code}, **here)
     assert (refused.status_code, "Too many wrong codes" in refused.content.decode()) == (400, True)
     assert Client().get(f"/join/{invitation.token}", **here).status_code == 200
-    assert Client().post("/join", {"code": invitation.code}, REMOTE_ADDR="198.51.100.4").status_code == 302
+    assert (
+        Client().post("/join", {"code": invitation.code}, REMOTE_ADDR="198.51.100.4").status_code
+        == 302
+    )
     known = Client()
     known.force_login(make_user("ada"))
-    assert known.post("/join", {"code": invitation.code}, **here).status_code == 302, "who is signed in has an own count"
+    assert known.post("/join", {"code": invitation.code}, **here).status_code == 302, (
+        "who is signed in has an own count"
+    )
 
 
 def test_a_forged_address_gives_no_new_count_of_codes(monkeypatch):
@@ -175,7 +201,12 @@ def test_one_address_has_twenty_mails_sent_to_people_of_all_kinds():
         user = make_user(f"person{number}x")
         user.email = f"p{number}@example.org"
         user.save()
-        assert Client().post("/sign-in/link", {"email": user.email}, REMOTE_ADDR="203.0.113.9").status_code == 200
+        assert (
+            Client()
+            .post("/sign-in/link", {"email": user.email}, REMOTE_ADDR="203.0.113.9")
+            .status_code
+            == 200
+        )
     do_urgent_jobs()
     assert len(mail.outbox) == 20
 
@@ -198,9 +229,15 @@ def test_the_administration_has_no_way_in_of_its_own():
     client = Client()
     for address in ("/admin/", "/admin/login/"):
         assert client.get(address, follow=True).redirect_chain[-1][0] == "/sign-in?next=/admin/"
-    assert client.post("/admin/login/", {"username": "boss", "password": PASSWORD}).headers["Location"].startswith("/sign-in")
+    assert (
+        client.post("/admin/login/", {"username": "boss", "password": PASSWORD})
+        .headers["Location"]
+        .startswith("/sign-in")
+    )
     assert client.get("/admin/").status_code == 302, "nobody is signed in by it"
-    signed_in = client.post("/sign-in?next=/admin/", {"username": boss.username, "password": PASSWORD}, follow=True)
+    signed_in = client.post(
+        "/sign-in?next=/admin/", {"username": boss.username, "password": PASSWORD}, follow=True
+    )
     assert (signed_in.redirect_chain, signed_in.status_code) == ([("/admin/", 302)], 200)
     assert client.get("/admin/login/", follow=True).redirect_chain == [("/admin/", 302)]
     client.force_login(ada)
@@ -212,7 +249,9 @@ def test_ones_own_password_cannot_be_tried_without_end_in_a_browser_that_was_lef
     client.force_login(make_user("ada"))
 
     def change(current: str):
-        return client.post("/account", {"action": "password", "current": current, "new": "another long password"})
+        return client.post(
+            "/account", {"action": "password", "current": current, "new": "another long password"}
+        )
 
     for _ in range(attempts.MOST_OF_ACCOUNT):
         assert "This is not your current password." in change("wrong").content.decode()
@@ -247,6 +286,8 @@ def test_who_comes_too_late_for_an_invitation_gets_no_account(monkeypatch):
     monkeypatch.setattr("annotation.views.people.people.find_invitation", lambda token: invitation)
     Invitation.objects.update(n_uses=1)
     client = Client()
-    answer = client.post(f"/join/{invitation.token}", {"username": "late", "password": PASSWORD, "email": ""})
+    answer = client.post(
+        f"/join/{invitation.token}", {"username": "late", "password": PASSWORD, "email": ""}
+    )
     assert (answer.status_code, User.objects.filter(username="late").exists()) == (410, False)
     assert "_auth_user_id" not in client.session

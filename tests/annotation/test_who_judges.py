@@ -1,4 +1,5 @@
-"""What is loaded in one statement is what Django would have said, whatever this process has met before."""
+"""What is loaded in one statement is what Django would have said, whatever this process has met
+before."""
 
 from __future__ import annotations
 
@@ -118,9 +119,17 @@ def test_each_campaign_has_its_own_membership_and_a_removed_one_is_gone(met):
 def test_settings_of_the_page_are_read_with_it(met):
     client, member = met
     Profile.objects.update_or_create(user=member.user, defaults={"choices": {"theme": "dark"}})
-    assert client.get(f"/api/v1/judging/{member.campaign.slug}/setup").json()["profile"] == {"theme": "dark"}
-    client.put(f"/api/v1/judging/{member.campaign.slug}/profile", {"theme": "light"}, content_type="application/json")
-    assert client.get(f"/api/v1/judging/{member.campaign.slug}/setup").json()["profile"] == {"theme": "light"}
+    assert client.get(f"/api/v1/judging/{member.campaign.slug}/setup").json()["profile"] == {
+        "theme": "dark"
+    }
+    client.put(
+        f"/api/v1/judging/{member.campaign.slug}/profile",
+        {"theme": "light"},
+        content_type="application/json",
+    )
+    assert client.get(f"/api/v1/judging/{member.campaign.slug}/setup").json()["profile"] == {
+        "theme": "light"
+    }
 
 
 def test_signing_out_and_in_as_another_person_in_the_same_browser(met):

@@ -9,17 +9,24 @@ from playwright.sync_api import Page
 
 ONLY_WRONG = {"resultTypes": ["violations"]}
 """What is right need not be told in full."""
-LEVELS = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}, **ONLY_WRONG}
+LEVELS = {
+    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]},
+    **ONLY_WRONG,
+}
 CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, **ONLY_WRONG}
 """All that a colour scheme changes."""
-TO_THE_END = "() => document.querySelectorAll('dialog[open]').forEach((dialog) => { dialog.scrollTop = dialog.scrollHeight; })"
+TO_THE_END = (
+    "() => document.querySelectorAll('dialog[open]').forEach((dialog) => { dialog.scrollTop = "
+    "dialog.scrollHeight; })"
+)
 NO_TRANSITIONS = """async () => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync('*, *::before, *::after { transition: none !important }');
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 }"""
-"""A colour between two schemes is none that people read, however long a busy machine takes to paint."""
+"""A colour between two schemes is none that people read, however long a busy machine takes to
+paint."""
 SHORT_MOVES_END = """() => { for (const one of document.getAnimations()) {
   const { endTime } = one.effect.getComputedTiming();
   if (one.playState === 'running' && endTime < 5000) one.finish();
@@ -29,19 +36,26 @@ SHORT_MOVES_END = """() => { for (const one of document.getAnimations()) {
 def violations(page: Page, options: dict[str, Any]) -> list[dict[str, Any]]:
     if not page.evaluate("typeof window.axe === 'object'"):
         page.evaluate(AXE_SCRIPT)
-    found: list[dict[str, Any]] = page.evaluate("async (options) => (await axe.run(options)).violations", options)
+    found: list[dict[str, Any]] = page.evaluate(
+        "async (options) => (await axe.run(options)).violations", options
+    )
     return found
 
 
 def problems(page: Page, options: dict[str, Any] = LEVELS) -> list[str]:
-    """Open dialogs are scrolled to their end: what is scrolled under their foot is not a small target, it is further down."""
+    """Open dialogs are scrolled to their end: what is scrolled under their foot is not a small
+    target, it is further down."""
     page.evaluate(TO_THE_END)
     found = violations(page, options)
-    return [f"{one['id']}: {one['help']} at {', '.join(str(node['target']) for node in one['nodes'][:4])}" for one in found]
+    return [
+        f"{one['id']}: {one['help']} at {', '.join(str(node['target']) for node in one['nodes'][:4])}"
+        for one in found
+    ]
 
 
 def problems_in_both_schemes(page: Page) -> dict[str, list[str]]:
-    """Of the page in light and, as far as colours make a difference, in dark, without the moment in which one becomes the other."""
+    """Of the page in light and, as far as colours make a difference, in dark, without the moment in
+    which one becomes the other."""
     found = {}
     for scheme, options in (("dark", CONTRAST), ("light", LEVELS)):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

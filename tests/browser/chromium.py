@@ -22,4 +22,11 @@ def browser_path() -> str | None:
     named = os.environ.get("ASSAY_TEST_CHROMIUM", "")
     if named:
         return named if Path(named).exists() else None
-    return next((found for name in ("chromium", "chromium-browser", "google-chrome", "chrome") if (found := shutil.which(name))), None)
+    return next(
+        (
+            found
+            for name in ("chromium", "chromium-browser", "google-chrome", "chrome")
+            if (found := shutil.which(name))
+        ),
+        None,
+    )

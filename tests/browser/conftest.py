@@ -1,7 +1,8 @@
 """A real Chromium against a real server of this process.
 
-ASSAY_TEST_CHROMIUM names the browser, else it is looked for in PATH. ASSAY_SCREENSHOTS=folder keeps a picture wherever a test calls
-`photograph`, in light and dark, for desktop and phone; axe-core looks at them in any case."""
+ASSAY_TEST_CHROMIUM names the browser, else it is looked for in PATH. ASSAY_SCREENSHOTS=folder keeps
+a picture wherever a test calls `photograph`, in light and dark, for desktop and phone; axe-core
+looks at them in any case."""
 
 from __future__ import annotations
 
@@ -18,19 +19,33 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.axe import problems_in_both_schemes
 from tests.browser.chromium import FLAGS, browser_path
 from tests.conftest import absent
 
-# Playwright's synchronous interface keeps an event loop in this thread, in which Django would refuse to use the database.
+# Playwright's synchronous interface keeps an event loop in this thread, in which Django would
+# refuse to use the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
-expect.set_options(timeout=30_000)  # a wait that a loaded machine does not break; what is measured in time is a benchmark
+expect.set_options(
+    timeout=30_000
+)  # a wait that a loaded machine does not break; what is measured in time is a benchmark
 
 DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
-SCREENS: list[dict[str, Any]] = [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}]
+SCREENS: list[dict[str, Any]] = [
+    {"viewport": DESKTOP},
+    {"viewport": PHONE, "has_touch": True, "is_mobile": True},
+]
 
 
 @pytest.fixture(scope="session")
@@ -55,8 +70,11 @@ def chromium(driver: Playwright, chromium_path: str) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def plain_browser(driver: Playwright, chromium_path: str, tmp_path: Path) -> Iterator[BrowserContext]:
-    """A browser of which nothing is emulated: a page behind another tab is hidden, as for people. The usual one keeps all pages visible."""
+def plain_browser(
+    driver: Playwright, chromium_path: str, tmp_path: Path
+) -> Iterator[BrowserContext]:
+    """A browser of which nothing is emulated: a page behind another tab is hidden, as for people.
+    The usual one keeps all pages visible."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -86,7 +104,8 @@ def plain_browser(driver: Playwright, chromium_path: str, tmp_path: Path) -> Ite
 
 @pytest.fixture
 def new_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
-    """Makes a browser profile of its own. What its pages throw, and what the content security policy blocks, fails the test."""
+    """Makes a browser profile of its own. What its pages throw, and what the content security
+    policy blocks, fails the test."""
     contexts: list[BrowserContext] = []
     thrown: list[str] = []
 
@@ -95,7 +114,12 @@ def new_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
         context = chromium.new_context(**options)
         context.set_default_timeout(30_000)
         context.on("weberror", lambda error: thrown.append(str(error.error)))
-        context.on("console", lambda message: thrown.append(message.text) if "Content Security Policy" in message.text else None)
+        context.on(
+            "console",
+            lambda message: thrown.append(message.text)
+            if "Content Security Policy" in message.text
+            else None,
+        )
         contexts.append(context)
         return context
 
@@ -122,15 +146,19 @@ def one_page(chromium: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def scripts(one_page: Page, live_server: Any) -> Page:
-    """One page for all tests of a file that call functions of modules which only compute, and keep nothing from one call to the next."""
+    """One page for all tests of a file that call functions of modules which only compute, and keep
+    nothing from one call to the next."""
     if not one_page.url.startswith(live_server.url):
         one_page.goto(live_server.url + "/sign-in")
     return one_page
 
 
 @pytest.fixture
-def signed_in_page(new_context: Callable[..., BrowserContext], live_server: Any) -> Callable[..., Page]:
-    """signed_in_page(user, viewport=…, color_scheme=…, has_touch=…): a page whose session belongs to the user; relative addresses work."""
+def signed_in_page(
+    new_context: Callable[..., BrowserContext], live_server: Any
+) -> Callable[..., Page]:
+    """signed_in_page(user, viewport=…, color_scheme=…, has_touch=…): a page whose session belongs
+    to the user; relative addresses work."""
 
     def make(user: User, **options: Any) -> Page:
         context = new_context(base_url=live_server.url, **options)
@@ -148,14 +176,17 @@ def session_cookie(user: User, url: str) -> dict[str, str]:
 
 @pytest.fixture
 def photograph(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
-    """Looks at a state: axe-core finds nothing in it, light or dark; with ASSAY_SCREENSHOTS set, pictures of it, 1280 and 390 wide."""
+    """Looks at a state: axe-core finds nothing in it, light or dark; with ASSAY_SCREENSHOTS set,
+    pictures of it, 1280 and 390 wide."""
     folder = os.environ.get("ASSAY_SCREENSHOTS", "")
 
     def take(page: Page, name: str) -> None:
         assert problems_in_both_schemes(page) == {}, name
         if not folder:
             return
-        page.wait_for_timeout(500)  # whoever looks takes a moment, in which answers arrive and presses are meant again
+        page.wait_for_timeout(
+            500
+        )  # whoever looks takes a moment, in which answers arrive and presses are meant again
         Path(folder).mkdir(parents=True, exist_ok=True)
         before = page.viewport_size
         for size, viewport in (("desktop", DESKTOP), ("phone", PHONE)):

@@ -14,49 +14,81 @@ from pooling.models import Document
 from tests.builders import make_annotator, make_campaign, make_collection, make_user
 
 WORDS = (
-    "Regular walking lowers blood sugar in people with type 2 diabetes. A trial of twelve weeks compared brisk walks after each meal "
+    "Regular walking lowers blood sugar in people with type 2 diabetes. A trial of twelve weeks "
+    "compared brisk walks after each meal "
     "with one long walk a day, and found the short ones better for the evening values.\n\n"
-    "Strength training helped as well, most of all when it was combined with a diet poor in sugar. The authors warn that older people "
+    "Strength training helped as well, most of all when it was combined with a diet poor in "
+    "sugar. The authors warn that older people "
     "should begin slowly."
 )
 
 
 def make_job(
-    *, texts: Sequence[str] = (), n_documents: int = 6, n_topics: int = 1, titles: Sequence[str] = (), **settings: Any
+    *,
+    texts: Sequence[str] = (),
+    n_documents: int = 6,
+    n_topics: int = 1,
+    titles: Sequence[str] = (),
+    **settings: Any,
 ) -> tuple[Campaign, Membership]:
-    """An open campaign over realistic texts, and an annotator of it. Nothing is too fast unless the test says so."""
+    """An open campaign over realistic texts, and an annotator of it. Nothing is too fast unless the
+    test says so."""
     settings.setdefault("min_active_seconds", 0)
     settings.setdefault("target_per_annotator", 300)
     settings.setdefault("name", "Spring campaign")
-    settings.setdefault("guideline", "## How to judge\n\nRead the *whole* document. Judge the document, not its source.")
+    settings.setdefault(
+        "guideline",
+        "## How to judge\n\nRead the *whole* document. Judge the document, not its source.",
+    )
     manager = make_user(may_create=True)
     collection = make_collection(
-        n_topics=n_topics, n_documents=n_documents, manager=manager, texts=[*texts, *[WORDS] * max(0, n_documents - len(texts))]
+        n_topics=n_topics,
+        n_documents=n_documents,
+        manager=manager,
+        texts=[*texts, *[WORDS] * max(0, n_documents - len(texts))],
     )
     queries = ["diabetes type 2 exercise", "knee pain in runners", "sleep and shift work"]
-    for topic, query in zip(collection.topics.order_by("position"), queries * n_topics, strict=False):
+    for topic, query in zip(
+        collection.topics.order_by("position"), queries * n_topics, strict=False
+    ):
         topic.text = query
         topic.description = f"Which evidence is there about {query}?"
         topic.narrative = "Relevant are trials and reviews; opinions are not."
         topic.save()
-    for number, document in enumerate(Document.objects.filter(collection=collection).order_by("pk")):
-        document.title = titles[number] if number < len(titles) else f"Exercise and blood sugar, part {number + 1}"
+    for number, document in enumerate(
+        Document.objects.filter(collection=collection).order_by("pk")
+    ):
+        document.title = (
+            titles[number]
+            if number < len(titles)
+            else f"Exercise and blood sugar, part {number + 1}"
+        )
         document.save()
     campaign = make_campaign(collection=collection, manager=manager, **settings)
     return campaign, make_annotator(campaign)
 
 
-def make_practice(n: int, *, explanation: str = "It reports a trial.", **settings: Any) -> tuple[Campaign, Membership]:
-    """A job of four documents whose first n are a test that the annotator has still to pass, each of grade Perfect; half of them have to be right."""
+def make_practice(
+    n: int, *, explanation: str = "It reports a trial.", **settings: Any
+) -> tuple[Campaign, Membership]:
+    """A job of four documents whose first n are a test that the annotator has still to pass, each
+    of grade Perfect; half of them have to be right."""
     campaign, member = make_job(n_documents=4, qualification_pass=0.5, **settings)
     for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:n]:
-        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation=explanation, actor=campaign.created_by)
+        campaigns.set_kind(
+            pair,
+            Pair.Kind.QUALIFICATION,
+            gold_grade=3,
+            explanation=explanation,
+            actor=campaign.created_by,
+        )
     Membership.objects.filter(pk=member.pk).update(qualified_at=None)
     return campaign, member
 
 
+# The same press sooner is a double one.
 PAINTED_A_WHILE_AGO = """() => { const pressed = performance.getEntriesByName('assay:next').at(-1);
-  return performance.now() - (pressed ? pressed.startTime + pressed.duration : 0) > 320; }"""  # the same press sooner is a double one
+  return performance.now() - (pressed ? pressed.startTime + pressed.duration : 0) > 320; }"""
 
 NOTES_WHEN_IT_SHOWS = """new MutationObserver((_, observer) => { if (!document.querySelector('.doc .doc-title')) return;
   window.shownAt = Date.now(); observer.disconnect(); }).observe(document, { childList: true, subtree: true });"""
@@ -81,13 +113,16 @@ class JudgingPage:
         return self
 
     def open_with_a_clock_that_stands(self) -> JudgingPage:
-        """Opened with a clock of its own: from here on the page's time goes on by page.clock.run_for alone, however slow the machine."""
+        """Opened with a clock of its own: from here on the page's time goes on by
+        page.clock.run_for alone, however slow the machine."""
         self.page.clock.install()
         self.page.add_init_script(NOTES_WHEN_IT_SHOWS)
         self.open()
         for _ in range(100):  # the clock may have gone past the moment at which it was to stand
             with contextlib.suppress(Error):
-                self.page.clock.pause_at((self.page.evaluate("Date.now()") + 200) / 1000)  # in seconds, as no other of its times
+                self.page.clock.pause_at(
+                    (self.page.evaluate("Date.now()") + 200) / 1000
+                )  # in seconds, as no other of its times
                 return self
         raise AssertionError("the clock could not be stopped")
 
@@ -113,7 +148,8 @@ class JudgingPage:
             arg=before,
         )
         self.page.wait_for_function(
-            "n => !document.querySelector('#panel').hidden || performance.getEntriesByName('assay:next').length > n", arg=painted
+            "n => !document.querySelector('#panel').hidden || performance.getEntriesByName('assay:next').length > n",
+            arg=painted,
         )
         self.start()
 
@@ -124,7 +160,8 @@ class JudgingPage:
             self.panel.wait_for(state="hidden")
 
     def unhurried(self) -> None:
-        """Waits until a press is meant for the document on the page: no answer is awaited, and it was painted 300 ms ago."""
+        """Waits until a press is meant for the document on the page: no answer is awaited, and it
+        was painted 300 ms ago."""
         self.page.wait_for_function("() => !document.querySelector('#grades button').disabled")
         self.page.wait_for_function(PAINTED_A_WHILE_AGO)
 
@@ -147,8 +184,16 @@ class JudgingPage:
         expect(self.panel).to_have_attribute("data-state", state)
         expect(self.panel).to_be_visible()
 
-    def pretend(self, what: str, answer: dict[str, Any] | Callable[[Route], None], *, times: int | None = None, status: int = 200) -> None:
-        """Answers requests to the judging API whose address ends in `what` in the server's place."""
+    def pretend(
+        self,
+        what: str,
+        answer: dict[str, Any] | Callable[[Route], None],
+        *,
+        times: int | None = None,
+        status: int = 200,
+    ) -> None:
+        """Answers requests to the judging API whose address ends in `what` in the server's
+        place."""
 
         def handle(route: Route) -> None:
             if callable(answer):
@@ -156,9 +201,14 @@ class JudgingPage:
             else:
                 route.fulfill(status=status, json=answer)
 
-        self.page.route(lambda url: "/api/v1/judging/" in url and url.split("?")[0].endswith(what), handle, times=times)
+        self.page.route(
+            lambda url: "/api/v1/judging/" in url and url.split("?")[0].endswith(what),
+            handle,
+            times=times,
+        )
 
 
 def own_judgements(member: Membership) -> list[Judgement]:
-    """By place in the pool, the versions of one pair in turn: answers on their way at once may arrive in any order."""
+    """By place in the pool, the versions of one pair in turn: answers on their way at once may
+    arrive in any order."""
     return list(Judgement.objects.filter(membership=member).order_by("pair__position", "revision"))

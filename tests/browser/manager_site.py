@@ -1,4 +1,5 @@
-"""What the manager of tests/browser/test_manager_pages.py manages: a running campaign with bad annotators, in an installation of its own."""
+"""What the manager of tests/browser/test_manager_pages.py manages: a running campaign with bad
+annotators, in an installation of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ N_JUDGEMENTS = 816
 
 
 def prepare() -> None:
-    """Make it, and print as one JSON object: slug, session (of its manager), counted (judgements of ordinary pairs), names (kind -> pseudonym), pseudonyms."""
+    """Make it, and print as one JSON object: slug, session (of its manager), counted (judgements of
+    ordinary pairs), names (kind -> pseudonym), pseudonyms."""
     collection = small_collection(slug="travel")
     campaign, names = campaign_with_bad_annotators(
         collection=collection,
@@ -32,9 +34,15 @@ def prepare() -> None:
         guideline="# Read the whole document",
         deadline=timezone.now() + timedelta(days=3),
     )
-    members = list(campaign.memberships.filter(role="annotator").select_related("user", "campaign").order_by("pseudonym"))
+    members = list(
+        campaign.memberships.filter(role="annotator")
+        .select_related("user", "campaign")
+        .order_by("pseudonym")
+    )
     scheduling.claim(members[0])
-    Feedback.objects.create(membership=members[0], score=Feedback.Score.VERY_GOOD, text="The keys saved me hours.")
+    Feedback.objects.create(
+        membership=members[0], score=Feedback.Score.VERY_GOOD, text="The keys saved me hours."
+    )
     Feedback.objects.create(membership=members[1], score=Feedback.Score.DECENT, text="")
     Message.objects.create(membership=members[2], text="Mind the border between Topic and Partial.")
     client = Client()

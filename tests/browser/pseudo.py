@@ -1,8 +1,9 @@
-"""A language for tests, in which every message stands between ⟦ and ⟧: what is outside of them was never asked for in the catalogue.
+"""A language for tests, in which every message stands between ⟦ and ⟧: what is outside of them was
+never asked for in the catalogue.
 
-What people bring (queries, documents, names, grades) is Greek here, so Latin letters outside of a message are words of the program.
-Esperanto lends its code, for Django and browsers know it and Assay does not speak it.
-"""
+What people bring (queries, documents, names, grades) is Greek here, so Latin letters outside of a
+message are words of the program. Esperanto lends its code, for Django and browsers know it and
+Assay does not speak it."""
 
 from __future__ import annotations
 
@@ -21,24 +22,35 @@ CONTEXT = "\x04"
 
 
 class Pseudo(trans_real.DjangoTranslation):
-    """Knows what the German catalogues know, Django's and Assay's, and says it in English between the marks."""
+    """Knows what the German catalogues know, Django's and Assay's, and says it in English between
+    the marks."""
 
     def __init__(self) -> None:
         super().__init__(CODE)
         self.known = trans_real.translation("de")._catalog
 
     def gettext(self, message: str) -> str:
-        return f"⟦{message.rpartition(CONTEXT)[2]}⟧" if message in self.known or (message, 0) in self.known else message
+        return (
+            f"⟦{message.rpartition(CONTEXT)[2]}⟧"
+            if message in self.known or (message, 0) in self.known
+            else message
+        )
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return f"⟦{(msgid1 if n == 1 else msgid2).rpartition(CONTEXT)[2]}⟧" if (msgid1, 0) in self.known else msgid1
+        return (
+            f"⟦{(msgid1 if n == 1 else msgid2).rpartition(CONTEXT)[2]}⟧"
+            if (msgid1, 0) in self.known
+            else msgid1
+        )
 
 
 def words() -> dict[str, Any]:
     """As static/words/<code>.json holds them."""
     told: dict[str, Any] = {}
     for singular, plural in catalogues.of_scripts().places:
-        told[singular] = {"one": f"⟦{singular}⟧", "other": f"⟦{plural}⟧"} if plural else f"⟦{singular}⟧"
+        told[singular] = (
+            {"one": f"⟦{singular}⟧", "other": f"⟦{plural}⟧"} if plural else f"⟦{singular}⟧"
+        )
     return told
 
 
@@ -97,7 +109,9 @@ def pseudo(settings: Any) -> Iterator[None]:
 
 
 @pytest.fixture
-def speaks_pseudo(pseudo: None, new_context: Callable[..., BrowserContext], live_server: Any) -> Callable[..., BrowserContext]:
+def speaks_pseudo(
+    pseudo: None, new_context: Callable[..., BrowserContext], live_server: Any
+) -> Callable[..., BrowserContext]:
     """Makes a browser that asks for it, and gives its scripts their words."""
 
     def make(**options: Any) -> BrowserContext:

@@ -1,5 +1,6 @@
-"""axe-core finds nothing of WCAG 2.2 level A and AA in what people open on the judging page, in light and dark; the page works at 400 % zoom,
-with a screen reader and without motion. Every page as it is first seen is looked at by test_pages.py."""
+"""axe-core finds nothing of WCAG 2.2 level A and AA in what people open on the judging page, in
+light and dark; the page works at 400 % zoom, with a screen reader and without motion. Every page as
+it is first seen is looked at by test_pages.py."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ Signed = Callable[..., Page]
 def test_axe_would_find_a_mistake(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.page.evaluate("document.querySelector('.doc-body').append(Object.assign(document.createElement('input'), {type: 'text'}))")
+    judging.page.evaluate(
+        "document.querySelector('.doc-body').append(Object.assign(document.createElement('input'), {type: 'text'}))"
+    )
     assert any(problem.startswith("label:") for problem in problems(judging.page))
 
 
@@ -26,15 +29,31 @@ STATES: dict[str, tuple[Callable[[JudgingPage], object], str]] = {
     "reasons": (lambda judging: judging.press("0"), "#grades .reason"),
     "note": (lambda judging: judging.press("n"), "#note-dialog"),
     "shortcuts": (lambda judging: judging.press("?"), "#help-dialog"),
-    "settings": (lambda judging: judging.page.evaluate("document.querySelector('#menu [data-action=settings]').click()"), "#settings-dialog"),
-    "menu": (lambda judging: judging.page.locator("#menu > summary").click(), "#menu [data-action=leave]"),
-    "history": (lambda judging: judging.page.evaluate("document.querySelector('#menu [data-action=history]').click()"), "#history-dialog"),
+    "settings": (
+        lambda judging: judging.page.evaluate(
+            "document.querySelector('#menu [data-action=settings]').click()"
+        ),
+        "#settings-dialog",
+    ),
+    "menu": (
+        lambda judging: judging.page.locator("#menu > summary").click(),
+        "#menu [data-action=leave]",
+    ),
+    "history": (
+        lambda judging: judging.page.evaluate(
+            "document.querySelector('#menu [data-action=history]').click()"
+        ),
+        "#history-dialog",
+    ),
     "find": (lambda judging: judging.press("/"), "#finder"),
     "information need": (lambda judging: judging.press("i"), "#need"),
     "pause": (lambda judging: judging.press("p"), "#panel[data-state=user-pause]"),
     "reopened": (lambda judging: (judging.judge("3"), judging.press("z")), "[data-name=review]"),
     "passage": (lambda judging: judging.press("3", "s", "s", "ArrowRight", "Enter"), "#marks li"),
-    "offline": (lambda judging: (judging.page.context.set_offline(True), judging.judge("1")), "[data-name=connection]"),
+    "offline": (
+        lambda judging: (judging.page.context.set_offline(True), judging.judge("1")),
+        "[data-name=connection]",
+    ),
 }
 """What an annotator does -> what is seen then."""
 
@@ -54,7 +73,10 @@ def test_axe_finds_nothing_in_the_states_of_judging(signed_in_page: Signed, stat
     assert problems_in_both_schemes(page) == {}
 
 
-@pytest.mark.parametrize("zoomed", [{"width": 320, "height": 256}, {"width": 320, "height": 180}, {"width": 844, "height": 390}])
+@pytest.mark.parametrize(
+    "zoomed",
+    [{"width": 320, "height": 256}, {"width": 320, "height": 180}, {"width": 844, "height": 390}],
+)
 def test_judging_works_at_400_percent_and_on_a_phone_on_its_side(
     signed_in_page: Signed, photograph: Callable[[Page, str], None], zoomed: dict[str, int]
 ) -> None:
@@ -84,7 +106,9 @@ def test_screen_reader_is_told_what_happens(signed_in_page: Signed) -> None:
     judging = JudgingPage(page, campaign).open()
     said = page.locator("#say")
     judging.press("3")  # the same document under another query comes next
-    expect(said).to_contain_text("Judged Partial. Exercise and blood sugar, part 2. 1 of 4")  # of 300, if there were as many pairs
+    expect(said).to_contain_text(
+        "Judged Partial. Exercise and blood sugar, part 2. 1 of 4"
+    )  # of 300, if there were as many pairs
     expect(judging.title).to_be_focused()
     expect(page.locator("#say")).to_have_attribute("aria-live", "polite")
     expect(page.locator("#say-now")).to_have_attribute("aria-live", "assertive")
@@ -102,5 +126,7 @@ def test_nothing_moves_when_the_reader_asks_for_reduced_motion(signed_in_page: S
     page = signed_in_page(ada.user, reduced_motion="reduce")
     judging = JudgingPage(page, campaign).open()
     judging.judge("3")
-    durations = page.evaluate("document.getAnimations().map(animation => animation.effect.getTiming().duration)")
+    durations = page.evaluate(
+        "document.getAnimations().map(animation => animation.effect.getTiming().duration)"
+    )
     assert all(duration < 1 for duration in durations)

@@ -17,11 +17,17 @@ def test_the_operations_are_listed_and_can_be_tried(signed_in_page: Callable[...
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto("/api/docs")
-    operation = page.locator(".opblock", has=page.locator("[data-path='/api/v1/collections/']")).filter(has_text="GET").first
+    operation = (
+        page.locator(".opblock", has=page.locator("[data-path='/api/v1/collections/']"))
+        .filter(has_text="GET")
+        .first
+    )
     expect(operation).to_be_visible()
     assert page.locator(".opblock").count() > 30
     operation.locator("button").first.click()
     operation.get_by_role("button", name="Try it out").click()
     operation.get_by_role("button", name="Execute").click()
-    expect(operation.locator(".live-responses-table tbody .response-col_status")).to_contain_text("200")
+    expect(operation.locator(".live-responses-table tbody .response-col_status")).to_contain_text(
+        "200"
+    )
     assert errors == []

@@ -1,7 +1,8 @@
-"""The main job through the real pages of a real installation: files in, topics removed, a pool, a campaign, two annotators, qrels out.
+"""The main job through the real pages of a real installation: files in, topics removed, a pool, a
+campaign, two annotators, qrels out.
 
-The files are tests/data/end_to_end. Topic t3 repeats t1 but for case, t4 is `#1 or #2`; the union of the first two documents of the
-three runs for the other topics are seven pairs."""
+The files are tests/data/end_to_end. Topic t3 repeats t1 but for case, t4 is `#1 or #2`; the union
+of the first two documents of the three runs for the other topics are seven pairs."""
 
 from __future__ import annotations
 
@@ -30,10 +31,27 @@ TITLES = {
     ("t2", "d5"): "Coffee in the office",
     ("t2", "d6"): "Rotating rosters",
 }
-ADA = {("t1", "d1"): 3, ("t1", "d2"): 2, ("t1", "d3"): 1, ("t1", "d8"): 0, ("t2", "d4"): 3, ("t2", "d5"): 0, ("t2", "d6"): 1}
-BEA = {("t1", "d1"): 3, ("t1", "d2"): 3, ("t1", "d3"): 2, ("t1", "d8"): 0, ("t2", "d4"): 2, ("t2", "d5"): 3, ("t2", "d6"): 1}
-# By hand (METHODS 4): equal grades stand; of two different ones, a tie, the lower. On two grades each judgement is made relevant or
-# not first (from Partial, 2, up): d2 and d4 are relevant for both, d3 (1, 2) and d5 (0, 3) are ties again.
+ADA = {
+    ("t1", "d1"): 3,
+    ("t1", "d2"): 2,
+    ("t1", "d3"): 1,
+    ("t1", "d8"): 0,
+    ("t2", "d4"): 3,
+    ("t2", "d5"): 0,
+    ("t2", "d6"): 1,
+}
+BEA = {
+    ("t1", "d1"): 3,
+    ("t1", "d2"): 3,
+    ("t1", "d3"): 2,
+    ("t1", "d8"): 0,
+    ("t2", "d4"): 2,
+    ("t2", "d5"): 3,
+    ("t2", "d6"): 1,
+}
+# By hand (METHODS 4): equal grades stand; of two different ones, a tie, the lower. On two grades
+# each judgement is made relevant or not first (from Partial, 2, up): d2 and d4 are relevant for
+# both, d3 (1, 2) and d5 (0, 3) are ties again.
 QRELS = "t1 0 d1 3\nt1 0 d2 2\nt1 0 d3 1\nt1 0 d8 0\nt2 0 d4 2\nt2 0 d5 0\nt2 0 d6 1\n"
 QRELS_BINARY = "t1 0 d1 1\nt1 0 d2 1\nt1 0 d3 0\nt1 0 d8 0\nt2 0 d4 1\nt2 0 d5 0\nt2 0 d6 0\n"
 
@@ -56,13 +74,16 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 def bring(page: Page, collection: str, kind: str, *names: str) -> None:
-    """Uploads files of one kind on the collection's page and waits until the background worker has taken them in."""
+    """Uploads files of one kind on the collection's page and waits until the background worker has
+    taken them in."""
     page.goto(collection)
     page.locator(".upload .segments label", has_text=kind).click()
     page.set_input_files("#upload-file", [str(FILES / name) for name in names])
     for name in names:
         row = page.locator("section.job", has_text=name)
-        row.locator(".badge").filter(has_text=re.compile(r"^\s*(done|waits for you)\s*$")).wait_for(timeout=120_000)
+        row.locator(".badge").filter(has_text=re.compile(r"^\s*(done|waits for you)\s*$")).wait_for(
+            timeout=120_000
+        )
         expect(row.locator(".badge")).to_have_text("done")
 
 
@@ -91,7 +112,9 @@ def judged(page: Page, grades: dict[tuple[str, str], int], press: Callable[[int]
         )
 
 
-def test_from_files_to_qrels_with_two_annotators(assay: Installation, new_context: Callable[..., BrowserContext], tmp_path: Path) -> None:
+def test_from_files_to_qrels_with_two_annotators(
+    assay: Installation, new_context: Callable[..., BrowserContext], tmp_path: Path
+) -> None:
     assay.run(f"make_user('mona', may_create=True); assert PASSWORD == {PASSWORD!r}")
     page = new_context(base_url=assay.url, accept_downloads=True).new_page()
     page.on("dialog", lambda dialog: dialog.accept())
@@ -116,7 +139,9 @@ def test_from_files_to_qrels_with_two_annotators(assay: Installation, new_contex
     expect(rows.filter(has_text="Knee Pain in RUNNERS")).to_contain_text("duplicate")
     expect(rows.filter(has_text="#1 or #2")).to_contain_text("no text")
     for reason in ("Duplicate", "No text"):
-        page.locator("form", has_text=re.compile(f"{reason}: 1 to decide")).get_by_role("button", name="Remove").click()
+        page.locator("form", has_text=re.compile(f"{reason}: 1 to decide")).get_by_role(
+            "button", name="Remove"
+        ).click()
     page.goto(collection + "topics/?show=removed")
     expect(page.get_by_role("region", name="Topics").locator("tbody tr")).to_have_count(2)
 
@@ -126,8 +151,15 @@ def test_from_files_to_qrels_with_two_annotators(assay: Installation, new_contex
     page.get_by_role("button", name="Preview", exact=True).click()
     expect(page.get_by_role("heading", name="A pool of 7 pairs")).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Build the pool").click()
-    expect(page.locator(".tile", has_text="Pairs without text").locator("dd").first).to_have_text("0", timeout=120_000)
-    expect(page.locator(".tile").filter(has=page.locator("dt", has_text=re.compile(r"^\s*Pairs\s*$"))).locator("dd").first).to_have_text("7")
+    expect(page.locator(".tile", has_text="Pairs without text").locator("dd").first).to_have_text(
+        "0", timeout=120_000
+    )
+    expect(
+        page.locator(".tile")
+        .filter(has=page.locator("dt", has_text=re.compile(r"^\s*Pairs\s*$")))
+        .locator("dd")
+        .first
+    ).to_have_text("7")
 
     # The campaign, step by step.
     page.goto("/campaigns/new")

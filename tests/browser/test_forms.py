@@ -1,4 +1,5 @@
-"""Forms and buttons as hurried people use them: pressed twice, gone back to, after the session has ended, and where there is no clipboard."""
+"""Forms and buttons as hurried people use them: pressed twice, gone back to, after the session has
+ended, and where there is no clipboard."""
 
 from __future__ import annotations
 
@@ -29,17 +30,25 @@ def until(page: Page, holds: Callable[[], bool]) -> None:
     raise AssertionError("it did not come to be")
 
 
-def test_a_form_pressed_twice_is_sent_once_and_can_be_sent_again_after_going_back(signed_in_page: Signed) -> None:
+def test_a_form_pressed_twice_is_sent_once_and_can_be_sent_again_after_going_back(
+    signed_in_page: Signed,
+) -> None:
     manager = make_user(may_create=True)
     make_pool(make_collection(manager=manager, slug="twice"))
     page = signed_in_page(manager)
     asked: list[Route] = []
-    page.route("**/campaigns/new*", lambda route: asked.append(route) if route.request.method == "POST" else route.continue_())
+    page.route(
+        "**/campaigns/new*",
+        lambda route: asked.append(route) if route.request.method == "POST" else route.continue_(),
+    )
     page.goto(f"/campaigns/new?collection={Collection.objects.get().pk}")
     button = page.get_by_role("button", name="Make the campaign")
     page.get_by_label("Name", exact=True).fill("Once")
-    # While an answer is on its way the driver's own hands wait for it, so the page presses twice itself.
-    page.evaluate("for (const ms of [0, 300]) setTimeout(() => document.querySelector('[name=way]').click(), ms)")
+    # While an answer is on its way the driver's own hands wait for it, so the page presses twice
+    # itself.
+    page.evaluate(
+        "for (const ms of [0, 300]) setTimeout(() => document.querySelector('[name=way]').click(), ms)"
+    )
     until(page, lambda: bool(asked))
     page.wait_for_timeout(1000)  # in which a second request would be sent
     asked[0].continue_()
@@ -55,7 +64,9 @@ def test_a_form_pressed_twice_is_sent_once_and_can_be_sent_again_after_going_bac
     assert Campaign.objects.count() == 2
 
 
-def test_a_busy_server_is_asked_again_by_itself_with_what_was_typed(page: Page, live_server: Any) -> None:
+def test_a_busy_server_is_asked_again_by_itself_with_what_was_typed(
+    page: Page, live_server: Any
+) -> None:
     """Both turns at hashing passwords are taken; then they are free."""
     make_user("ada")
     page.goto(live_server.url + "/sign-in?next=/account")
@@ -71,20 +82,26 @@ def test_a_busy_server_is_asked_again_by_itself_with_what_was_typed(page: Page, 
     page.wait_for_url("**/account")
 
 
-def test_an_invitation_is_copied_where_the_browser_keeps_its_clipboard_to_itself(signed_in_page: Signed) -> None:
+def test_an_invitation_is_copied_where_the_browser_keeps_its_clipboard_to_itself(
+    signed_in_page: Signed,
+) -> None:
     """As on a server without https: `navigator.clipboard` is not there."""
     campaign = make_campaign(state="draft")
     manager = campaign.memberships.get().user
     invitation = people.invite(campaign=campaign, actor=manager)
     page = signed_in_page(manager)
-    page.add_init_script("Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })")
+    page.add_init_script(
+        "Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })"
+    )
     page.goto(f"/campaigns/{campaign.slug}/settings/people/")
     page.get_by_role("button", name="Copy the link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     field = page.get_by_label("… or type them")
     field.click()
     page.keyboard.press("Control+v")
-    expect(field).to_have_value(page.url.split("/campaigns/")[0] + reverse("join", args=[invitation.token]))
+    expect(field).to_have_value(
+        page.url.split("/campaigns/")[0] + reverse("join", args=[invitation.token])
+    )
 
 
 def test_a_page_that_renews_itself_says_when_the_session_has_ended(signed_in_page: Signed) -> None:
@@ -105,12 +122,21 @@ def dropped(page: Page, place: str, *paths: Path) -> None:
     box = page.locator(place).bounding_box()
     assert box is not None
     session = page.context.new_cdp_session(page)
-    data: dict[str, Any] = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    data: dict[str, Any] = {
+        "items": [],
+        "files": [str(path) for path in paths],
+        "dragOperationsMask": 1,
+    }
     for kind in ("dragEnter", "dragOver", "drop"):
-        session.send("Input.dispatchDragEvent", {"type": kind, "x": box["x"] + 20, "y": box["y"] + 20, "data": data})
+        session.send(
+            "Input.dispatchDragEvent",
+            {"type": kind, "x": box["x"] + 20, "y": box["y"] + 20, "data": data},
+        )
 
 
-def test_a_folder_and_a_session_that_has_ended_are_told_from_a_broken_connection(signed_in_page: Signed, tmp_path: Path) -> None:
+def test_a_folder_and_a_session_that_has_ended_are_told_from_a_broken_connection(
+    signed_in_page: Signed, tmp_path: Path
+) -> None:
     manager = make_user(may_create=True)
     collection = make_collection(manager=manager)
     folder, run = tmp_path / "runs", tmp_path / "a.run"
@@ -121,5 +147,8 @@ def test_a_folder_and_a_session_that_has_ended_are_told_from_a_broken_connection
     Session.objects.all().delete()
     dropped(page, "[data-drop]", folder, run)
     items = page.locator(".upload-item")
-    folder_says, run_says = "Not taken: a folder. Drop its files, or a zip of it.", "Not taken: you are signed out; sign in again in another tab."
+    folder_says, run_says = (
+        "Not taken: a folder. Drop its files, or a zip of it.",
+        "Not taken: you are signed out; sign in again in another tab.",
+    )
     expect(items).to_have_text([f"runs{folder_says}", f"a.run{run_says}"])

@@ -1,4 +1,5 @@
-"""Pages and pictures of hostile texts and endless words, in a browser: nothing of them runs, and nothing is wider than its window."""
+"""Pages and pictures of hostile texts and endless words, in a browser: nothing of them runs, and
+nothing is wider than its window."""
 
 from __future__ import annotations
 
@@ -26,10 +27,14 @@ from tests.test_urls_by_role import World, every_pattern, make_world, status_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 WORD = "W" * 80
-"""Ids of the world have about 110 signs, and with it less than 200, which is what the tables hold."""
+"""Ids of the world have about 110 signs, and with it less than 200, which is what the tables
+hold."""
 NAMES: list[tuple[type[models.Model], str]] = [
     *((model, "name") for model in (Campaign, Collection, Pool, Qrels, Recipe)),
-    *((model, field) for model, field in ((Job, "label"), (Report, "title"), (Run, "group"), (Topic, "text"))),
+    *(
+        (model, field)
+        for model, field in ((Job, "label"), (Report, "title"), (Run, "group"), (Topic, "text"))
+    ),
 ]
 RAN = "window.zq = () => { window.zqRan = true; };"
 CAME_THROUGH = """() => [
@@ -37,7 +42,9 @@ CAME_THROUGH = """() => [
   ...[...document.querySelectorAll('*')].filter((one) => one.localName.includes('zq') || [...one.attributes].some((each) => each.name.includes('zq')))
     .map((one) => `<${one.localName}> of a text`),
 ]"""
-OPENED = "() => document.querySelectorAll('details:not(.menu)').forEach((one) => { one.open = true; })"
+OPENED = (
+    "() => document.querySelectorAll('details:not(.menu)').forEach((one) => { one.open = true; })"
+)
 TOO_WIDE = """() => {
   if (document.documentElement.scrollWidth <= innerWidth) return '';
   const held = (one) => { for (let box = one.parentElement; box; box = box.parentElement) if (getComputedStyle(box).overflowX !== 'visible') return true; };
@@ -59,10 +66,15 @@ def world(settings: Any, tmp_path: Path) -> World:
 
 
 def pages_of(world: World) -> list[tuple[str, str, str]]:
-    """(role, name, address): all that an annotator sees, all that a manager sees, and of others what those two do not see."""
+    """(role, name, address): all that an annotator sees, all that a manager sees, and of others
+    what those two do not see."""
     routes, seen, found = every_pattern(), set(), []
     for role in ("manager", "annotator", "superuser", "anonymous"):
-        names = [name for name in named_pages() if status_of(name, role) == 200 and (role == "annotator" or name not in seen)]
+        names = [
+            name
+            for name in named_pages()
+            if status_of(name, role) == 200 and (role == "annotator" or name not in seen)
+        ]
         seen |= set(names)
         found += [(role, name, world.address(name, routes[name])) for name in names]
     return found
@@ -70,7 +82,9 @@ def pages_of(world: World) -> list[tuple[str, str, str]]:
 
 def look(page: Page) -> list[str]:
     page.evaluate(OPENED)
-    found = list(page.evaluate(CAME_THROUGH)) + [f"cut in a picture: {text:.40}" for text in page.evaluate(OUTSIDE)]
+    found = list(page.evaluate(CAME_THROUGH)) + [
+        f"cut in a picture: {text:.40}" for text in page.evaluate(OUTSIDE)
+    ]
     for viewport in (DESKTOP, PHONE):
         page.set_viewport_size(viewport)
         found += [wide] if (wide := page.evaluate(TOO_WIDE)) else []
@@ -84,7 +98,10 @@ class Visitor:
         self.context, self.world, self.url, self.role = context, world, url, ""
         context.add_init_script(RAN)
         self.page, self.said = context.new_page(), list[str]()
-        self.page.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
+        self.page.on(
+            "console",
+            lambda message: self.said.append(message.text) if message.type == "error" else None,
+        )
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("dialog", self._dismiss)
 
@@ -111,9 +128,16 @@ class Visitor:
 def test_no_hostile_text_runs_or_makes_a_page_wider_than_its_window(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
 ) -> None:
-    visitor, asked = Visitor(new_context(base_url=live_server.url), world, live_server.url), pages_of(world)
+    visitor, asked = (
+        Visitor(new_context(base_url=live_server.url), world, live_server.url),
+        pages_of(world),
+    )
     assert len(asked) > 80
-    wrong = {(role, name): found for role, name, address in asked if (found := visitor.found(role, name, address))}
+    wrong = {
+        (role, name): found
+        for role, name, address in asked
+        if (found := visitor.found(role, name, address))
+    }
     Membership.objects.update(consented_at=timezone.now(), guideline_read=1)
     if found := visitor.found("annotator", "judge, reading", f"/judge/{world.campaign.slug}/"):
         wrong["annotator", "reading"] = found
@@ -129,4 +153,6 @@ def test_no_hostile_text_runs_or_makes_a_page_wider_than_its_window(
         assert visitor.page.evaluate("document.documentElement.localName") == "svg"
         if found := visitor.page.evaluate(CAME_THROUGH):
             wrong["manager", name] = found
-    assert wrong == {}, "\n".join(f"{role} {name}: {found}" for (role, name), found in wrong.items())
+    assert wrong == {}, "\n".join(
+        f"{role} {name}: {found}" for (role, name), found in wrong.items()
+    )

@@ -1,4 +1,5 @@
-"""The whole job on the judging page: by keyboard alone, with a touch screen; undo, history, notes, cannot judge, settings."""
+"""The whole job on the judging page: by keyboard alone, with a touch screen; undo, history, notes,
+cannot judge, settings."""
 
 from __future__ import annotations
 
@@ -22,12 +23,17 @@ Signed = Callable[..., Page]
 def press_in_page(page: Page, key: str, code: str) -> None:
     """A key as another keyboard sends it."""
     page.evaluate(
-        "([key, code]) => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, code, bubbles: true, cancelable: true}))",
+        (
+            "([key, code]) => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, code, "
+            "bubbles: true, cancelable: true}))"
+        ),
         [key, code],
     )
 
 
-def test_the_whole_job_by_keyboard_alone(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_the_whole_job_by_keyboard_alone(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job(n_documents=6, guideline="")
     version = campaigns.save_guideline(campaign, "Read it *all*.", actor=campaign.created_by)
     judging = JudgingPage(signed_in_page(ada.user), campaign)
@@ -53,14 +59,23 @@ def test_the_whole_job_by_keyboard_alone(signed_in_page: Signed, photograph: Cal
     photograph(page, "cannot-judge")
     judging.judge("2")  # document broken
     judging.press("l")
-    page.wait_for_function("() => document.querySelector('.doc-title').textContent.endsWith('part 6')")
+    page.wait_for_function(
+        "() => document.querySelector('.doc-title').textContent.endsWith('part 6')"
+    )
     judging.judge("2")
     judging.judge("1")  # the one put aside comes last
     judging.shows_state("done")
     judging.saved()
 
     rows = own_judgements(ada)
-    assert [(row.grade, row.cannot_reason) for row in rows] == [(2, ""), (0, ""), (3, ""), (None, "document"), (0, ""), (1, "")]
+    assert [(row.grade, row.cannot_reason) for row in rows] == [
+        (2, ""),
+        (0, ""),
+        (3, ""),
+        (None, "document"),
+        (0, ""),
+        (1, ""),
+    ]
     assert rows[2].note == "1 2 3 mentions trials"
     assert {row.device for row in rows} == {"keyboard"}
     assert {row.guideline_version for row in rows} == {version.number}
@@ -69,7 +84,9 @@ def test_the_whole_job_by_keyboard_alone(signed_in_page: Signed, photograph: Cal
 
 def test_the_whole_job_with_a_touch_screen(signed_in_page: Signed) -> None:
     campaign, ada = make_job(n_documents=4)
-    page = signed_in_page(ada.user, viewport={"width": 320, "height": 640}, has_touch=True, is_mobile=True)
+    page = signed_in_page(
+        ada.user, viewport={"width": 320, "height": 640}, has_touch=True, is_mobile=True
+    )
     judging = JudgingPage(page, campaign).open()
     for place in (3, 0):
         before = judging.title.inner_text()
@@ -90,7 +107,9 @@ def test_the_whole_job_with_a_touch_screen(signed_in_page: Signed) -> None:
     assert {row.device for row in current} == {"touch"}
 
 
-def test_grade_bar_is_never_moved_by_a_long_document_and_has_big_targets(signed_in_page: Signed) -> None:
+def test_grade_bar_is_never_moved_by_a_long_document_and_has_big_targets(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job(texts=["short", "long line of text " * 4000], n_documents=3)
     page = signed_in_page(ada.user, viewport=PHONE)
     judging = JudgingPage(page, campaign).open()
@@ -145,7 +164,9 @@ def test_escape_leaves_a_reopened_judgement_as_it_was(signed_in_page: Signed) ->
     assert [row.grade for row in own_judgements(ada)] == [1]
 
 
-def test_undo_after_a_reload_reaches_back_into_the_history_of_the_server(signed_in_page: Signed) -> None:
+def test_undo_after_a_reload_reaches_back_into_the_history_of_the_server(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.judge("2")
@@ -164,7 +185,9 @@ def test_undo_after_a_reload_reaches_back_into_the_history_of_the_server(signed_
     assert (first.grade, first.revision) == (3, 2)
 
 
-def test_undo_while_the_first_answer_is_still_on_its_way_sends_both_in_order(signed_in_page: Signed) -> None:
+def test_undo_while_the_first_answer_is_still_on_its_way_sends_both_in_order(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.page.context.set_offline(True)
@@ -174,7 +197,10 @@ def test_undo_while_the_first_answer_is_still_on_its_way_sends_both_in_order(sig
     judging.judge("4")
     judging.page.context.set_offline(False)
     judging.saved()
-    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)] == [(1, 1, False), (2, 3, True)]
+    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)] == [
+        (1, 1, False),
+        (2, 3, True),
+    ]
 
 
 def test_cannot_judge_for_another_reason_asks_which(signed_in_page: Signed) -> None:
@@ -189,7 +215,9 @@ def test_cannot_judge_for_another_reason_asks_which(signed_in_page: Signed) -> N
     [row] = own_judgements(ada)
     assert (row.grade, row.cannot_reason, row.note) == (None, "other", "a list of links only")
     judging.press("z")
-    expect(judging.page.locator(".banner")).to_contain_text("You answered “Cannot judge: other reason” at")
+    expect(judging.page.locator(".banner")).to_contain_text(
+        "You answered “Cannot judge: other reason” at"
+    )
 
 
 def test_escape_leaves_the_reasons(signed_in_page: Signed) -> None:
@@ -224,7 +252,9 @@ def test_keys_work_on_other_keyboard_layouts(signed_in_page: Signed) -> None:
     expect(judging.title).to_contain_text("part 1")
 
 
-def test_confirm_mode_waits_for_enter(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_confirm_mode_waits_for_enter(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job()
     ada.user.profile.choices = {"confirm": True}
     ada.user.profile.save()
@@ -242,7 +272,9 @@ def test_confirm_mode_waits_for_enter(signed_in_page: Signed, photograph: Callab
     assert [row.grade for row in own_judgements(ada)] == [2, 3]
 
 
-def test_keys_can_be_remapped_and_are_kept_for_the_person(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_keys_can_be_remapped_and_are_kept_for_the_person(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job(deadline=timezone.now() + timedelta(days=3))
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     page = judging.page
@@ -268,7 +300,9 @@ def test_keys_can_be_remapped_and_are_kept_for_the_person(signed_in_page: Signed
     expect(judging.title).to_contain_text("part 2")
 
 
-def test_shortcut_sheet_lists_every_key(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_shortcut_sheet_lists_every_key(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("?")
@@ -291,11 +325,15 @@ def test_shortcut_sheet_lists_every_key(signed_in_page: Signed, photograph: Call
         expect(sheet).to_contain_text(word)
 
 
-def test_find_guidelines_need_and_highlighting_by_key(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_find_guidelines_need_and_highlighting_by_key(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     page = judging.page
-    assert page.evaluate("[...CSS.highlights.get('term')].map(r => r.startContainer.data.slice(r.startOffset, r.endOffset))") == [
+    assert page.evaluate(
+        "[...CSS.highlights.get('term')].map(r => r.startContainer.data.slice(r.startOffset, r.endOffset))"
+    ) == [
         "type",
         "2",
         "diabetes",
@@ -325,7 +363,9 @@ def test_find_guidelines_need_and_highlighting_by_key(signed_in_page: Signed, ph
     judging.judge("1")
 
 
-def test_history_lists_every_version_and_opens_one(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_history_lists_every_version_and_opens_one(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     page = judging.page
@@ -364,7 +404,12 @@ def test_nothing_but_the_pair_is_told_to_the_annotator(signed_in_page: Signed) -
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     told: list[str] = []
-    page.on("response", lambda response: told.append(response.text()) if "/api/v1/judging/" in response.url else None)
+    page.on(
+        "response",
+        lambda response: told.append(response.text())
+        if "/api/v1/judging/" in response.url
+        else None,
+    )
     judging = JudgingPage(page, campaign).open()
     judging.judge("2")
     judging.saved()
@@ -376,8 +421,21 @@ def test_nothing_but_the_pair_is_told_to_the_annotator(signed_in_page: Signed) -
 def test_scales_of_2_to_9_grades_fit_the_bar_of_a_small_phone(
     signed_in_page: Signed, photograph: Callable[[Page, str], None], n_grades: int
 ) -> None:
-    names = ["Wrong", "Off topic", "Marginal", "Topic", "Somewhat", "Partial", "Mostly", "Good", "Perfect"]
-    scale = [{"value": value, "name": names[value], "explanation": "", "example": ""} for value in range(n_grades)]
+    names = [
+        "Wrong",
+        "Off topic",
+        "Marginal",
+        "Topic",
+        "Somewhat",
+        "Partial",
+        "Mostly",
+        "Good",
+        "Perfect",
+    ]
+    scale = [
+        {"value": value, "name": names[value], "explanation": "", "example": ""}
+        for value in range(n_grades)
+    ]
     campaign, ada = make_job(scale=scale, threshold=1)
     page = signed_in_page(ada.user, viewport={"width": 320, "height": 640})
     judging = JudgingPage(page, campaign).open()

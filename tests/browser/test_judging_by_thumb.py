@@ -1,4 +1,5 @@
-"""What else annotators do, on a phone by touch alone: double taps, cards, Later, undo, practice, examples, one's own rhythm, a trial."""
+"""What else annotators do, on a phone by touch alone: double taps, cards, Later, undo, practice,
+examples, one's own rhythm, a trial."""
 
 from __future__ import annotations
 
@@ -30,13 +31,15 @@ def menu(page: Page, action: str) -> None:
 
 
 def within_reach(target: Locator) -> None:
-    """Whole in the window, of the size of a thumb, with nothing over it, and nothing that scrolls sideways."""
+    """Whole in the window, of the size of a thumb, with nothing over it, and nothing that scrolls
+    sideways."""
     expect(target).to_be_in_viewport(ratio=1)
     box = target.bounding_box()
     assert box
     assert box["height"] >= 40
     assert target.evaluate(
-        "e => { const r = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); }"
+        "e => { const r = e.getBoundingClientRect(); return "
+        "e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); }"
     )
     assert target.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
@@ -77,8 +80,12 @@ def test_a_card_begins_the_next_query_and_this_query_so_far_opens_a_judgement(
         if place < 3:
             expect(judging.title).not_to_have_text(before)
     judging.shows_state("card")
-    expect(page.locator("#query-text")).to_have_text(page.locator("#panel-title").text_content() or "")
-    expect(page.locator("#panel-title")).to_have_css("width", "1px")  # for screen readers: the head says the same
+    expect(page.locator("#query-text")).to_have_text(
+        page.locator("#panel-title").text_content() or ""
+    )
+    expect(page.locator("#panel-title")).to_have_css(
+        "width", "1px"
+    )  # for screen readers: the head says the same
     start = judging.panel.get_by_role("button").first
     within_reach(start)
     photograph(page, "thumb-card")
@@ -97,10 +104,14 @@ def test_a_card_begins_the_next_query_and_this_query_so_far_opens_a_judgement(
     expect(page.locator("[data-name=review]")).to_contain_text("You judged this Wrong")
     tap_grade(judging, 2)
     judging.saved()
-    assert sorted(Judgement.objects.filter(membership=ada, current=True).values_list("grade", flat=True)) == [1, 2, 2, 3]
+    assert sorted(
+        Judgement.objects.filter(membership=ada, current=True).values_list("grade", flat=True)
+    ) == [1, 2, 2, 3]
 
 
-def test_practice_is_explained_while_its_document_stays(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_practice_is_explained_while_its_document_stays(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_practice(2, explanation="“A trial of twelve weeks” is what was asked for.")
     page = signed_in_page(ada.user, **THUMB)
     judging = JudgingPage(page, campaign).open()
@@ -152,7 +163,9 @@ def test_a_judgement_that_was_too_fast_is_reopened(signed_in_page: Signed) -> No
     expect(page.locator("[data-name=review]")).to_contain_text("You judged this Perfect")
 
 
-def test_a_finger_that_stays_on_a_grade_is_told_what_it_means_and_judges_nothing(signed_in_page: Signed) -> None:
+def test_a_finger_that_stays_on_a_grade_is_told_what_it_means_and_judges_nothing(
+    signed_in_page: Signed,
+) -> None:
     """Touches of the browser itself: the finger comes down, stays for 0.7 s, and goes."""
     campaign, ada = make_job(scale=SCALE, threshold=1)
     page = signed_in_page(ada.user, **THUMB)

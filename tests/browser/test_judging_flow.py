@@ -1,4 +1,5 @@
-"""Forgiving presses: double ones, undo of whatever was just done, notes that survive, the same work open on two devices."""
+"""Forgiving presses: double ones, undo of whatever was just done, notes that survive, the same work
+open on two devices."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def test_later_pressed_twice_puts_one_document_aside(signed_in_page: Signed) -> 
 
 
 def test_how_many_more_documents_of_the_query_follow_is_said(signed_in_page: Signed) -> None:
-    """Six documents of one query: five follow the first, as the server has claimed four and sees two more that are free."""
+    """Six documents of one query: five follow the first, as the server has claimed four and sees
+    two more that are free."""
     campaign, ada = make_job(n_documents=6)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     expect(judging.page.locator("#place")).to_have_text("5 more for this query")
@@ -69,7 +71,9 @@ def test_a_new_query_begins_with_a_card_and_the_clock_runs_from_its_first_docume
     expect(judging.panel).to_contain_text(f"Which evidence is there about {query}?")
     expect(judging.panel).to_contain_text("Relevant are trials and reviews; opinions are not.")
     expect(judging.panel).to_contain_text("2 documents of it follow.")
-    expect(page.locator("#grades [aria-pressed=true]")).to_have_count(0)  # what was given to the last one is none of this query
+    expect(page.locator("#grades [aria-pressed=true]")).to_have_count(
+        0
+    )  # what was given to the last one is none of this query
     photograph(page, "new-query")
     judging.press("2", "l")  # mean no document that can be seen
     expect(judging.panel).to_be_visible()
@@ -119,7 +123,9 @@ def test_this_query_so_far_lists_own_judgements_of_it_and_a_digit_opens_one(
     judging.judge("4")  # the first of the second query
     judging.judge("1")
     judging.saved()
-    for pair in Pair.objects.filter(campaign=campaign).order_by("position"):  # somebody else's are not told
+    for pair in Pair.objects.filter(campaign=campaign).order_by(
+        "position"
+    ):  # somebody else's are not told
         judge_pair(make_annotator(campaign), pair, 2, now=timezone.now())
     judging.press("t")
     dialog = page.locator("#history-dialog")
@@ -168,7 +174,9 @@ def test_undo_of_later_without_a_connection_asks_nobody(signed_in_page: Signed) 
     assert not Skip.objects.filter(membership=ada).exists()
 
 
-def test_what_was_put_aside_is_listed_and_judged_when_one_likes(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_what_was_put_aside_is_listed_and_judged_when_one_likes(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
@@ -272,7 +280,9 @@ def test_a_note_being_typed_survives_escape_and_a_reload(signed_in_page: Signed)
     assert row.note == "dates are wrong"
 
 
-def test_an_empty_other_reason_says_what_is_missing_and_stays(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_an_empty_other_reason_says_what_is_missing_and_stays(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
@@ -291,7 +301,9 @@ def test_an_empty_other_reason_says_what_is_missing_and_stays(signed_in_page: Si
     assert (row.cannot_reason, row.note) == ("other", "cut off")
 
 
-def test_on_two_devices_nothing_is_refused_and_what_was_judged_on_the_other_one_goes_away(signed_in_page: Signed) -> None:
+def test_on_two_devices_nothing_is_refused_and_what_was_judged_on_the_other_one_goes_away(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     desktop, phone = (JudgingPage(signed_in_page(ada.user), campaign).open() for _ in range(2))
     expect(phone.title).to_contain_text("part 1")  # the same leases
@@ -302,9 +314,15 @@ def test_on_two_devices_nothing_is_refused_and_what_was_judged_on_the_other_one_
     desktop.saved()
     notices = desktop.page.locator(".banner")
     expect(notices).to_have_count(1)
-    expect(notices).to_contain_text("“Exercise and blood sugar, part 1”: Saved. You had judged it already, on another device")
+    expect(notices).to_contain_text(
+        "“Exercise and blood sugar, part 1”: Saved. You had judged it already, on another device"
+    )
     desktop.page.evaluate("window.dispatchEvent(new Event('focus'))")
     expect(desktop.title).to_contain_text("part 3")
     expect(desktop.toast).to_contain_text("part 2” on another device")
     rows = Judgement.objects.filter(membership=ada).order_by("pair__position", "revision")
-    assert [(row.pair.position, row.revision, row.grade, row.current) for row in rows] == [(0, 1, 1, False), (0, 2, 3, True), (1, 1, 2, True)]
+    assert [(row.pair.position, row.revision, row.grade, row.current) for row in rows] == [
+        (0, 1, 1, False),
+        (0, 2, 3, True),
+        (1, 1, 2, True),
+    ]

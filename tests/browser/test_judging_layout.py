@@ -1,4 +1,5 @@
-"""Nothing on the judging page lies under anything else: windows of every size, zoom, many grades, long texts; the reading place is kept."""
+"""Nothing on the judging page lies under anything else: windows of every size, zoom, many grades,
+long texts; the reading place is kept."""
 
 from __future__ import annotations
 
@@ -32,9 +33,14 @@ WINDOWS = {
     "small phone on its side": (667, 375),
 }
 MANY_GRADES = ["desktop", "200 %", "tablet", "phone", "small phone", "phone on its side"]
-LONG_QUERY = "which evidence is there that " + "regular exercise after each meal " * 12 + "lowers blood sugar"
+LONG_QUERY = (
+    "which evidence is there that "
+    + "regular exercise after each meal " * 12
+    + "lowers blood sugar"
+)
 LONG_TEXT = "\n\n".join(
-    f"Paragraph {n}: walking lowers blood sugar in people who walk after meals, as a trial has found." for n in range(60)
+    f"Paragraph {n}: walking lowers blood sugar in people who walk after meals, as a trial has found."
+    for n in range(60)
 )
 
 OVERLAPS = """() => {
@@ -79,24 +85,56 @@ CUT_BUTTONS = """() => [...document.querySelectorAll('#bar button')].filter(e =>
 
 
 def scale_of(n: int) -> list[dict[str, Any]]:
-    names = ["Wrong", "Off topic", "Marginal", "Topic", "Somewhat", "Partial", "Mostly", "Good", "Perfect"]
-    return [{"value": value, "name": names[value], "explanation": "", "example": ""} for value in range(n)]
+    names = [
+        "Wrong",
+        "Off topic",
+        "Marginal",
+        "Topic",
+        "Somewhat",
+        "Partial",
+        "Mostly",
+        "Good",
+        "Perfect",
+    ]
+    return [
+        {"value": value, "name": names[value], "explanation": "", "example": ""}
+        for value in range(n)
+    ]
 
 
 def look(page: Page, name: str) -> None:
     """With ASSAY_SCREENSHOTS set, a picture."""
     if folder := os.environ.get("ASSAY_SCREENSHOTS"):
-        page.screenshot(path=str(Path(folder) / f"layout-{name}.png".replace(" %", "").replace(" ", "-").replace(",", "")))
+        page.screenshot(
+            path=str(
+                Path(folder)
+                / f"layout-{name}.png".replace(" %", "").replace(" ", "-").replace(",", "")
+            )
+        )
 
 
 def settled(page: Page) -> None:
     """Until what was measured has reached the page."""
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
 
 
-@pytest.mark.parametrize(("window", "n_grades"), [*((window, 4) for window in WINDOWS), *((window, 9) for window in MANY_GRADES)])
-def test_nothing_lies_under_anything_else(signed_in_page: Signed, window: str, n_grades: int) -> None:
-    campaign, ada = make_job(texts=[LONG_TEXT], scale=scale_of(n_grades), threshold=1, spans="required", spans_from=1, n_documents=3)
+@pytest.mark.parametrize(
+    ("window", "n_grades"),
+    [*((window, 4) for window in WINDOWS), *((window, 9) for window in MANY_GRADES)],
+)
+def test_nothing_lies_under_anything_else(
+    signed_in_page: Signed, window: str, n_grades: int
+) -> None:
+    campaign, ada = make_job(
+        texts=[LONG_TEXT],
+        scale=scale_of(n_grades),
+        threshold=1,
+        spans="required",
+        spans_from=1,
+        n_documents=3,
+    )
     topic = campaign.collection.topics.get()
     topic.text = LONG_QUERY
     topic.save()
@@ -159,7 +197,9 @@ def test_a_long_query_is_opened_and_closed(signed_in_page: Signed, window: str) 
     expect(button).to_have_text("Less")
     expect(button).to_have_attribute("aria-expanded", "true")
     # all of it is there, in a low window by scrolling with the keys
-    assert not query.evaluate(is_cut) or query.evaluate("e => e.tabIndex === 0 && getComputedStyle(e).overflowY === 'auto'")
+    assert not query.evaluate(is_cut) or query.evaluate(
+        "e => e.tabIndex === 0 && getComputedStyle(e).overflowY === 'auto'"
+    )
     assert query.evaluate("e => e.clientHeight") > before
     button.click()
     expect(button).to_have_text("More")
@@ -174,7 +214,9 @@ def test_a_short_query_has_nothing_to_open(signed_in_page: Signed) -> None:
 
 
 @pytest.mark.parametrize("guidelines", [True, False])
-def test_on_a_wide_screen_the_query_stands_above_the_document(signed_in_page: Signed, guidelines: bool) -> None:
+def test_on_a_wide_screen_the_query_stands_above_the_document(
+    signed_in_page: Signed, guidelines: bool
+) -> None:
     campaign, ada = make_job()
     width, height = WINDOWS["wide"]
     page = signed_in_page(ada.user, viewport={"width": width, "height": height})
@@ -184,21 +226,32 @@ def test_on_a_wide_screen_the_query_stands_above_the_document(signed_in_page: Si
         expect(page.locator("#guidelines")).to_be_hidden()
     settled(page)
     left = "e => e.getBoundingClientRect().left"
-    assert abs(page.locator("#query-label").evaluate(left) - page.locator(".doc").evaluate(left)) <= 2
+    assert (
+        abs(page.locator("#query-label").evaluate(left) - page.locator(".doc").evaluate(left)) <= 2
+    )
 
 
 def test_the_logo_is_a_target_for_fingers(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
-    page = signed_in_page(ada.user, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = signed_in_page(
+        ada.user, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
     JudgingPage(page, campaign).open()
     box = page.locator(".jhead .brand").bounding_box()
     assert box
     assert min(box["width"], box["height"]) >= 24  # WCAG 2.5.8
-    assert page.evaluate("([x, y]) => Boolean(document.elementFromPoint(x, y).closest('.brand'))", [box["x"] + 2, box["y"] + 2])
+    assert page.evaluate(
+        "([x, y]) => Boolean(document.elementFromPoint(x, y).closest('.brand'))",
+        [box["x"] + 2, box["y"] + 2],
+    )
 
 
-def test_the_guidelines_that_must_be_read_keep_their_button_in_view_and_enter_presses_it(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(guideline="# Long\n\n" + "Read every word of the document before you judge it.\n\n" * 60)
+def test_the_guidelines_that_must_be_read_keep_their_button_in_view_and_enter_presses_it(
+    signed_in_page: Signed,
+) -> None:
+    campaign, ada = make_job(
+        guideline="# Long\n\n" + "Read every word of the document before you judge it.\n\n" * 60
+    )
     ada.guideline_read = 0
     ada.save()
     page = signed_in_page(ada.user, viewport={"width": 1280, "height": 500})
@@ -228,8 +281,11 @@ def test_size_of_the_text_reaches_the_page(signed_in_page: Signed) -> None:
 
 
 def test_place_of_reading_is_kept(signed_in_page: Signed) -> None:
-    """Over a pause, an undo and back, a grade that needs a passage, a reload; of a text longer than what is painted at once."""
-    campaign, ada = make_job(texts=["Short.", LONG_TEXT * 20], n_documents=3, spans="required", spans_from=2)
+    """Over a pause, an undo and back, a grade that needs a passage, a reload; of a text longer than
+    what is painted at once."""
+    campaign, ada = make_job(
+        texts=["Short.", LONG_TEXT * 20], n_documents=3, spans="required", spans_from=2
+    )
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
     judging.judge("1")
@@ -264,12 +320,16 @@ def test_place_of_reading_is_kept(signed_in_page: Signed) -> None:
 
 def test_a_finger_leaves_no_grade_that_looks_chosen(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
-    page = signed_in_page(ada.user, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = signed_in_page(
+        ada.user, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
     judging = JudgingPage(page, campaign).open()
     before = judging.title.inner_text()
     page.locator("#grades button").nth(1).tap()
     expect(judging.title).not_to_have_text(before)
-    colours = page.locator("#grades button").evaluate_all("all => all.map(e => getComputedStyle(e).backgroundColor)")
+    colours = page.locator("#grades button").evaluate_all(
+        "all => all.map(e => getComputedStyle(e).backgroundColor)"
+    )
     assert len(set(colours)) == 1
 
 
@@ -285,7 +345,9 @@ def test_the_button_of_a_dialog_is_in_view_and_enter_presses_it(signed_in_page: 
     expect(done).to_be_hidden()
 
 
-def test_colours_that_the_system_forces_show_the_chosen_grade_and_the_progress(signed_in_page: Signed) -> None:
+def test_colours_that_the_system_forces_show_the_chosen_grade_and_the_progress(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user, forced_colors="active")
     judging = JudgingPage(page, campaign).open()
@@ -295,8 +357,12 @@ def test_colours_that_the_system_forces_show_the_chosen_grade_and_the_progress(s
     chosen = page.locator("#grades [aria-pressed=true]")
     expect(chosen).to_have_count(1)
     colour = "e => getComputedStyle(e).backgroundColor"
-    assert chosen.evaluate(colour) != page.locator("#grades [aria-pressed=false]").first.evaluate(colour)
-    assert page.locator("#progress-bar").evaluate("e => getComputedStyle(e).borderTopWidth") == "1px"
+    assert chosen.evaluate(colour) != page.locator("#grades [aria-pressed=false]").first.evaluate(
+        colour
+    )
+    assert (
+        page.locator("#progress-bar").evaluate("e => getComputedStyle(e).borderTopWidth") == "1px"
+    )
 
 
 def test_a_script_that_does_not_come_is_said(signed_in_page: Signed) -> None:
@@ -318,8 +384,13 @@ def test_the_query_is_printed_with_the_document(signed_in_page: Signed) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 820, 1024, 1280, 1440])
-def test_a_judgement_can_be_opened_from_the_list_at_any_width(signed_in_page: Signed, width: int) -> None:
-    long = "Effects of moderate exercise on postprandial hyperglycaemia_and_insulin_sensitivity_in_adults " * 3
+def test_a_judgement_can_be_opened_from_the_list_at_any_width(
+    signed_in_page: Signed, width: int
+) -> None:
+    long = (
+        "Effects of moderate exercise on postprandial hyperglycaemia_and_insulin_sensitivity_in_adults "
+        * 3
+    )
     campaign, ada = make_job(titles=[long, "Another"], n_documents=3)
     page = signed_in_page(ada.user, viewport={"width": width, "height": 800})
     judging = JudgingPage(page, campaign).open()
@@ -331,7 +402,8 @@ def test_a_judgement_can_be_opened_from_the_list_at_any_width(signed_in_page: Si
     expect(button).to_be_in_viewport(ratio=1)
     look(page, f"history-{width}")
     reached = (
-        "e => { const r = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); }"
+        "e => { const r = e.getBoundingClientRect(); return "
+        "e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); }"
     )
     assert button.evaluate(reached)
     button.click()
@@ -359,14 +431,17 @@ def test_keys_of_one_character_can_be_switched_off(signed_in_page: Signed) -> No
 @pytest.mark.parametrize("width", [360, 390, 740, 820])
 def test_a_required_passage_is_marked_by_touch(signed_in_page: Signed, width: int) -> None:
     campaign, ada = make_job(n_documents=2, spans="required", spans_from=2)
-    page = signed_in_page(ada.user, viewport={"width": width, "height": 800}, has_touch=True, is_mobile=True)
+    page = signed_in_page(
+        ada.user, viewport={"width": width, "height": 800}, has_touch=True, is_mobile=True
+    )
     judging = JudgingPage(page, campaign).open()
     before = judging.title.inner_text()
     page.locator("#grades button").nth(3).tap()
     expect(judging.bar_message).to_contain_text("tap the first word of it, then the last")
     expect(judging.bar_message).not_to_contain_text("Enter")
     page.evaluate(
-        "() => { const n = document.querySelector('.doc-body p').firstChild; document.getSelection().setBaseAndExtent(n, 8, n, 15); }"
+        "() => { const n = document.querySelector('.doc-body p').firstChild; "
+        "document.getSelection().setBaseAndExtent(n, 8, n, 15); }"
     )
     mark = page.get_by_role("button", name="Mark this passage")
     expect(mark).to_be_in_viewport(ratio=1)
@@ -388,5 +463,7 @@ def test_why_one_could_not_judge_is_read_whole_beside_the_button(signed_in_page:
     expect(page.locator("#history-page tbody")).to_contain_text("Cannot judge: needs expertise")
     for wide in (1280, 700, 390, 320):
         page.set_viewport_size({"width": wide, "height": 800})
-        sizes = page.locator("#history-page td").evaluate_all("all => all.map(one => [one.scrollWidth, one.clientWidth])")
+        sizes = page.locator("#history-page td").evaluate_all(
+            "all => all.map(one => [one.scrollWidth, one.clientWidth])"
+        )
         assert all(inside <= room for inside, room in sizes), (wide, sizes)

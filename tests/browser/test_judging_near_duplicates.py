@@ -1,4 +1,5 @@
-"""Near-duplicates on the judging page: the line in the bar, both documents side by side, what differs, and that judging never waits for it."""
+"""Near-duplicates on the judging page: the line in the bar, both documents side by side, what
+differs, and that judging never waits for it."""
 
 from __future__ import annotations
 
@@ -15,20 +16,33 @@ from tests.browser.judging import JudgingPage, make_job, own_judgements
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 BASE = "\n\n".join(
-    f"In week {n} the group walked {n * 7} minutes after each meal, and its sugar in the evening was measured by nurse {n} of ward {n + 20}. "
-    f"Those who rested in week {n} served as controls, with the same food and the same hours of sleep as the {n * 3} others."
+    f"In week {n} the group walked {n * 7} minutes after each meal, and its sugar in the evening "
+    f"was measured by nurse {n} of ward {n + 20}. "
+    f"Those who rested in week {n} served as controls, with the same food and the same hours of "
+    f"sleep as the {n * 3} others."
     for n in range(1, 13)
 ).replace("walked 35 minutes", "walked 35 brisk minutes")
 CHANGED = BASE.replace("35 brisk minutes", "35 slow minutes") + " Nothing else was changed."
-OTHER = "Strength training needs rest between the days, which is why plans alternate the muscles of arms and legs over the week."
-TINTED = "() => [...CSS.highlights.get('differs')].map((one) => one.startContainer.data.slice(one.startOffset, one.endOffset))"
+OTHER = (
+    "Strength training needs rest between the days, which is why plans alternate the muscles of "
+    "arms and legs over the week."
+)
+TINTED = (
+    "() => [...CSS.highlights.get('differs')].map((one) => "
+    "one.startContainer.data.slice(one.startOffset, one.endOffset))"
+)
 LINE = ".near-line"
 
 
 def asks_in(page: Page) -> list[str]:
     """The addresses of requests for near-duplicates, as they are made."""
     asks: list[str] = []
-    page.on("request", lambda request: asks.append(request.url) if request.url.endswith("/near-duplicates") else None)
+    page.on(
+        "request",
+        lambda request: asks.append(request.url)
+        if request.url.endswith("/near-duplicates")
+        else None,
+    )
     return asks
 
 
@@ -91,7 +105,9 @@ def test_a_copy_is_read_beside_the_document_that_was_graded_and_the_reading_plac
     assert [row.grade for row in own_judgements(ada)] == [2, 1]
 
 
-def test_where_the_campaign_does_not_allow_it_nothing_is_asked_and_the_key_does_nothing(signed_in_page: Signed) -> None:
+def test_where_the_campaign_does_not_allow_it_nothing_is_asked_and_the_key_does_nothing(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job(texts=[BASE, BASE], n_documents=2)
     page = signed_in_page(ada.user)
     asks = asks_in(page)
@@ -146,18 +162,25 @@ def test_it_is_asked_when_the_grade_just_given_has_arrived(signed_in_page: Signe
     assert page.locator("dialog[open]").count() == 0
 
 
-def test_of_several_each_can_be_read_and_opened_again(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_of_several_each_can_be_read_and_opened_again(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job(texts=[CHANGED, BASE, BASE], n_documents=3, show_near_duplicates=True)
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
     judging.judge("2")
     judging.judge("4")
-    expect(page.locator(LINE)).to_contain_text("Very like 2 documents that you graded: Perfect, Topic")
+    expect(page.locator(LINE)).to_contain_text(
+        "Very like 2 documents that you graded: Perfect, Topic"
+    )
     page.locator(LINE).get_by_role("button", name="Compare").click()
     dialog = page.locator("#compare-dialog")
     expect(dialog).to_contain_text("The same words in the same order.")
     choice = dialog.get_by_label("Compared with")
-    assert choice.locator("option").all_inner_texts() == ["Perfect: Exercise and blood sugar, part 2", "Topic: Exercise and blood sugar, part 1"]
+    assert choice.locator("option").all_inner_texts() == [
+        "Perfect: Exercise and blood sugar, part 2",
+        "Topic: Exercise and blood sugar, part 1",
+    ]
     choice.select_option(index=1)
     expect(dialog).to_contain_text("You judged this Topic.")
     assert page.evaluate(TINTED) == ["brisk", "slow", "Nothing else was changed"]
@@ -165,17 +188,28 @@ def test_of_several_each_can_be_read_and_opened_again(signed_in_page: Signed, ph
     dialog.get_by_role("button", name="Open").click()
     expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this Topic")
     expect(judging.title).to_have_text("Exercise and blood sugar, part 1")
-    expect(page.locator(LINE)).to_contain_text("Very like a document that you graded: Perfect")  # the third is not graded
+    expect(page.locator(LINE)).to_contain_text(
+        "Very like a document that you graded: Perfect"
+    )  # the third is not graded
     judging.judge("4")
     judging.saved()
-    expect(page.locator(LINE)).to_contain_text("Very like 2 documents that you graded: Perfect, Perfect")
+    expect(page.locator(LINE)).to_contain_text(
+        "Very like 2 documents that you graded: Perfect, Perfect"
+    )
 
 
 @pytest.mark.parametrize("language", ["ar", "de", "fr", "es"])
-def test_it_speaks_the_annotators_language_from_its_side(signed_in_page: Signed, photograph: Callable[[Page, str], None], language: str) -> None:
-    text = "المشي السريع بعد كل وجبة يخفض سكر الدم عند المصابين بالنوع الثاني من السكري، كما وجدت تجربة دامت اثني عشر أسبوعا في ثلاثة مستشفيات."
+def test_it_speaks_the_annotators_language_from_its_side(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None], language: str
+) -> None:
+    text = (
+        "المشي السريع بعد كل وجبة يخفض سكر الدم عند المصابين بالنوع الثاني من السكري، كما وجدت "
+        "تجربة دامت اثني عشر أسبوعا في ثلاثة مستشفيات."
+    )
     texts = [text, text.replace("السريع", "البطيء")]
-    campaign, ada = make_job(texts=texts, titles=["المشي", "المشي مرة أخرى"], n_documents=2, show_near_duplicates=True)
+    campaign, ada = make_job(
+        texts=texts, titles=["المشي", "المشي مرة أخرى"], n_documents=2, show_near_duplicates=True
+    )
     page = signed_in_page(ada.user, locale=language)
     judging = JudgingPage(page, campaign).open()
     judging.judge("3")
@@ -188,7 +222,12 @@ def test_it_speaks_the_annotators_language_from_its_side(signed_in_page: Signed,
     assert other is not None
     assert (one["x"] > other["x"]) == (language == "ar")
     assert page.evaluate(TINTED) == ["البطيء", "السريع"]
-    assert page.locator("#compare-dialog .doc-body p").first.evaluate("one => getComputedStyle(one).direction") == "rtl"
+    assert (
+        page.locator("#compare-dialog .doc-body p").first.evaluate(
+            "one => getComputedStyle(one).direction"
+        )
+        == "rtl"
+    )
     photograph(page, f"near-duplicates-{language}")
 
 
@@ -196,7 +235,9 @@ def test_the_list_of_keys_has_it(signed_in_page: Signed) -> None:
     campaign, ada = make_job(show_near_duplicates=True)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("?")
-    row = judging.page.locator("#help-list .keys > div", has_text="Compare with a very like document")
+    row = judging.page.locator(
+        "#help-list .keys > div", has_text="Compare with a very like document"
+    )
     expect(row.locator("kbd")).to_have_text("C")
 
 
@@ -206,13 +247,19 @@ def longest_common(one: list[str], other: list[str]) -> int:
     for word in one:
         before = row[:]
         for place, rival in enumerate(other, 1):
-            row[place] = before[place - 1] + 1 if word == rival else max(before[place], row[place - 1])
+            row[place] = (
+                before[place - 1] + 1 if word == rival else max(before[place], row[place - 1])
+            )
     return row[-1]
 
 
 def test_differences_leave_the_longest_common_sequence_of_words(scripts: Page) -> None:
     drawn = random.Random(3)
-    cases = [[[drawn.choice("abcde") for _ in range(drawn.randrange(n))] for _ in range(2)] for n in range(1, 40) for _ in range(3)]
+    cases = [
+        [[drawn.choice("abcde") for _ in range(drawn.randrange(n))] for _ in range(2)]
+        for n in range(1, 40)
+        for _ in range(3)
+    ]
     found = scripts.evaluate(
         """async (cases) => {
           const { differences } = await import('/static/js/judge/differences.js');
@@ -247,13 +294,22 @@ def test_differences_of_texts(scripts: Page) -> None:
         }"""
     )
     assert found == [
-        [["brisk"], ["slow long"]], [[], []], [[], ["new words"]], [["在"], ["于"]], [["happy"], ["sad"]], [20000, 20000, 1],
-    ]  # fmt: skip
+        [["brisk"], ["slow long"]],
+        [[], []],
+        [[], ["new words"]],
+        [["在"], ["于"]],
+        [["happy"], ["sad"]],
+        [20000, 20000, 1],
+    ]
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_a_managers_trial_shows_them_as_annotators_see_them(signed_in_page: Signed, allowed: bool) -> None:
-    campaign, _ada = make_job(texts=[BASE, OTHER, CHANGED], n_documents=3, show_near_duplicates=allowed)
+def test_a_managers_trial_shows_them_as_annotators_see_them(
+    signed_in_page: Signed, allowed: bool
+) -> None:
+    campaign, _ada = make_job(
+        texts=[BASE, OTHER, CHANGED], n_documents=3, show_near_duplicates=allowed
+    )
     page = signed_in_page(campaign.created_by)
     asks = asks_in(page)
     page.goto(f"/judge/{campaign.slug}/try")

@@ -1,4 +1,5 @@
-"""No answer is lost and none arrives twice: failing network, failing server, reload, crash of the tab, restart of the server."""
+"""No answer is lost and none arrives twice: failing network, failing server, reload, crash of the
+tab, restart of the server."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ Signed = Callable[..., Page]
 
 
 @pytest.mark.timeout(900)
-def test_all_of_200_judgements_arrive_once_while_network_and_server_fail_at_random(signed_in_page: Signed) -> None:
+def test_all_of_200_judgements_arrive_once_while_network_and_server_fail_at_random(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job(n_documents=200, lease_window=6)
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
@@ -46,12 +49,18 @@ def test_all_of_200_judgements_arrive_once_while_network_and_server_fail_at_rand
     sent: dict[str, int] = {}
     grade = 0
     for _ in range(200):
-        page.wait_for_function("() => !document.querySelector('.grade-button[data-place]')?.disabled")
-        title, grade = judging.title.inner_text(), chance.choice([other for other in range(4) if other != grade])  # no double presses
+        page.wait_for_function(
+            "() => !document.querySelector('.grade-button[data-place]')?.disabled"
+        )
+        title, grade = (
+            judging.title.inner_text(),
+            chance.choice([other for other in range(4) if other != grade]),
+        )  # no double presses
         sent[title] = grade
         page.keyboard.press(str(grade + 1))
         page.wait_for_function(
-            "before => { const t = document.querySelector('.doc .doc-title'); return !t || t.textContent !== before; }", arg=title
+            "before => { const t = document.querySelector('.doc .doc-title'); return !t || t.textContent !== before; }",
+            arg=title,
         )
     page.unroute_all(behavior="ignoreErrors")
     expect(judging.chip).to_have_attribute("data-status", "saved", timeout=90_000)
@@ -63,13 +72,18 @@ def test_all_of_200_judgements_arrive_once_while_network_and_server_fail_at_rand
     assert page.evaluate("Object.keys(localStorage).filter(key => key.includes(':out:'))") == []
 
 
-def test_pairs_come_in_the_order_of_service_wherever_the_connection_is_cut(signed_in_page: Signed) -> None:
-    """Four answers wait; in the exchange that follows the k-th request is lost, or its answer, for every k that the exchange has."""
+def test_pairs_come_in_the_order_of_service_wherever_the_connection_is_cut(
+    signed_in_page: Signed,
+) -> None:
+    """Four answers wait; in the exchange that follows the k-th request is lost, or its answer, for
+    every k that the exchange has."""
     campaign, ada = make_job(n_documents=80, lease_window=3)
     page = signed_in_page(ada.user)
     page.add_init_script(
-        "window.shown = []; new MutationObserver(() => { const title = document.querySelector('.doc .doc-title')?.textContent;"
-        " if (title && window.shown.at(-1) !== title) window.shown.push(title); }).observe(document, {childList: true, subtree: true});"
+        "window.shown = []; new MutationObserver(() => { const title = "
+        "document.querySelector('.doc .doc-title')?.textContent;"
+        " if (title && window.shown.at(-1) !== title) window.shown.push(title); "
+        "}).observe(document, {childList: true, subtree: true});"
     )
     judging = JudgingPage(page, campaign).open()
     gone, passed, cut = False, 0, (-1, "")
@@ -100,11 +114,17 @@ def test_pairs_come_in_the_order_of_service_wherever_the_connection_is_cut(signe
                 break  # the exchange has no request of this number
             assert number < 8, "the exchange goes on and on"
         assert number >= 4  # each of the four answers was cut at least
-    served = Lease.objects.filter(membership=ada).order_by("pk").values_list("pair__entry__document__title", flat=True)
+    served = (
+        Lease.objects.filter(membership=ada)
+        .order_by("pk")
+        .values_list("pair__entry__document__title", flat=True)
+    )
     shown = page.evaluate("window.shown")
     assert shown == list(served)[: len(shown)]
     rows = Judgement.objects.filter(membership=ada)
-    assert rows.count() == rows.values("pair").distinct().count() == len(shown) - 1  # the last one is on the page
+    assert (
+        rows.count() == rows.values("pair").distinct().count() == len(shown) - 1
+    )  # the last one is on the page
 
 
 def test_answers_survive_a_reload(signed_in_page: Signed) -> None:
@@ -118,7 +138,10 @@ def test_answers_survive_a_reload(signed_in_page: Signed) -> None:
     judging.open()
     judging.saved()
     expect(judging.title).to_contain_text("part 3")
-    assert [(row.pair.position, row.grade) for row in Judgement.objects.filter(membership=ada).order_by("pair__position")] == [
+    assert [
+        (row.pair.position, row.grade)
+        for row in Judgement.objects.filter(membership=ada).order_by("pair__position")
+    ] == [
         (0, 1),
         (1, 2),
     ]
@@ -139,7 +162,8 @@ def test_answers_survive_a_crash_of_the_tab(signed_in_page: Signed) -> None:
 
 
 def test_a_lock_that_a_crashed_tab_has_left_is_waited_for(signed_in_page: Signed) -> None:
-    """The browser may take a moment to notice the crash; nobody answers for the lock, so no other tab is judging."""
+    """The browser may take a moment to notice the crash; nobody answers for the lock, so no other
+    tab is judging."""
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     page.goto("/")
@@ -165,10 +189,14 @@ def test_a_restarted_server_gets_what_it_missed(signed_in_page: Signed) -> None:
     judging.page.wait_for_timeout(1500)
     judging.page.unroute_all(behavior="ignoreErrors")
     judging.saved()
-    assert [row.grade for row in Judgement.objects.filter(membership=ada).order_by("pair__position")] == [0, 1, 2]
+    assert [
+        row.grade for row in Judgement.objects.filter(membership=ada).order_by("pair__position")
+    ] == [0, 1, 2]
 
 
-def test_two_people_at_one_browser_do_not_send_each_others_answers(signed_in_page: Signed, live_server: object) -> None:
+def test_two_people_at_one_browser_do_not_send_each_others_answers(
+    signed_in_page: Signed, live_server: object
+) -> None:
     campaign, ada = make_job()
     bob = make_annotator(campaign)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
@@ -199,7 +227,9 @@ def test_page_without_secure_context_makes_keys_and_judges(signed_in_page: Signe
     [row] = own_judgements(ada)
     assert row.key.version == 4
     second = JudgingPage(page.context.new_page(), campaign)
-    second.page.add_init_script("delete Crypto.prototype.randomUUID; delete Navigator.prototype.locks;")
+    second.page.add_init_script(
+        "delete Crypto.prototype.randomUUID; delete Navigator.prototype.locks;"
+    )
     second.page.goto(f"/judge/{campaign.slug}/")
     second.shows_state("other-tab")
     second.panel.get_by_role("button", name="Use it here instead").click()
@@ -210,7 +240,9 @@ def test_page_without_secure_context_makes_keys_and_judges(signed_in_page: Signe
 def test_forbidden_storage_is_said_and_judging_works_all_the_same(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
-    page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };")
+    page.add_init_script(
+        "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };"
+    )
     judging = JudgingPage(page, campaign).open()
     judging.judge("2")
     expect(page.locator("[data-name=storage]")).to_contain_text("Do not close this page")
@@ -228,7 +260,9 @@ def test_a_lost_csrf_cookie_is_fetched_anew(signed_in_page: Signed) -> None:
     expect(judging.page.locator("#sign-in-dialog")).to_be_hidden()
 
 
-def test_a_server_with_too_much_to_do_says_so_and_is_asked_again_when_it_wants(signed_in_page: Signed) -> None:
+def test_a_server_with_too_much_to_do_says_so_and_is_asked_again_when_it_wants(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     asked: list[float] = []
@@ -242,7 +276,9 @@ def test_a_server_with_too_much_to_do_says_so_and_is_asked_again_when_it_wants(s
 
     judging.page.route("**/judgements", busy)
     judging.judge("2")
-    expect(judging.page.locator("#banners")).to_contain_text("The server has too much to do right now. 1 answer waits here and will be sent.")
+    expect(judging.page.locator("#banners")).to_contain_text(
+        "The server has too much to do right now. 1 answer waits here and will be sent."
+    )
     expect(judging.chip).to_have_attribute("data-status", "saved")
     expect(judging.page.locator("#banners")).not_to_contain_text("too much to do")
     assert asked[1] - asked[0] >= 2.2  # three quarters of it at the least

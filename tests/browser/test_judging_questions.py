@@ -1,4 +1,5 @@
-"""Ask the manager: from the question on the judging page to the answer there, on a desktop and on a phone."""
+"""Ask the manager: from the question on the judging page to the answer there, on a desktop and on a
+phone."""
 
 from __future__ import annotations
 
@@ -18,10 +19,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 
 
-def test_where_no_document_is_on_the_page_it_says_that_a_question_is_about_one(signed_in_page: Signed) -> None:
+def test_where_no_document_is_on_the_page_it_says_that_a_question_is_about_one(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job(n_topics=2, n_documents=1)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    says = judging.page.locator("#ask-dialog").get_by_text("A question is about a document: ask it when one is on the page.")
+    says = judging.page.locator("#ask-dialog").get_by_text(
+        "A question is about a document: ask it when one is on the page."
+    )
     judging.press("q")
     expect(judging.page.locator("#ask-dialog").get_by_role("textbox")).to_be_visible()
     expect(says).to_be_hidden()
@@ -32,7 +37,9 @@ def test_where_no_document_is_on_the_page_it_says_that_a_question_is_about_one(s
     expect(judging.page.locator("#ask-dialog").get_by_role("textbox")).to_be_hidden()
 
 
-def test_a_list_that_comes_late_does_not_hide_the_question_sent_meanwhile(signed_in_page: Signed) -> None:
+def test_a_list_that_comes_late_does_not_hide_the_question_sent_meanwhile(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     participation.acknowledge(ada, 1)
     page = signed_in_page(ada.user)
@@ -62,12 +69,16 @@ def test_a_list_that_comes_late_does_not_hide_the_question_sent_meanwhile(signed
 
 
 def test_a_list_asked_for_while_the_question_is_on_its_way_has_it(signed_in_page: Signed) -> None:
-    """Opened again before the answer to the question: the list waits for it, and what is typed meanwhile stays."""
+    """Opened again before the answer to the question: the list waits for it, and what is typed
+    meanwhile stays."""
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     JudgingPage(page, campaign).open()
     held: list[Route] = []
-    page.route("**/api/v1/judging/*/questions", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    page.route(
+        "**/api/v1/judging/*/questions",
+        lambda route: held.append(route) if route.request.method == "POST" else route.continue_(),
+    )
     dialog = page.locator("#ask-dialog")
     page.keyboard.press("q")
     dialog.get_by_role("textbox").fill("Is it one?")
@@ -87,7 +98,10 @@ def test_a_list_asked_for_while_the_question_is_on_its_way_has_it(signed_in_page
     page.wait_for_timeout(200)
     held[1].continue_()
     expect(dialog.locator(".questions li")).to_have_count(2)
-    assert sorted(Question.objects.values_list("text", flat=True)) == ["And is it two?", "Is it one?"]
+    assert sorted(Question.objects.values_list("text", flat=True)) == [
+        "And is it two?",
+        "Is it one?",
+    ]
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
@@ -99,7 +113,10 @@ def test_a_question_that_fails_when_one_has_gone_on_is_told_and_sent_about_its_o
     judging = JudgingPage(page, campaign).open()
     first = judging.title.inner_text()
     held: list[Route] = []
-    page.route("**/api/v1/judging/*/questions", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    page.route(
+        "**/api/v1/judging/*/questions",
+        lambda route: held.append(route) if route.request.method == "POST" else route.continue_(),
+    )
     page.locator("#menu > summary").click()
     page.locator("#menu [data-action=ask]").click()
     dialog = page.locator("#ask-dialog")
@@ -158,11 +175,16 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
 
     judging.judge("2")
     line = page.locator(".banner[data-name=example]")
-    expect(line).to_contain_text("The guidelines have a new example (version 2): a question about “diabetes type 2 exercise”: Yes, where it is systematic.")
+    expect(line).to_contain_text(
+        "The guidelines have a new example (version 2): a question about “diabetes type 2 "
+        "exercise”: Yes, where it is systematic."
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
     expect(page.locator("#guidelines-version")).to_have_text("v2")
     judging.saved()
-    page.wait_for_function("() => document.querySelectorAll('dialog[open]').length === 0")  # nothing had to be read before going on
+    page.wait_for_function(
+        "() => document.querySelectorAll('dialog[open]').length === 0"
+    )  # nothing had to be read before going on
     page.locator(".banner[data-name=answers]").get_by_role("button", name="Read the answer").click()
     item = dialog.locator(".questions li")
     expect(item).to_contain_text("Answer: Yes, where it is systematic.")
@@ -175,7 +197,9 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
     assert (member.unread_answers, member.guideline_read) == (0, 2)
 
 
-def test_a_question_that_could_not_be_sent_stays_in_its_field_and_is_stored_once(signed_in_page: Signed) -> None:
+def test_a_question_that_could_not_be_sent_stays_in_its_field_and_is_stored_once(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
@@ -185,7 +209,9 @@ def test_a_question_that_could_not_be_sent_stays_in_its_field_and_is_stored_once
     lost: list[str] = []
 
     def lose_the_answer(route: Route) -> None:
-        if route.request.method == "GET" or lost:  # the questions so far are asked for at moments of the page's own
+        if (
+            route.request.method == "GET" or lost
+        ):  # the questions so far are asked for at moments of the page's own
             route.continue_()
             return
         lost.append(route.fetch().text())
@@ -205,9 +231,15 @@ def test_an_answer_is_told_on_opening_the_page(signed_in_page: Signed) -> None:
     page = signed_in_page(ada.user)
     JudgingPage(page, campaign).open()
     pair = ada.leases.order_by("pk")[0].pair_id
-    questions.reply(questions.ask(ada, pair_id=pair, key="7d3c1a52-9a38-4e61-8a44-0d5f4e6f2b11", text="One?"), "Yes.", actor=None)  # type: ignore[arg-type]
+    questions.reply(
+        questions.ask(ada, pair_id=pair, key="7d3c1a52-9a38-4e61-8a44-0d5f4e6f2b11", text="One?"),
+        "Yes.",
+        actor=None,
+    )  # type: ignore[arg-type]
     page.reload()
-    expect(page.locator(".banner[data-name=answers]")).to_contain_text("The manager has answered your question.")
+    expect(page.locator(".banner[data-name=answers]")).to_contain_text(
+        "The manager has answered your question."
+    )
 
 
 def test_a_question_just_sent_is_undone_and_an_answered_one_stays(signed_in_page: Signed) -> None:
@@ -220,7 +252,9 @@ def test_a_question_just_sent_is_undone_and_an_answered_one_stays(signed_in_page
         dialog.get_by_role("textbox").fill(text)
         page.keyboard.press("Control+Enter")
         expect(dialog.locator(".questions li").first).to_contain_text(text)
-    dialog.locator(".questions li", has_text="Is it one?").get_by_role("button", name="Undo").click()
+    dialog.locator(".questions li", has_text="Is it one?").get_by_role(
+        "button", name="Undo"
+    ).click()
     expect(dialog.locator(".questions li")).to_have_count(1)
     expect(dialog.get_by_role("textbox")).to_have_value("Is it one?")
     expect(dialog.get_by_role("textbox")).to_be_focused()
@@ -228,5 +262,7 @@ def test_a_question_just_sent_is_undone_and_an_answered_one_stays(signed_in_page
     assert left.text == "Is it two?"
     questions.reply(left, "Yes.", actor=None)
     dialog.locator(".questions li").get_by_role("button", name="Undo").click()
-    expect(dialog.locator(".questions li")).to_contain_text("The manager has answered it meanwhile, so it stays.")
+    expect(dialog.locator(".questions li")).to_contain_text(
+        "The manager has answered it meanwhile, so it stays."
+    )
     assert Question.objects.get().answer == "Yes."

@@ -16,7 +16,10 @@ from tests.browser.judging import JudgingPage, make_job
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 
-SENTENCES = "\n\n".join(f"Sentence {number} of a long report about diabetes and exercise, which goes on for more than one line here." for number in range(300))
+SENTENCES = "\n\n".join(
+    f"Sentence {number} of a long report about diabetes and exercise, which goes on for more than one line here."
+    for number in range(300)
+)
 STYLE = """() => { const body = document.querySelector('.doc-body'), { fontSize, lineHeight, fontFamily } = getComputedStyle(body);
   return { size: parseFloat(fontSize), height: parseFloat(lineHeight), font: fontFamily, width: body.clientWidth,
     page: document.documentElement.scrollWidth }; }"""
@@ -50,7 +53,9 @@ def test_reading_controls_act_at_once_and_are_kept_for_the_person(
     assert now["font"] != before["font"]
     assert now["page"] <= screen["viewport"]["width"]
     photograph(page, f"reading-controls-{screen['viewport']['width']}")
-    if screen["viewport"] is DESKTOP:  # 50 x 0.558 em of 22 px less two borders; a phone has no room to spare
+    if (
+        screen["viewport"] is DESKTOP
+    ):  # 50 x 0.558 em of 22 px less two borders; a phone has no room to spare
         assert now["width"] == pytest.approx(612, abs=1)
     expected = {"text_size": 22, "measure": 50, "leading": 2, "font": "sans", "terms": "tint"}
     for _ in range(300):  # a machine slow enough makes of these changes more than one request
@@ -80,7 +85,9 @@ def test_reading_controls_act_at_once_and_are_kept_for_the_person(
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
-def test_the_line_at_the_top_stays_there_while_the_controls_are_moved(signed_in_page: Signed, screen: dict[str, Any]) -> None:
+def test_the_line_at_the_top_stays_there_while_the_controls_are_moved(
+    signed_in_page: Signed, screen: dict[str, Any]
+) -> None:
     campaign, ada = make_job(texts=[SENTENCES])
     page = signed_in_page(ada.user, **screen)
     judging = JudgingPage(page, campaign).open()
@@ -102,7 +109,9 @@ def test_the_line_at_the_top_stays_there_while_the_controls_are_moved(signed_in_
     assert page.evaluate(AT_THE_TOP)[0] == sentence
 
 
-def test_reading_controls_are_worked_by_keys_alone_and_judge_nothing(signed_in_page: Signed) -> None:
+def test_reading_controls_are_worked_by_keys_alone_and_judge_nothing(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
@@ -120,13 +129,21 @@ def test_reading_controls_are_worked_by_keys_alone_and_judge_nothing(signed_in_p
 
 
 @pytest.mark.parametrize("language", ["en", "ar", "de"])
-def test_the_head_of_a_phone_says_in_whole_words_how_many_follow(signed_in_page: Signed, language: str) -> None:
+def test_the_head_of_a_phone_says_in_whole_words_how_many_follow(
+    signed_in_page: Signed, language: str
+) -> None:
     campaign, ada = make_job(n_documents=6)
     page = signed_in_page(ada.user, viewport=PHONE, has_touch=True, is_mobile=True, locale=language)
     judging = JudgingPage(page, campaign).open()
     judging.saved()
     expect(page.locator("#place")).to_contain_text("5")
-    assert page.evaluate("[...document.querySelectorAll('.jhead-name, #place')].filter((one) => one.scrollWidth > one.clientWidth).length") == 0
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('.jhead-name, #place')].filter((one) => "
+            "one.scrollWidth > one.clientWidth).length"
+        )
+        == 0
+    )
     assert page.locator("#chip").inner_text().strip()  # who hears the page is told in words
     boxes = [one.bounding_box() for one in page.locator(".jhead > *:visible").all()]
     edges = sorted((box["x"], box["x"] + box["width"]) for box in boxes if box)

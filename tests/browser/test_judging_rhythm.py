@@ -1,4 +1,5 @@
-"""What is at hand while one judges: what a grade means at the grade itself, and one's own rhythm, which nobody else sees."""
+"""What is at hand while one judges: what a grade means at the grade itself, and one's own rhythm,
+which nobody else sees."""
 
 from __future__ import annotations
 
@@ -18,7 +19,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 
 SCALE = [
-    {"value": 0, "name": "Wrong", "explanation": "Not about the topic.", "example": "", "shape": "cross"},
+    {
+        "value": 0,
+        "name": "Wrong",
+        "explanation": "Not about the topic.",
+        "example": "",
+        "shape": "cross",
+    },
     {
         "value": 1,
         "name": "Partial",
@@ -39,7 +46,9 @@ def test_shift_and_a_digit_show_what_a_grade_means_and_judge_nothing(
     box = page.locator(".grade-examples")
     page.keyboard.press("Shift+Digit2")
     expect(box).to_contain_text("Answers a part.")
-    expect(box.locator("li")).to_have_text(["A trial of walking, for it says nothing of diabetes.", "A review without figures."])
+    expect(box.locator("li")).to_have_text(
+        ["A trial of walking, for it says nothing of diabetes.", "A review without figures."]
+    )
     photograph(page, "grade-examples")
     page.keyboard.press("Shift+Digit1")
     expect(box).to_contain_text("No example is given")
@@ -54,7 +63,9 @@ def test_shift_and_a_digit_show_what_a_grade_means_and_judge_nothing(
 
 
 @pytest.mark.parametrize("width", [360, 390])
-def test_a_long_press_shows_what_a_grade_means_and_a_short_one_judges(signed_in_page: Signed, width: int) -> None:
+def test_a_long_press_shows_what_a_grade_means_and_a_short_one_judges(
+    signed_in_page: Signed, width: int
+) -> None:
     campaign, ada = make_job(scale=SCALE, threshold=1)
     page = signed_in_page(ada.user, viewport={"width": width, "height": 780})
     judging = JudgingPage(page, campaign).open()
@@ -75,28 +86,50 @@ def test_a_long_press_shows_what_a_grade_means_and_a_short_one_judges(signed_in_
 
 
 PACES = [7_654_321 + n for n in range(20)]
-"""Milliseconds of twenty judgements before; with five quick ones the median of all 25 is the eighth of these: 127.57 minutes, 2.1 hours."""
+"""Milliseconds of twenty judgements before; with five quick ones the median of all 25 is the eighth
+of these: 127.57 minutes, 2.1 hours."""
 TOLD = {
     "setup": set(),
     "leases": {"want", "held", "continue_after_target"},
     "renew": {"leases"},
     "judgements": set(SubmitSerializer().fields),
     "profile": {
-        *("keys", "text_size", "measure", "leading", "font", "terms", "theme", "highlight", "confirm", "cards", "shortcuts", "guidelines", "need"),
+        *(
+            "keys",
+            "text_size",
+            "measure",
+            "leading",
+            "font",
+            "terms",
+            "theme",
+            "highlight",
+            "confirm",
+            "cards",
+            "shortcuts",
+            "guidelines",
+            "need",
+        ),
         "break_minutes",
     },
 }
 """What the page may send, by the end of the address: nothing that is reckoned in it."""
 
 
-def test_the_rhythm_stays_in_the_browser_and_a_break_is_offered_to_who_asked(signed_in_page: Signed) -> None:
-    """Every request is one of those known, holds only what it is known to hold, and of the pace nothing; nor does the database."""
+def test_the_rhythm_stays_in_the_browser_and_a_break_is_offered_to_who_asked(
+    signed_in_page: Signed,
+) -> None:
+    """Every request is one of those known, holds only what it is known to hold, and of the pace
+    nothing; nor does the database."""
     campaign, ada = make_job(n_documents=20, target_per_annotator=20)
     page = signed_in_page(ada.user, viewport=DESKTOP)
     name = f"assay:{ada.user.pk}:{campaign.slug}:pace"
-    page.add_init_script(f"localStorage.getItem('{name}') ?? localStorage.setItem('{name}', '{json.dumps(PACES)}')")
+    page.add_init_script(
+        f"localStorage.getItem('{name}') ?? localStorage.setItem('{name}', '{json.dumps(PACES)}')"
+    )
     sent: list[Request] = []
-    page.on("request", lambda request: sent.append(request) if "/static/" not in request.url else None)
+    page.on(
+        "request", lambda request: sent.append(request) if "/static/" not in request.url else None
+    )
     judging = JudgingPage(page, campaign).open()
     line = page.locator("#rhythm")
     page.locator("#menu > summary").click()
@@ -114,12 +147,25 @@ def test_the_rhythm_stays_in_the_browser_and_a_break_is_offered_to_who_asked(sig
     assert choices["break_minutes"] == "20"
     assert set(choices) <= TOLD["profile"]
     for request in sent:
-        what, body = request.url.partition("?")[0].rstrip("/").rpartition("/")[2], json.loads(request.post_data or "{}")
+        what, body = (
+            request.url.partition("?")[0].rstrip("/").rpartition("/")[2],
+            json.loads(request.post_data or "{}"),
+        )
         assert "?" not in request.url, request.url
-        assert set(body) <= (TOLD[what] if "/api/" in request.url else set()), (request.url, set(body))
-    assert {request.url.rpartition("/")[2] for request in sent} >= {"setup", "leases", "judgements", "profile"}
+        assert set(body) <= (TOLD[what] if "/api/" in request.url else set()), (
+            request.url,
+            set(body),
+        )
+    assert {request.url.rpartition("/")[2] for request in sent} >= {
+        "setup",
+        "leases",
+        "judgements",
+        "profile",
+    }
     kept = "\n".join(f"{request.url} {request.headers} {request.post_data}" for request in sent)
-    rows = "\n".join(str(row) for model in apps.get_models() for row in model._default_manager.values())
+    rows = "\n".join(
+        str(row) for model in apps.get_models() for row in model._default_manager.values()
+    )
     for mark in (*map(str, PACES), "2.1 h", "43 h", "32 h"):
         assert mark not in kept, mark
         assert mark not in rows, mark
@@ -146,7 +192,9 @@ def test_after_the_minutes_that_were_chosen_a_line_offers_a_pause(signed_in_page
     Profile.objects.filter(user=ada.user).update(choices={"break_minutes": "20"})
     page = signed_in_page(ada.user, viewport=DESKTOP)
     judging = JudgingPage(page, campaign).open()
-    page.evaluate("() => { const now = Date.now.bind(Date); window.ahead = 0; Date.now = () => now() + window.ahead; }")
+    page.evaluate(
+        "() => { const now = Date.now.bind(Date); window.ahead = 0; Date.now = () => now() + window.ahead; }"
+    )
     for _ in range(6):
         judging.judge("2")
         judging.saved()

@@ -1,4 +1,5 @@
-"""Every state of the judging page: reached as it is reached in life, with what it says and what can be done."""
+"""Every state of the judging page: reached as it is reached in life, with what it says and what can
+be done."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ Signed = Callable[..., Page]
 Photograph = Callable[[Page, str], None]
 
 
-def test_loading_shows_a_skeleton_of_the_layout_at_once(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_loading_shows_a_skeleton_of_the_layout_at_once(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     waiting: list[Route] = []
@@ -34,15 +37,22 @@ def test_loading_shows_a_skeleton_of_the_layout_at_once(signed_in_page: Signed, 
     expect(page.locator("#bar")).to_be_visible()
     page.wait_for_timeout(300)
     photograph(page, "loading")
-    where = "['.doc', '.guidelines'].map((name) => document.querySelector(name).getBoundingClientRect()).map((r) => [r.x, r.y, r.width])"
+    where = (
+        "['.doc', '.guidelines'].map((name) => "
+        "document.querySelector(name).getBoundingClientRect()).map((r) => [r.x, r.y, r.width])"
+    )
     before = page.evaluate(where)
     waiting[0].continue_()
     page.locator(".doc-title").wait_for()
-    assert [n for box in page.evaluate(where) for n in box] == pytest.approx([n for box in before for n in box], abs=1)  # nothing jumps when the document comes
+    assert [n for box in page.evaluate(where) for n in box] == pytest.approx(
+        [n for box in before for n in box], abs=1
+    )  # nothing jumps when the document comes
     assert before[1][2] > 300
 
 
-def test_next_document_is_there_before_its_answer_is(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_next_document_is_there_before_its_answer_is(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     photograph(judging.page, "judging")
@@ -60,13 +70,17 @@ def test_next_document_is_there_before_its_answer_is(signed_in_page: Signed, pho
     judging.saved()
 
 
-def test_failed_saving_is_said_tried_again_and_never_dropped(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_failed_saving_is_said_tried_again_and_never_dropped(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.pretend("judgements", lambda route: route.fulfill(status=503, body="down"))
     judging.judge("2")
     expect(judging.chip).to_contain_text("1 not saved, retrying")
-    expect(judging.page.locator("[data-name=connection]")).to_contain_text("The server does not answer")
+    expect(judging.page.locator("[data-name=connection]")).to_contain_text(
+        "The server does not answer"
+    )
     photograph(judging.page, "saving-failed")
     judging.page.unroute_all(behavior="ignoreErrors")
     judging.chip.click()
@@ -75,11 +89,17 @@ def test_failed_saving_is_said_tried_again_and_never_dropped(signed_in_page: Sig
     assert len(own_judgements(ada)) == 1
 
 
-def test_judging_stops_only_when_more_answers_wait_than_are_leased_ahead(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_judging_stops_only_when_more_answers_wait_than_are_leased_ahead(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(n_documents=9, lease_window=3)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.page.wait_for_timeout(200)
-    tried: list[bool] = []  # the server answers from the press on: the page tries by itself too, and the button would be gone
+    tried: list[
+        bool
+        # the server answers from the press on: the page tries by itself too, and the button would be
+        # gone
+    ] = []
     judging.page.expose_function("tried", lambda: tried.append(True))
     judging.page.evaluate("document.addEventListener('click', () => window.tried(), true)")
     judging.pretend("judgements", lambda route: route.continue_() if tried else route.abort())
@@ -94,7 +114,9 @@ def test_judging_stops_only_when_more_answers_wait_than_are_leased_ahead(signed_
 
 
 def test_done_says_so_and_asks_how_it_was(signed_in_page: Signed, photograph: Photograph) -> None:
-    campaign, ada = make_job(n_documents=1, thanks_text="You helped **a lot**.", completion_code="A1B2C3")
+    campaign, ada = make_job(
+        n_documents=1, thanks_text="You helped **a lot**.", completion_code="A1B2C3"
+    )
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.judge("3")
     judging.shows_state("done")
@@ -106,14 +128,18 @@ def test_done_says_so_and_asks_how_it_was(signed_in_page: Signed, photograph: Ph
     judging.panel.locator("textarea").fill("Fine. 1 2 3")
     judging.pretend("/feedback", {}, times=1, status=500)
     judging.panel.get_by_role("button", name="Send").click()
-    expect(judging.panel.get_by_role("alert")).to_have_text("That could not be sent. Please try again later.")
+    expect(judging.panel.get_by_role("alert")).to_have_text(
+        "That could not be sent. Please try again later."
+    )
     judging.panel.get_by_role("button", name="Send").click()
     expect(judging.panel).to_contain_text("Thank you for telling us")
     feedback = Feedback.objects.get(membership=ada)
     assert (feedback.score, feedback.text) == ("GOOD", "Fine. 1 2 3")
 
 
-def test_nothing_now_checks_again_and_goes_on_by_itself(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_nothing_now_checks_again_and_goes_on_by_itself(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(n_documents=1, judgements_per_pair=1)
     bob = make_annotator(campaign)
     lease = scheduling.claim(bob)
@@ -149,12 +175,16 @@ def test_target_reached_may_go_on(signed_in_page: Signed, photograph: Photograph
     assert len(own_judgements(ada)) == 4
 
 
-def test_an_answer_overtaken_by_a_later_one_does_not_send_an_annotator_who_is_done_to_wait(signed_in_page: Signed) -> None:
-    """The answer to the last but one says that the last is still out; it arrives after the answer to the last."""
+def test_an_answer_overtaken_by_a_later_one_does_not_send_an_annotator_who_is_done_to_wait(
+    signed_in_page: Signed,
+) -> None:
+    """The answer to the last but one says that the last is still out; it arrives after the answer
+    to the last."""
     campaign, ada = make_job(n_documents=2)
     page = signed_in_page(ada.user)
     page.add_init_script(
-        "const real = window.fetch; let sent = 0, second = null; const answered = new Promise((done) => { second = done; });"
+        "const real = window.fetch; let sent = 0, second = null; const answered = new "
+        "Promise((done) => { second = done; });"
         "window.fetch = async (...request) => {"
         "  if (!String(request[0]).endsWith('/judgements')) return real(...request);"
         "  sent += 1; const place = sent; const response = await real(...request);"
@@ -191,13 +221,17 @@ def test_daily_limit(signed_in_page: Signed, photograph: Photograph) -> None:
     photograph(judging.page, "daily-limit")
 
 
-def test_deadline_passed_is_read_only_and_takes_what_was_judged_before(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_deadline_passed_is_read_only_and_takes_what_was_judged_before(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(deadline=timezone.now() + timedelta(hours=50))
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     expect(judging.page.locator("#due")).to_contain_text("2 d")
     judging.page.context.set_offline(True)
     judging.judge("3")
-    deadline = timezone.now() + timedelta(seconds=0.1)  # the next document is shown, so the press lies before, however slow the machine
+    deadline = timezone.now() + timedelta(
+        seconds=0.1
+    )  # the next document is shown, so the press lies before, however slow the machine
     judging.page.wait_for_timeout(200)
     type(campaign).objects.filter(pk=campaign.pk).update(deadline=deadline)
     judging.page.context.set_offline(False)
@@ -212,10 +246,14 @@ def test_deadline_passed_is_read_only_and_takes_what_was_judged_before(signed_in
     assert len(own_judgements(ada)) == 1
 
 
-def test_paused_by_the_manager_says_why_and_goes_on_afterwards(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_paused_by_the_manager_says_why_and_goes_on_afterwards(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    campaigns.pause(campaign, reason="We are rewriting the part about reviews.", actor=campaign.created_by)
+    campaigns.pause(
+        campaign, reason="We are rewriting the part about reviews.", actor=campaign.created_by
+    )
     judging.press("3")
     judging.shows_state("paused")
     expect(judging.panel).to_contain_text("We are rewriting the part about reviews.")
@@ -229,7 +267,9 @@ def test_paused_by_the_manager_says_why_and_goes_on_afterwards(signed_in_page: S
 
 def test_a_paused_person_is_told_the_reason(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
-    exclusion.pause_annotator(ada, reason="Please read the example of grade Partial again.", actor=campaign.created_by)
+    exclusion.pause_annotator(
+        ada, reason="Please read the example of grade Partial again.", actor=campaign.created_by
+    )
     page = signed_in_page(ada.user)
     page.goto(f"/judge/{campaign.slug}/")
     judging = JudgingPage(page, campaign)
@@ -238,10 +278,14 @@ def test_a_paused_person_is_told_the_reason(signed_in_page: Signed) -> None:
 
 
 @pytest.mark.parametrize("state", ["draft", "closed", "excluded"])
-def test_other_ends_say_what_happened(signed_in_page: Signed, photograph: Photograph, state: str) -> None:
+def test_other_ends_say_what_happened(
+    signed_in_page: Signed, photograph: Photograph, state: str
+) -> None:
     campaign, ada = make_job(state="open" if state == "excluded" else state)
     if state == "excluded":
-        exclusion.exclude_annotator(ada, reason="Did not follow the guidelines.", actor=campaign.created_by)
+        exclusion.exclude_annotator(
+            ada, reason="Did not follow the guidelines.", actor=campaign.created_by
+        )
     page = signed_in_page(ada.user)
     page.goto(f"/judge/{campaign.slug}/")
     judging = JudgingPage(page, campaign)
@@ -249,7 +293,9 @@ def test_other_ends_say_what_happened(signed_in_page: Signed, photograph: Photog
     photograph(page, state)
 
 
-def test_lease_is_renewed_in_silence_while_the_page_is_visible(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_lease_is_renewed_in_silence_while_the_page_is_visible(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(lease_minutes=1)
     page = signed_in_page(ada.user)
     page.clock.install()
@@ -264,7 +310,9 @@ def test_lease_is_renewed_in_silence_while_the_page_is_visible(signed_in_page: S
     photograph(page, "lease-renewed")
 
 
-def test_lease_expired_warns_and_the_answer_counts_when_the_slot_is_free(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_lease_expired_warns_and_the_answer_counts_when_the_slot_is_free(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(n_documents=2, judgements_per_pair=1, lease_minutes=1)
     page = signed_in_page(ada.user)
     page.clock.install()
@@ -274,7 +322,9 @@ def test_lease_expired_warns_and_the_answer_counts_when_the_slot_is_free(signed_
     Lease.objects.filter(membership=ada).update(expires_at=timezone.now() - timedelta(seconds=1))
     leases.reap_expired(timezone.now())
     page.clock.run_for(16_000)
-    expect(page.locator("[data-name=expired]")).to_contain_text("Your answer still counts if its place is free")
+    expect(page.locator("[data-name=expired]")).to_contain_text(
+        "Your answer still counts if its place is free"
+    )
     photograph(page, "lease-expired")
     page.keyboard.press("3")
     expect(page.locator("[data-name=standing]")).to_contain_text("it counts")
@@ -282,7 +332,9 @@ def test_lease_expired_warns_and_the_answer_counts_when_the_slot_is_free(signed_
     assert (row.late, row.standing) == (True, "counted")
 
 
-def test_late_answer_is_kept_as_extra_when_somebody_else_was_first_and_that_is_said(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_late_answer_is_kept_as_extra_when_somebody_else_was_first_and_that_is_said(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(n_documents=1, judgements_per_pair=1)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     Lease.objects.filter(membership=ada).update(expires_at=timezone.now() - timedelta(seconds=1))
@@ -305,7 +357,9 @@ def test_too_fast_is_said_kindly(signed_in_page: Signed) -> None:
     expect(judging.page.locator("[data-name=review]")).to_contain_text("You judged this Perfect")
 
 
-def test_offline_goes_on_with_what_is_leased_and_sends_later(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_offline_goes_on_with_what_is_leased_and_sends_later(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(n_documents=8)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.page.wait_for_timeout(200)
@@ -329,7 +383,10 @@ def test_offline_goes_on_with_what_is_leased_and_sends_later(signed_in_page: Sig
 def test_closing_is_warned_of_while_answers_wait(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    warned = "() => { const e = new Event('beforeunload', {cancelable: true}); window.dispatchEvent(e); return e.defaultPrevented; }"
+    warned = (
+        "() => { const e = new Event('beforeunload', {cancelable: true}); "
+        "window.dispatchEvent(e); return e.defaultPrevented; }"
+    )
     assert judging.page.evaluate(warned) is False
     judging.page.context.set_offline(True)
     judging.judge("2")
@@ -339,7 +396,9 @@ def test_closing_is_warned_of_while_answers_wait(signed_in_page: Signed) -> None
     assert judging.page.evaluate(warned) is False
 
 
-def test_session_expired_asks_to_sign_in_and_keeps_everything(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_session_expired_asks_to_sign_in_and_keeps_everything(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     page = judging.page
@@ -366,7 +425,9 @@ def test_session_expired_asks_to_sign_in_and_keeps_everything(signed_in_page: Si
     judging.saved()
 
 
-def test_second_tab_is_told_and_can_take_over(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_second_tab_is_told_and_can_take_over(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job()
     first = JudgingPage(signed_in_page(ada.user), campaign).open()
     second = JudgingPage(first.page.context.new_page(), campaign)
@@ -384,7 +445,9 @@ def test_second_tab_is_told_and_can_take_over(signed_in_page: Signed, photograph
     first.shows_state("other-tab")
 
 
-def test_idle_veils_the_document_and_any_key_only_resumes(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_idle_veils_the_document_and_any_key_only_resumes(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(idle_seconds=60)
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open_with_a_clock_that_stands()
@@ -407,7 +470,9 @@ def test_idle_veils_the_document_and_any_key_only_resumes(signed_in_page: Signed
     assert len(own_judgements(ada)) == 1
 
 
-def test_pause_hides_the_document_until_any_key(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_pause_hides_the_document_until_any_key(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("p")
@@ -426,14 +491,19 @@ def test_pause_hides_the_document_until_any_key(signed_in_page: Signed, photogra
     expect(judging.title).to_contain_text("part 2")
 
 
-def test_changed_guidelines_are_read_before_the_next_document(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_changed_guidelines_are_read_before_the_next_document(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(n_documents=8)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     page = judging.page
     judging.judge("2")
     judging.saved()
     version = campaigns.save_guideline(
-        campaign, "## How to judge\n\nReviews are *Perfect* now.", note="Reviews count.", actor=campaign.created_by
+        campaign,
+        "## How to judge\n\nReviews are *Perfect* now.",
+        note="Reviews count.",
+        actor=campaign.created_by,
     )
     judging.press("2")
     dialog = page.locator("#guideline-dialog")
@@ -447,7 +517,11 @@ def test_changed_guidelines_are_read_before_the_next_document(signed_in_page: Si
     expect(page.locator("#guidelines")).to_contain_text("Reviews are Perfect now.")
     judging.judge("2")
     judging.saved()
-    assert [row.guideline_version for row in own_judgements(ada)] == [version.number - 1, version.number - 1, version.number]
+    assert [row.guideline_version for row in own_judgements(ada)] == [
+        version.number - 1,
+        version.number - 1,
+        version.number,
+    ]
 
 
 def test_consent_is_asked_first(signed_in_page: Signed, photograph: Photograph) -> None:
@@ -467,7 +541,9 @@ def test_span_missing_says_exactly_that(signed_in_page: Signed, photograph: Phot
     campaign, ada = make_job(spans="required", spans_from=2)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("3")
-    expect(judging.bar_message).to_contain_text("“Partial” needs a marked passage: S brings up a word cursor; by mouse, click its first word, then its last.")
+    expect(judging.bar_message).to_contain_text(
+        "“Partial” needs a marked passage: S brings up a word cursor; by mouse, click its first word, then its last."
+    )
     photograph(judging.page, "span-missing")
     judging.press("s", "s", "ArrowRight", "ArrowRight", "Enter")
     expect(judging.bar_message).to_contain_text("Passage marked.")
@@ -476,18 +552,26 @@ def test_span_missing_says_exactly_that(signed_in_page: Signed, photograph: Phot
     judging.judge("1")  # below the grade from which a passage is required
     judging.saved()
     rows = own_judgements(ada)
-    assert [(row.grade, row.spans) for row in rows] == [(2, [[0, len("Regular walking lowers")]]), (0, [])]
+    assert [(row.grade, row.spans) for row in rows] == [
+        (2, [[0, len("Regular walking lowers")]]),
+        (0, []),
+    ]
 
 
-def test_an_answer_from_before_the_last_practice_pair_does_not_bring_practice_back(signed_in_page: Signed) -> None:
-    """Pairs asked for before the last practice answer was judged arrive after it, and still say that this is practice."""
+def test_an_answer_from_before_the_last_practice_pair_does_not_bring_practice_back(
+    signed_in_page: Signed,
+) -> None:
+    """Pairs asked for before the last practice answer was judged arrive after it, and still say
+    that this is practice."""
     campaign, ada = make_practice(1)
     page = signed_in_page(ada.user)
     page.add_init_script(
-        "const real = window.fetch; let judged = null, asked = 0; const done = new Promise((resolve) => { judged = resolve; });"
+        "const real = window.fetch; let judged = null, asked = 0; const done = new "
+        "Promise((resolve) => { judged = resolve; });"
         "window.fetch = async (...request) => {"
         "  const response = await real(...request);"
-        "  if (String(request[0]).endsWith('/leases') && ++asked === 2) await done.then(() => new Promise((later) => setTimeout(later, 300)));"
+        "  if (String(request[0]).endsWith('/leases') && ++asked === 2) await done.then(() => new "
+        "Promise((later) => setTimeout(later, 300)));"
         "  if (String(request[0]).endsWith('/judgements')) judged();"
         "  return response; }"
     )
@@ -503,9 +587,13 @@ def test_an_answer_from_before_the_last_practice_pair_does_not_bring_practice_ba
 def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: Photograph) -> None:
     campaign, ada = make_practice(2, explanation="“A trial of twelve weeks” is what was asked for.")
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    label, banner, practice = (judging.page.locator(name) for name in ("#query-label", "[data-name=practice]", "#practice"))
+    label, banner, practice = (
+        judging.page.locator(name) for name in ("#query-label", "[data-name=practice]", "#practice")
+    )
     expect(label).to_have_text("Query (practice 1 of 2)")
-    expect(banner).to_contain_text("A short test first, explained as you go. 1 of 2 answers have to be right.")
+    expect(banner).to_contain_text(
+        "A short test first, explained as you go. 1 of 2 answers have to be right."
+    )
     first = judging.title.inner_text()
     judging.press("3")  # on the same side of the lowest relevant grade
     expect(practice).to_contain_text("Counts as right")
@@ -520,9 +608,10 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
     expect(practice).to_contain_text("Not quite")
     expect(practice).to_contain_text("You: Wrong. Expected: Perfect.")
     expect(practice).to_contain_text("is what was asked for.")
-    assert judging.page.evaluate("[...CSS.highlights.get('decisive')].map((range) => range.startContainer.data.slice(range.startOffset, range.endOffset))") == [
-        "A trial of twelve weeks"
-    ]
+    assert judging.page.evaluate(
+        "[...CSS.highlights.get('decisive')].map((range) => "
+        "range.startContainer.data.slice(range.startOffset, range.endOffset))"
+    ) == ["A trial of twelve weeks"]
     expect(practice).to_contain_text("1 of 2 right: passed. From here on it counts.")
     photograph(judging.page, "qualification-feedback")
     judging.press("Enter")
@@ -532,7 +621,9 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
     assert Judgement.objects.filter(membership=ada).count() == 2
 
 
-def test_a_failed_qualification_is_explained_before_judging_is_paused(signed_in_page: Signed) -> None:
+def test_a_failed_qualification_is_explained_before_judging_is_paused(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_practice(1)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("1")
@@ -541,9 +632,13 @@ def test_a_failed_qualification_is_explained_before_judging_is_paused(signed_in_
     judging.shows_state("paused")
 
 
-def test_message_of_the_manager_is_shown_once(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_message_of_the_manager_is_shown_once(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job()
-    Message.objects.create(membership=ada, text="Please look closer at <b>dates</b>.", created_by=campaign.created_by)
+    Message.objects.create(
+        membership=ada, text="Please look closer at <b>dates</b>.", created_by=campaign.created_by
+    )
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     expect(judging.page.locator(".banner")).to_contain_text("Please look closer at <b>dates</b>.")
     photograph(judging.page, "message")
@@ -553,14 +648,21 @@ def test_message_of_the_manager_is_shown_once(signed_in_page: Signed, photograph
     expect(judging.page.locator(".banner")).to_have_count(0)
 
 
-def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    refusal = {"code": "lease_unknown", "detail": "This pair was not given to you by this campaign."}
+    refusal = {
+        "code": "lease_unknown",
+        "detail": "This pair was not given to you by this campaign.",
+    }
     judging.pretend("judgements", refusal, status=404, times=1)
     judging.judge("3")
     banner = judging.page.locator(".banner")
-    expect(banner).to_contain_text("One answer was not accepted. “Exercise and blood sugar, part 1”, Partial: This pair was not given to you")
+    expect(banner).to_contain_text(
+        "One answer was not accepted. “Exercise and blood sugar, part 1”, Partial: This pair was not given to you"
+    )
     photograph(judging.page, "refused")
     judging.open()
     expect(banner).to_contain_text("was not accepted")
@@ -570,16 +672,26 @@ def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(signed_i
 
 
 def test_a_failed_request_is_named_by_its_number_in_the_log(signed_in_page: Signed) -> None:
-    """From the body of an error, else from the header; an answer of somebody else (a proxy) has none."""
+    """From the body of an error, else from the header; an answer of somebody else (a proxy) has
+    none."""
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    refusal = {"code": "lease_unknown", "detail": "This pair was not given to you.", "request": "8f3a2c"}
+    refusal = {
+        "code": "lease_unknown",
+        "detail": "This pair was not given to you.",
+        "request": "8f3a2c",
+    }
     judging.pretend("judgements", refusal, status=404, times=1)
     judging.judge("3")
     banner = judging.page.locator(".banner")
     expect(banner).to_contain_text("This pair was not given to you. (request 8f3a2c)")
     judging.page.get_by_role("button", name="Understood").click()
-    judging.pretend("judgements", lambda route: route.fulfill(status=503, headers={"X-Request-ID": "77aa", "Retry-After": "1"}, body="{}"))
+    judging.pretend(
+        "judgements",
+        lambda route: route.fulfill(
+            status=503, headers={"X-Request-ID": "77aa", "Retry-After": "1"}, body="{}"
+        ),
+    )
     judging.judge("2")
     expect(banner).to_contain_text("The server does not answer; we keep trying. (request 77aa)")
     judging.page.unroute_all(behavior="ignoreErrors")
@@ -600,8 +712,15 @@ def test_newer_page_is_loaded_when_nothing_waits(signed_in_page: Signed) -> None
     page = signed_in_page(ada.user)
     page.clock.install()
     judging = JudgingPage(page, campaign)
-    page.route("**/build", lambda route: route.fulfill(status=200, content_type="application/json", body=json.dumps({"build": "another"})))
-    with page.expect_response("**/presence*.js"):  # what hears the mouse comes after the first document
+    page.route(
+        "**/build",
+        lambda route: route.fulfill(
+            status=200, content_type="application/json", body=json.dumps({"build": "another"})
+        ),
+    )
+    with page.expect_response(
+        "**/presence*.js"
+    ):  # what hears the mouse comes after the first document
         page.goto(f"/judge/{campaign.slug}/")
         page.clock.run_for(2000)
     judging.title.wait_for()
@@ -644,5 +763,7 @@ PICTURES = {
 
 
 def test_every_state_is_looked_at_and_photographed() -> None:
-    calls = re.findall(r'photograph\([a-z.]+, "([a-z-]+)"\)', Path(__file__).read_text(encoding="utf-8"))
+    calls = re.findall(
+        r'photograph\([a-z.]+, "([a-z-]+)"\)', Path(__file__).read_text(encoding="utf-8")
+    )
     assert [state for state, name in PICTURES.items() if calls.count(name) != 1] == []

@@ -1,4 +1,5 @@
-"""Passages by their first and last word, with the bar as the guide: by thumb on a phone, by mouse on a desktop."""
+"""Passages by their first and last word, with the bar as the guide: by thumb on a phone, by mouse
+on a desktop."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 SCREENS: list[dict[str, Any]] = [
     {"viewport": DESKTOP},
-    *({"viewport": {"width": width, "height": 800}, "has_touch": True, "is_mobile": True} for width in (360, 390)),
+    *(
+        {"viewport": {"width": width, "height": 800}, "has_touch": True, "is_mobile": True}
+        for width in (360, 390)
+    ),
 ]
 MIDDLE_OF = """word => { const node = document.querySelector('.doc-body p').firstChild, at = node.data.indexOf(word), range = document.createRange();
   range.setStart(node, at + 1); range.setEnd(node, at + word.length - 1);
@@ -39,7 +43,9 @@ def test_first_and_last_word_make_a_passage_and_the_bar_says_what_comes_next(
     page = signed_in_page(ada.user, **screen)
     judging = JudgingPage(page, campaign).open()
     perfect, bar = page.locator("#grades button").nth(3), judging.bar_message
-    assert page.locator("#grades button.needs").count() == 2  # the sign on grades that need one: Partial and Perfect
+    assert (
+        page.locator("#grades button.needs").count() == 2
+    )  # the sign on grades that need one: Partial and Perfect
     tap(page, "walking", screen)
     expect(page.locator("#marks")).to_be_hidden()  # nobody asked for a passage
     perfect.click()
@@ -66,10 +72,14 @@ def test_first_and_last_word_make_a_passage_and_the_bar_says_what_comes_next(
     judging.saved()
     passage = "walking lowers blood sugar in people"
     start = WORDS.index(passage)
-    assert [(row.grade, row.spans) for row in own_judgements(ada)] == [(3, [[start, start + len(passage)]])]
+    assert [(row.grade, row.spans) for row in own_judgements(ada)] == [
+        (3, [[start, start + len(passage)]])
+    ]
 
 
-def test_the_grade_may_be_changed_instead_and_words_are_no_buttons_any_more(signed_in_page: Signed) -> None:
+def test_the_grade_may_be_changed_instead_and_words_are_no_buttons_any_more(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job(n_documents=2, spans="required", spans_from=2)
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()

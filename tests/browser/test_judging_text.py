@@ -1,4 +1,5 @@
-"""What is stored of a marked passage, against Python's own slicing (which counts code points); and how documents are shown."""
+"""What is stored of a marked passage, against Python's own slicing (which counts code points); and
+how documents are shown."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ ARABIC = "المشي السريع يخفض السكر في الدم.\n\nThe walk
 
 
 def select(page: Page, passage: str, *, cut: int = 0) -> None:
-    """Selects a passage in the document as the mouse would; `cut` units further than its end (into the middle of a character)."""
+    """Selects a passage in the document as the mouse would; `cut` units further than its end (into
+    the middle of a character)."""
     page.evaluate(
         """([passage, cut]) => {
           const walker = document.createTreeWalker(document.querySelector('.doc-body'), NodeFilter.SHOW_TEXT);
@@ -59,7 +61,9 @@ def stored(page: Page) -> None:
         (ARABIC, "🚶 جدا"),
     ],
 )
-def test_marked_passage_is_stored_as_code_points_of_the_stored_text(signed_in_page: Signed, text: str, passage: str) -> None:
+def test_marked_passage_is_stored_as_code_points_of_the_stored_text(
+    signed_in_page: Signed, text: str, passage: str
+) -> None:
     campaign, ada = make_job(texts=[text], n_documents=2, spans="optional")
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     select(judging.page, passage)
@@ -86,7 +90,9 @@ def test_selection_that_cuts_a_character_takes_all_of_it(signed_in_page: Signed)
     assert [COMBINING[start:end] for start, end in second.spans] == ["Cafe\u0301"]
 
 
-def test_passages_by_mouse_are_painted_listed_joined_and_removed(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_passages_by_mouse_are_painted_listed_joined_and_removed(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job(n_documents=2, spans="optional")
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
@@ -116,7 +122,9 @@ def test_passages_by_mouse_are_painted_listed_joined_and_removed(signed_in_page:
     assert [WORDS[start:end] for start, end in row.spans] == ["older people"]
 
 
-def test_marks_by_mouse_are_whole_words_and_a_double_click_marks_only_when_asked(signed_in_page: Signed) -> None:
+def test_marks_by_mouse_are_whole_words_and_a_double_click_marks_only_when_asked(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job(n_documents=2, spans="optional")
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
@@ -139,16 +147,24 @@ def test_marks_by_mouse_are_whole_words_and_a_double_click_marks_only_when_asked
     judging.judge("3")
     judging.saved()
     [row] = own_judgements(ada)
-    assert [WORDS[start:end] for start, end in row.spans] == ["walking lowers blood sugar", "people"]
+    assert [WORDS[start:end] for start, end in row.spans] == [
+        "walking lowers blood sugar",
+        "people",
+    ]
 
 
-def test_passage_by_touch_is_marked_with_a_button(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_passage_by_touch_is_marked_with_a_button(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job(n_documents=2, spans="optional")
-    page = signed_in_page(ada.user, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page = signed_in_page(
+        ada.user, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True
+    )
     judging = JudgingPage(page, campaign).open()
     page.locator(".doc-title").tap()
     page.evaluate(
-        "() => { const n = document.querySelector('.doc-body p').firstChild; document.getSelection().setBaseAndExtent(n, 8, n, 15); }"
+        "() => { const n = document.querySelector('.doc-body p').firstChild; "
+        "document.getSelection().setBaseAndExtent(n, 8, n, 15); }"
     )
     button = page.get_by_role("button", name="Mark this passage")
     expect(button).to_be_visible()
@@ -179,7 +195,9 @@ def test_passage_by_keyboard_in_right_to_left_text_follows_the_arrows(
     assert [ARABIC[start:end] for start, end in row.spans] == [" ".join(words[1:4])]
 
 
-def test_rotated_text_is_mapped_back_to_the_stored_one(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_rotated_text_is_mapped_back_to_the_stored_one(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     text = "😀 Alpha one. Beta two. Gamma three. Delta four."
     campaign, ada = make_job(texts=[text], n_documents=2, spans="optional", rotate_text=True)
     judging = JudgingPage(signed_in_page(ada.user), campaign)
@@ -193,7 +211,9 @@ def test_rotated_text_is_mapped_back_to_the_stored_one(signed_in_page: Signed, p
 
     judging.pretend("leases", rotated)
     judging.open()
-    shown = [part.strip() for part in judging.page.locator(".doc-body p:not(.seam)").all_inner_texts()]
+    shown = [
+        part.strip() for part in judging.page.locator(".doc-body p:not(.seam)").all_inner_texts()
+    ]
     assert shown == ["Gamma three. Delta four.", "😀 Alpha one. Beta two."]
     photograph(judging.page, "rotated")
     # from "Delta" over the seam to "Alpha": two passages of the stored text
@@ -217,7 +237,11 @@ def test_page_and_server_agree_where_a_cut_text_ends_and_begins(signed_in_page: 
 
     @settings(max_examples=60, deadline=None)
     @given(
-        text=st.lists(st.text(alphabet="ab🦄é.!? \n\u00a0\ufeff\x1f\x85”中文。カ\u3099𠀀สวัสดี", max_size=12), min_size=1, max_size=12).map(" ".join),
+        text=st.lists(
+            st.text(alphabet="ab🦄é.!? \n\u00a0\ufeff\x1f\x85”中文。カ\u3099𠀀สวัสดี", max_size=12),
+            min_size=1,
+            max_size=12,
+        ).map(" ".join),
         seed=st.integers(0, 2**32),
         words=st.integers(1, 12),
     )
@@ -238,7 +262,9 @@ def test_page_and_server_agree_where_a_cut_text_ends_and_begins(signed_in_page: 
     agree()
 
 
-def test_truncated_text_says_what_was_cut_and_shows_it_on_demand(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_truncated_text_says_what_was_cut_and_shows_it_on_demand(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     text = " ".join(f"word{number}" for number in range(1, 1201))
     campaign, ada = make_job(texts=[text], n_documents=2, truncate_words=100)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
@@ -255,10 +281,18 @@ def test_truncated_text_says_what_was_cut_and_shows_it_on_demand(signed_in_page:
 
 
 def test_hostile_text_is_text_and_nothing_remote_is_loaded(signed_in_page: Signed) -> None:
-    hostile = '<img src="http://evil.example/x.png" onerror="window.hit=1"><script>window.hit=1</script> <b>bold</b> &amp; \u202eevil'
-    campaign, ada = make_job(texts=[hostile], titles=["<svg onload='window.hit=1'>"], n_documents=2, spans="optional")
+    hostile = (
+        '<img src="http://evil.example/x.png" '
+        'onerror="window.hit=1"><script>window.hit=1</script> <b>bold</b> &amp; \u202eevil'
+    )
+    campaign, ada = make_job(
+        texts=[hostile], titles=["<svg onload='window.hit=1'>"], n_documents=2, spans="optional"
+    )
     document = Document.objects.filter(text=hostile).get()
-    document.fields = {"<i>field</i>": "<a href='javascript:window.hit=1'>x</a>", "url": "http://evil.example"}
+    document.fields = {
+        "<i>field</i>": "<a href='javascript:window.hit=1'>x</a>",
+        "url": "http://evil.example",
+    }
     document.save()
     page = signed_in_page(ada.user)
     asked: list[str] = []
@@ -284,7 +318,9 @@ def test_tables_and_code_keep_their_columns_and_wrapped_prose_does_not_become_co
         "   larger than theory says; the reasons are given."
     )
     poem = "Short lines\nof a poem\nstay lines"
-    campaign, ada = make_job(texts=["\n\n".join([table, code, indented, prose, poem])], n_documents=2)
+    campaign, ada = make_job(
+        texts=["\n\n".join([table, code, indented, prose, poem])], n_documents=2
+    )
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     kinds = judging.page.locator(".doc-body p").evaluate_all("all => all.map(p => p.className)")
     assert kinds == ["fixed", "fixed", "fixed", "wrapped", "prose"]
@@ -293,7 +329,8 @@ def test_tables_and_code_keep_their_columns_and_wrapped_prose_does_not_become_co
 
 
 BROKEN_TWICE = (
-    "the walkers of the trial were seen by two nurses\nevery week.  those who came less\nthan three times were asked why, and most had\n"
+    "the walkers of the trial were seen by two nurses\nevery week.  those who came less\nthan "
+    "three times were asked why, and most had\n"
     "forgotten.  nothing else\nkept them away from the ward in all twelve weeks, and\nnobody was lost.  the others\n"
     "stayed at home, as they had been told, and\nwere seen at the end."
 )
@@ -302,10 +339,19 @@ LINES = """(p) => { const range = document.createRange(); range.selectNodeConten
   return [p.getBoundingClientRect().right, [...ends.values()]]; }"""
 
 
-@pytest.mark.parametrize("screen", [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}], ids=["desktop", "phone"])
-def test_lines_that_a_machine_broke_fill_the_column_and_those_of_a_poem_stay(signed_in_page: Signed, screen: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "screen",
+    [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}],
+    ids=["desktop", "phone"],
+)
+def test_lines_that_a_machine_broke_fill_the_column_and_those_of_a_poem_stay(
+    signed_in_page: Signed, screen: dict[str, Any]
+) -> None:
     """Every line but the last ends within a long word of the column's edge, whatever the width."""
-    poem = "the barley bent before the rain,\nand all of us who stood there at the gate\nremembered how the cart came home,\nthough it was late."
+    poem = (
+        "the barley bent before the rain,\nand all of us who stood there at the gate\nremembered "
+        "how the cart came home,\nthough it was late."
+    )
     campaign, ada = make_job(texts=[f"{BROKEN_TWICE}\n\n{poem}"], n_documents=2)
     page = signed_in_page(ada.user, **screen)
     JudgingPage(page, campaign).open()
@@ -322,8 +368,11 @@ PAINTED_WITH = """const measure = performance.measure.bind(performance);
 
 
 def test_very_long_document_is_shown_at_once_and_completed(signed_in_page: Signed) -> None:
-    """Its first paint, which the benchmark measures, waits for what fills the window and not for the rest."""
-    text = "\n\n".join(f"Paragraph {number}. " + "Words about exercise and sugar. " * 30 for number in range(1000))
+    """Its first paint, which the benchmark measures, waits for what fills the window and not for
+    the rest."""
+    text = "\n\n".join(
+        f"Paragraph {number}. " + "Words about exercise and sugar. " * 30 for number in range(1000)
+    )
     campaign, ada = make_job(texts=["short", text], n_documents=3)
     page = signed_in_page(ada.user)
     page.add_init_script(PAINTED_WITH)
@@ -333,7 +382,9 @@ def test_very_long_document_is_shown_at_once_and_completed(signed_in_page: Signe
     assert 1 <= page.evaluate("window.paintedWith") <= 200
 
 
-def test_direction_follows_the_text(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_direction_follows_the_text(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job(texts=[ARABIC], titles=["المشي والسكر"], n_documents=2)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     direction = "element => getComputedStyle(element).direction"
@@ -342,7 +393,9 @@ def test_direction_follows_the_text(signed_in_page: Signed, photograph: Callable
     photograph(judging.page, "right-to-left")
 
 
-def test_empty_document_says_so(signed_in_page: Signed, photograph: Callable[[Page, str], None]) -> None:
+def test_empty_document_says_so(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     campaign, ada = make_job(texts=["  "], n_documents=2)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     expect(judging.page.locator(".doc-empty")).to_contain_text("no text")
@@ -365,4 +418,13 @@ def test_query_words_are_found_with_endings_accents_and_other_scripts(scripts: P
           ];
         }"""
     )
-    assert found == [["Exercise", "knee", "Exercising"], ["cafe", "CAFÉS"], ["to", "not"], ["of", "the"], ["糖尿"], ["vitamins", "12"], 2, 2]
+    assert found == [
+        ["Exercise", "knee", "Exercising"],
+        ["cafe", "CAFÉS"],
+        ["to", "not"],
+        ["of", "the"],
+        ["糖尿"],
+        ["vitamins", "12"],
+        2,
+        2,
+    ]

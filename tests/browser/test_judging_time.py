@@ -1,5 +1,5 @@
-"""Active, idle and hidden time (METHODS 3): by hand with a clock of our own, in the page with the browser's clock faked, and with the
-page really hidden."""
+"""Active, idle and hidden time (METHODS 3): by hand with a clock of our own, in the page with the
+browser's clock faked, and with the page really hidden."""
 
 from __future__ import annotations
 
@@ -40,28 +40,66 @@ RUN = """async steps => {
     ("steps", "active", "idle", "hidden"),
     [
         ([("start", 0), ("wait", 10)], 10, 0, 0),
-        ([("wait", 5), ("start", 0), ("wait", 10)], 10, 0, 0),  # before the first paint nothing counts
-        ([("start", 0), ("wait", 100)], 60, 40, 0),  # a stretch without input counts up to the limit
+        (
+            [("wait", 5), ("start", 0), ("wait", 10)],
+            10,
+            0,
+            0,
+        ),  # before the first paint nothing counts
+        (
+            [("start", 0), ("wait", 100)],
+            60,
+            40,
+            0,
+        ),  # a stretch without input counts up to the limit
         ([("start", 0), ("wait", 50), ("sign", 0), ("wait", 50)], 100, 0, 0),
-        ([("start", 0), ("wait", 50), ("sign", 0), ("wait", 61), ("sign", 0), ("wait", 2)], 112, 1, 0),
-        ([("start", 0), ("wait", 10), ("see", False), ("wait", 500), ("see", True), ("wait", 5)], 15, 0, 500),
-        ([("start", 0), ("wait", 70), ("see", False), ("wait", 30), ("see", True), ("wait", 70)], 120, 20, 30),
+        (
+            [("start", 0), ("wait", 50), ("sign", 0), ("wait", 61), ("sign", 0), ("wait", 2)],
+            112,
+            1,
+            0,
+        ),
+        (
+            [("start", 0), ("wait", 10), ("see", False), ("wait", 500), ("see", True), ("wait", 5)],
+            15,
+            0,
+            500,
+        ),
+        (
+            [("start", 0), ("wait", 70), ("see", False), ("wait", 30), ("see", True), ("wait", 70)],
+            120,
+            20,
+            30,
+        ),
         ([("start", 0), ("wait", 10), ("reload", 7), ("wait", 3)], 13, 0, 7),
-        ([("start", 0), ("wait", 10), ("sign", 0), ("wait", -4), ("sign", 0), ("wait", 1)], 10, 0, 0),  # somebody sets the clock back
+        (
+            [("start", 0), ("wait", 10), ("sign", 0), ("wait", -4), ("sign", 0), ("wait", 1)],
+            10,
+            0,
+            0,
+        ),  # somebody sets the clock back
         ([], 0, 0, 0),
     ],
 )
-def test_parts_of_the_time_add_up(scripts: Page, steps: list[tuple[str, float]], active: float, idle: float, hidden: float) -> None:
+def test_parts_of_the_time_add_up(
+    scripts: Page, steps: list[tuple[str, float]], active: float, idle: float, hidden: float
+) -> None:
     measured = scripts.evaluate(RUN, [list(step) for step in steps])
     assert measured == [active, idle, hidden, active + idle + hidden]
 
 
 def test_judgement_carries_active_idle_and_hidden_time_of_the_page(signed_in_page: Signed) -> None:
-    """10 s of reading, 100 s away from the keyboard (60 count), a pause of 20 s, 4 s more. The server bounds them, so it is told here."""
+    """10 s of reading, 100 s away from the keyboard (60 count), a pause of 20 s, 4 s more. The
+    server bounds them, so it is told here."""
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     told: list[dict[str, Any]] = []
-    page.on("request", lambda request: told.append(request.post_data_json) if request.url.endswith("/judgements") else None)
+    page.on(
+        "request",
+        lambda request: told.append(request.post_data_json)
+        if request.url.endswith("/judgements")
+        else None,
+    )
     judging = JudgingPage(page, campaign).open_with_a_clock_that_stands()
     page.clock.run_for(10_000)
     page.mouse.move(200, 300)
@@ -87,7 +125,9 @@ def test_judgement_carries_active_idle_and_hidden_time_of_the_page(signed_in_pag
 
 
 def test_idle_limit_is_that_of_the_document(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(texts=["word " * 600], idle_seconds=60)  # read in 2.5 minutes: 1.5 more than the base
+    campaign, ada = make_job(
+        texts=["word " * 600], idle_seconds=60
+    )  # read in 2.5 minutes: 1.5 more than the base
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open_with_a_clock_that_stands()
     page.mouse.move(200, 300)
@@ -97,13 +137,21 @@ def test_idle_limit_is_that_of_the_document(signed_in_page: Signed) -> None:
     judging.shows_state("idle")
 
 
-def test_time_while_the_page_is_hidden_does_not_count(plain_browser: BrowserContext, live_server: Any) -> None:
-    """The page is hidden by the browser itself: through its protocol another tab is brought before it."""
+def test_time_while_the_page_is_hidden_does_not_count(
+    plain_browser: BrowserContext, live_server: Any
+) -> None:
+    """The page is hidden by the browser itself: through its protocol another tab is brought before
+    it."""
     campaign, ada = make_job()
     plain_browser.add_cookies([session_cookie(ada.user, live_server.url)])
     page = plain_browser.new_page()
     told: list[dict[str, Any]] = []
-    page.on("request", lambda request: told.append(request.post_data_json) if request.url.endswith("/judgements") else None)
+    page.on(
+        "request",
+        lambda request: told.append(request.post_data_json)
+        if request.url.endswith("/judgements")
+        else None,
+    )
     page.goto(f"{live_server.url}/judge/{campaign.slug}/")
     page.locator("html[data-complete]").wait_for()
     session = page.context.new_cdp_session(page)
@@ -129,7 +177,12 @@ def test_time_and_draft_survive_a_reload(signed_in_page: Signed) -> None:
     campaign, ada = make_job(spans="optional")
     page = signed_in_page(ada.user)
     told: list[dict[str, Any]] = []
-    page.on("request", lambda request: told.append(request.post_data_json) if request.url.endswith("/judgements") else None)
+    page.on(
+        "request",
+        lambda request: told.append(request.post_data_json)
+        if request.url.endswith("/judgements")
+        else None,
+    )
     judging = JudgingPage(page, campaign).open()
     judging.press("n")
     page.keyboard.type("half read")

@@ -7,7 +7,16 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import AuditEvent, Campaign, Feedback, Judgement, Lease, Membership, Pair, Skip
+from annotation.models import (
+    AuditEvent,
+    Campaign,
+    Feedback,
+    Judgement,
+    Lease,
+    Membership,
+    Pair,
+    Skip,
+)
 from annotation.services import campaigns
 from tests.browser.judging import JudgingPage, make_job
 
@@ -33,17 +42,35 @@ def open_trial(page: Page, campaign: Campaign) -> JudgingPage:
 def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_stored(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
-    """Terms, guidelines, a practice pair with its explanation, judging, Later, a note, undo, a change, the end."""
+    """Terms, guidelines, a practice pair with its explanation, judging, Later, a note, undo, a
+    change, the end."""
     campaign, _ada = make_job(
-        n_documents=4, n_topics=2, spans="required", spans_from=3, qualification_pass=1, consent_text="You agree.", min_active_seconds=0
+        n_documents=4,
+        n_topics=2,
+        spans="required",
+        spans_from=3,
+        qualification_pass=1,
+        consent_text="You agree.",
+        min_active_seconds=0,
     )
     practice = Pair.objects.filter(campaign=campaign).order_by("position").first()
     assert practice
-    campaigns.set_kind(practice, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="It reports a trial.", actor=campaign.created_by)
+    campaigns.set_kind(
+        practice,
+        Pair.Kind.QUALIFICATION,
+        gold_grade=3,
+        explanation="It reports a trial.",
+        actor=campaign.created_by,
+    )
     before = stored(campaign)
     page = signed_in_page(campaign.created_by)
     requests: list[str] = []
-    page.on("request", lambda request: requests.append(f"{request.method} {request.url}") if "/api/v1/" in request.url else None)
+    page.on(
+        "request",
+        lambda request: requests.append(f"{request.method} {request.url}")
+        if "/api/v1/" in request.url
+        else None,
+    )
     judging = open_trial(page, campaign)
     judging.shows_state("consent_needed")
     expect(page.locator(".jhead .badge")).to_have_text("trial: nothing counts")
@@ -80,17 +107,25 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
     dialog.get_by_role("button", name="Close").click()
     judging.judge_all("1")
     judging.shows_state("done")
-    expect(judging.panel).to_contain_text("You judged 7 documents, as annotators will. Nothing of it was stored, and nothing counts.")
+    expect(judging.panel).to_contain_text(
+        "You judged 7 documents, as annotators will. Nothing of it was stored, and nothing counts."
+    )
     photograph(page, "trial-over")
     expect(page.locator("#place")).to_be_empty()
     page.get_by_role("button", name="Back to the campaign").click()
     page.wait_for_url("**/campaigns/**")
-    assert requests == [f"GET {page.url.split('/campaigns')[0]}/api/v1/campaigns/{campaign.slug}/trial"]
+    assert requests == [
+        f"GET {page.url.split('/campaigns')[0]}/api/v1/campaigns/{campaign.slug}/trial"
+    ]
     assert stored(campaign) == before
 
 
-def test_a_trial_asks_about_a_judgement_that_is_too_fast_and_begins_anew_after_a_reload(signed_in_page: Signed) -> None:
-    campaign, _ada = make_job(min_active_seconds=3600, expected_seconds=7200, idle_seconds=7200, lease_minutes=120)
+def test_a_trial_asks_about_a_judgement_that_is_too_fast_and_begins_anew_after_a_reload(
+    signed_in_page: Signed,
+) -> None:
+    campaign, _ada = make_job(
+        min_active_seconds=3600, expected_seconds=7200, idle_seconds=7200, lease_minutes=120
+    )
     page = signed_in_page(campaign.created_by)
     judging = open_trial(page, campaign)
     page.get_by_role("button", name="I have read this").click()

@@ -49,9 +49,13 @@ def test_markdown_is_set_where_the_collection_says_so_and_runs_nothing(
     judging = JudgingPage(page, campaign).open()
     body = page.locator(".doc-body")
     expect(body.locator("h3")).to_have_text("Walking and sugar")
-    expect(body.locator("p").first).to_have_text("A trial of twelve weeks – with diabetes type\u00a02 – where p ≤ 0.05.")
+    expect(body.locator("p").first).to_have_text(
+        "A trial of twelve weeks – with diabetes type\u00a02 – where p ≤ 0.05."
+    )
     expect(body.locator("strong")).to_have_text("twelve weeks")
-    expect(body.locator("[class^=item]")).to_have_text(["brisk walks", "one long walk a day", "in the evening"])
+    expect(body.locator("[class^=item]")).to_have_text(
+        ["brisk walks", "one long walk a day", "in the evening"]
+    )
     expect(body.locator(".quoted")).to_have_text("quoted <words>")
     expect(body.locator(".fixed")).to_have_text("dose = 2 * x")
     expect(body.locator("a, script, img")).to_have_count(0)
@@ -69,13 +73,17 @@ def test_markdown_is_set_where_the_collection_says_so_and_runs_nothing(
     assert [MARKDOWN[slice(*span)] for span in row.spans] == ["Walking and", "weeks"]
 
 
-def test_a_passage_over_entities_and_a_formula_is_that_of_the_stored_text(signed_in_page: Signed) -> None:
+def test_a_passage_over_entities_and_a_formula_is_that_of_the_stored_text(
+    signed_in_page: Signed,
+) -> None:
     text = "Caf&eacute;s &amp; bars where $x^2$ grows. It costs $5 and $10 &undefined; here."
     campaign, ada = make_job(n_documents=2, spans="optional")
     one_document(text)
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
-    expect(page.locator(".doc-body p")).to_have_text("Cafés & bars where x² grows. It costs $5 and $10 &undefined; here.")
+    expect(page.locator(".doc-body p")).to_have_text(
+        "Cafés & bars where x² grows. It costs $5 and $10 &undefined; here."
+    )
     page.evaluate("""() => { const p = document.querySelector('.doc-body p'), nodes = [...p.childNodes].flatMap((one) => one.firstChild ?? one);
         document.getSelection().setBaseAndExtent(nodes[0], 1, nodes.find((one) => one.data.startsWith(' grows')), 3);
         p.dispatchEvent(new MouseEvent('mouseup', {bubbles: true, detail: 1})); }""")
@@ -108,8 +116,11 @@ def test_language_and_direction_are_those_of_the_document(signed_in_page: Signed
     assert paragraph.evaluate("(p) => getComputedStyle(p).direction") == "rtl"
 
 
-def test_a_direction_that_the_collection_gives_is_that_of_title_and_text_on_a_phone_too(signed_in_page: Signed) -> None:
-    """Letters and language would say left to right; the page in English stays as it is, and a document without the field goes by its letters."""
+def test_a_direction_that_the_collection_gives_is_that_of_title_and_text_on_a_phone_too(
+    signed_in_page: Signed,
+) -> None:
+    """Letters and language would say left to right; the page in English stays as it is, and a
+    document without the field goes by its letters."""
     campaign, ada = make_job(n_documents=2)
     first, second = Document.objects.order_by("pk")
     for document, fields in ((first, {"lang": "en", "dir": "rtl"}), (second, {})):
@@ -117,7 +128,10 @@ def test_a_direction_that_the_collection_gives_is_that_of_title_and_text_on_a_ph
         document.save()
     page = signed_in_page(ada.user, viewport=PHONE, has_touch=True, is_mobile=True)
     judging = JudgingPage(page, campaign).open()
-    directions = "() => ['.doc-title', '.doc-body p', '#grades'].map((name) => getComputedStyle(document.querySelector(name)).direction)"
+    directions = (
+        "() => ['.doc-title', '.doc-body p', '#grades'].map((name) => "
+        "getComputedStyle(document.querySelector(name)).direction)"
+    )
     assert page.evaluate(directions) == ["rtl", "rtl", "ltr"]
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.locator("#grades button").first.tap()

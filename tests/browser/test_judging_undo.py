@@ -1,5 +1,6 @@
-"""What was just done besides judging is taken back, too: a note, a new version of an earlier judgement, one's own keys. And a screen reader is
-told of each once. (Reading controls: test_judging_reading.py.)"""
+"""What was just done besides judging is taken back, too: a note, a new version of an earlier
+judgement, one's own keys. And a screen reader is told of each once. (Reading controls:
+test_judging_reading.py.)"""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ Signed = Callable[..., Page]
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
 def test_a_note_that_was_kept_is_taken_back(signed_in_page: Signed, screen: dict[str, Any]) -> None:
-    """Saved or left by Esc, by the button and by the key; once it belongs to an answer, the answer is what was done last."""
+    """Saved or left by Esc, by the button and by the key; once it belongs to an answer, the answer
+    is what was done last."""
     campaign, ada = make_job()
     page = signed_in_page(ada.user, **screen)
     judging = JudgingPage(page, campaign).open()
@@ -62,8 +64,11 @@ def test_a_note_that_was_kept_is_taken_back(signed_in_page: Signed, screen: dict
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
-def test_a_new_version_of_an_earlier_judgement_is_taken_back(signed_in_page: Signed, screen: dict[str, Any]) -> None:
-    """Its note, then its grade: by the key and by the button. Every version is kept, and taking back takes no time."""
+def test_a_new_version_of_an_earlier_judgement_is_taken_back(
+    signed_in_page: Signed, screen: dict[str, Any]
+) -> None:
+    """Its note, then its grade: by the key and by the button. Every version is kept, and taking
+    back takes no time."""
     campaign, ada = make_job()
     page = signed_in_page(ada.user, **screen)
     judging = JudgingPage(page, campaign).open()
@@ -96,10 +101,15 @@ def test_a_new_version_of_an_earlier_judgement_is_taken_back(signed_in_page: Sig
     undo.tap() if "has_touch" in screen else undo.click()
     expect(judging.toast).to_have_text("As it was before.")
     judging.saved()
-    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)[3:]] == [(4, 3, False), (5, 1, True)]
+    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)[3:]] == [
+        (4, 3, False),
+        (5, 1, True),
+    ]
 
 
-def test_without_a_connection_a_new_version_is_taken_back_all_the_same(signed_in_page: Signed) -> None:
+def test_without_a_connection_a_new_version_is_taken_back_all_the_same(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
@@ -114,7 +124,11 @@ def test_without_a_connection_a_new_version_is_taken_back_all_the_same(signed_in
     expect(judging.toast).to_have_text("As it was before.")
     page.context.set_offline(False)
     judging.saved()
-    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)] == [(1, 1, False), (2, 3, False), (3, 1, True)]
+    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)] == [
+        (1, 1, False),
+        (2, 3, False),
+        (3, 1, True),
+    ]
 
 
 SPEAKS = """() => {
@@ -140,8 +154,12 @@ def test_a_screen_reader_is_told_once_what_was_done(signed_in_page: Signed) -> N
 
     def told(what: str) -> list[str]:
         """Each time that it is said, when it has been said."""
-        page.wait_for_function("(what) => window.spoken.some((one) => one.includes(what))", arg=what)
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        page.wait_for_function(
+            "(what) => window.spoken.some((one) => one.includes(what))", arg=what
+        )
+        page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
         spoken: list[str] = page.evaluate("window.spoken.splice(0)")
         return [one for one in spoken if what in one]
 
@@ -162,13 +180,17 @@ def test_a_screen_reader_is_told_once_what_was_done(signed_in_page: Signed) -> N
     judging.press("[")
     expect(judging.title).to_contain_text("part 1")
     judging.judge("4")
-    assert [one.partition(title)[0] for one in told("Changed to")] == ["Changed to Perfect (was Topic). "]
+    assert [one.partition(title)[0] for one in told("Changed to")] == [
+        "Changed to Perfect (was Topic). "
+    ]
     judging.press("z")
     assert told("As it was before.") == ["As it was before."]
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
-def test_own_keys_come_back_after_the_original_ones(signed_in_page: Signed, photograph: Callable[[Page, str], None], screen: dict[str, Any]) -> None:
+def test_own_keys_come_back_after_the_original_ones(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None], screen: dict[str, Any]
+) -> None:
     campaign, ada = make_job()
     ada.user.profile.choices = {"keys": {"later": "x"}}
     ada.user.profile.save()

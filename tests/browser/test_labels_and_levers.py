@@ -1,4 +1,5 @@
-"""The table of labels and what one does from it, and the lever of depth: shown before it acts. On a desktop and on a phone."""
+"""The table of labels and what one does from it, and the lever of depth: shown before it acts. On a
+desktop and on a phone."""
 
 from __future__ import annotations
 
@@ -14,7 +15,11 @@ from annotation.models import Campaign, Pair
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.builders import campaign_on_its_way, judged_campaign
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("rows_read_anew")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("rows_read_anew"),
+]
 Signed = Callable[..., Page]
 Photograph = Callable[[Page, str], None]
 both_sizes = pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
@@ -22,10 +27,20 @@ both_sizes = pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop
 
 @pytest.fixture
 def campaign() -> Campaign:
-    """Two topics, three documents, two judgements a pair. Labels by hand, by majority, else the lowest: of t1 Perfect (all agree), Wrong (of Wrong and
-    Perfect), Topic (all agree); of t2 Partial (all agree), Topic (of Topic and Partial), and d3 judged once, so without one."""
-    grades = {("t1", "d1"): (3, 3), ("t1", "d2"): (0, 3), ("t1", "d3"): (1, 1), ("t2", "d1"): (2, 2), ("t2", "d2"): (2, 1), ("t2", "d3"): (3,)}
-    return judged_campaign(grades, names=("ada", "bob", "carol"), now=timezone.now() - timedelta(hours=1))
+    """Two topics, three documents, two judgements a pair. Labels by hand, by majority, else the
+    lowest: of t1 Perfect (all agree), Wrong (of Wrong and Perfect), Topic (all agree); of t2
+    Partial (all agree), Topic (of Topic and Partial), and d3 judged once, so without one."""
+    grades = {
+        ("t1", "d1"): (3, 3),
+        ("t1", "d2"): (0, 3),
+        ("t1", "d3"): (1, 1),
+        ("t2", "d1"): (2, 2),
+        ("t2", "d2"): (2, 1),
+        ("t2", "d3"): (3,),
+    }
+    return judged_campaign(
+        grades, names=("ada", "bob", "carol"), now=timezone.now() - timedelta(hours=1)
+    )
 
 
 def pair_of(campaign: Campaign, topic: str, document: str) -> Pair:
@@ -69,7 +84,9 @@ def test_labels_are_found_by_topic_grade_decision_and_standing(
     page.goto(f"/campaigns/{campaign.slug}/labels/")
     page.get_by_role("link", name="All labels as a list").click()
     lists(page, "t1 d1", "t1 d2", "t1 d3", "t2 d1", "t2 d2", "t2 d3")
-    expect(rows(page).nth(1)).to_contain_text(re.compile(r"Wrong\s+lowest grade\s+2\s+2\.25\s+disputed"))  # 1.5 to each side of the mean
+    expect(rows(page).nth(1)).to_contain_text(
+        re.compile(r"Wrong\s+lowest grade\s+2\s+2\.25\s+disputed")
+    )  # 1.5 to each side of the mean
     expect(rows(page).nth(5)).to_contain_text(re.compile(r"none yet\s+1\s+still to be judged"))
     assert fits_the_window(page)
     photograph(page, f"label-list-{viewport['width']}")
@@ -103,8 +120,12 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     page.goto(f"/campaigns/{campaign.slug}/labels/list/?state=disputed")
     page.get_by_label("Choose all pairs of this page").check()
     page.get_by_role("button", name="Ask for one more judgement…").click()
-    expect(page.get_by_role("heading", name="Ask for one more judgement of 2 pairs?")).to_be_visible()
-    expect(page.locator("section[aria-labelledby=one-more]")).to_contain_text("1 is missing now, 3 then.")
+    expect(
+        page.get_by_role("heading", name="Ask for one more judgement of 2 pairs?")
+    ).to_be_visible()
+    expect(page.locator("section[aria-labelledby=one-more]")).to_contain_text(
+        "1 is missing now, 3 then."
+    )
     assert fits_the_window(page)
     photograph(page, f"one-more-{viewport['width']}")
     page.get_by_role("link", name="Cancel").click()
@@ -113,9 +134,16 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     page.get_by_label("Choose t1 d2").check()
     page.get_by_role("button", name="Ask for one more judgement…").click()
     page.get_by_role("button", name="Ask for 1 judgement").click()
-    expect(page.locator(".messages, [role=status]").first).to_contain_text("1 judgement is asked for.")
-    lists(page, "t2 d2")  # the other one waits for its judgement: nobody can say yet that it is disputed
-    assert [(pair.entry.topic.topic_id, pair.entry.docno) for pair in campaign.pairs.filter(asked_more=1)] == [("t1", "d2")]
+    expect(page.locator(".messages, [role=status]").first).to_contain_text(
+        "1 judgement is asked for."
+    )
+    lists(
+        page, "t2 d2"
+    )  # the other one waits for its judgement: nobody can say yet that it is disputed
+    assert [
+        (pair.entry.topic.topic_id, pair.entry.docno)
+        for pair in campaign.pairs.filter(asked_more=1)
+    ] == [("t1", "d2")]
     choose(page, state="asked")
     expect(rows(page)).to_contain_text("1 more asked for")
     rows(page).get_by_role("link").click()
@@ -176,15 +204,22 @@ def test_from_the_list_one_adjudicates_pair_after_pair(
 
 
 @both_sizes
-def test_less_depth_is_shown_before_it_acts_and_taken_back(signed_in_page: Signed, photograph: Photograph, viewport: dict[str, int]) -> None:
-    """Ten topics, eight ranks, two judgements a pair: 160. One annotator has judged ranks 1 to 6 once, 60 pairs in 120 hours: 100 are missing, of
-    ranks 7 and 8 twenty each, which nobody has judged."""
+def test_less_depth_is_shown_before_it_acts_and_taken_back(
+    signed_in_page: Signed, photograph: Photograph, viewport: dict[str, int]
+) -> None:
+    """Ten topics, eight ranks, two judgements a pair: 160. One annotator has judged ranks 1 to 6
+    once, 60 pairs in 120 hours: 100 are missing, of ranks 7 and 8 twenty each, which nobody has
+    judged."""
     every, left = timedelta(hours=2), timedelta(hours=20)
-    campaign = campaign_on_its_way(n_judged=60, every=every, left=left, n_topics=10, n_documents=8, judgements_per_pair=2)
+    campaign = campaign_on_its_way(
+        n_judged=60, every=every, left=left, n_topics=10, n_documents=8, judgements_per_pair=2
+    )
     page = signed_in(signed_in_page, campaign, viewport)
     page.goto(f"/campaigns/{campaign.slug}/")
     page.get_by_role("link", name="Ways to finish on time").click()
-    expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text("100 judgements missing.")
+    expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text(
+        "100 judgements missing."
+    )
     depth = page.locator("section[aria-labelledby=depths]")
     expect(depth.locator("tbody tr").last).to_contain_text(re.compile(r"rank 8\s+100"))
     assert fits_the_window(page)
@@ -193,7 +228,9 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(signed_in_page: Signe
     def pull() -> None:
         depth.get_by_role("button", name="Preview: Stop at rank 6").click()
         shown = page.locator("section[aria-labelledby=pull]")
-        expect(shown).to_contain_text("40 fewer judgements. 20 unjudged pairs below it wait and can come back.")
+        expect(shown).to_contain_text(
+            "40 fewer judgements. 20 unjudged pairs below it wait and can come back."
+        )
         expect(shown).to_contain_text("Then:")
 
     def stored() -> tuple[int | None, int]:
@@ -212,7 +249,9 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(signed_in_page: Signe
     expect(page.get_by_text("Judging now stops at rank 6.")).to_be_visible()
     assert stored() == (6, 20)
     page.goto(f"/campaigns/{campaign.slug}/levers")
-    expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text("60 judgements missing.")
+    expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text(
+        "60 judgements missing."
+    )
     expect(depth).to_contain_text("Judging stops at rank 6.")
     depth.get_by_role("button", name="Preview: Judge the whole pool").click()
     page.get_by_role("button", name="Judge the whole pool", exact=True).click()

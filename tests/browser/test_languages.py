@@ -1,5 +1,6 @@
-"""The annotator's way in other languages: every word of it comes from a catalogue, and in Arabic and German it is as accessible and as
-narrow as in English; dates and numbers are the same in pages and scripts."""
+"""The annotator's way in other languages: every word of it comes from a catalogue, and in Arabic
+and German it is as accessible and as narrow as in English; dates and numbers are the same in pages
+and scripts."""
 
 from __future__ import annotations
 
@@ -25,13 +26,22 @@ from tests.builders import PASSWORD, make_annotator, make_user
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 CODES = sorted(catalogues.PLURALS)
 NARROW = {"width": 320, "height": 640}
-WIDE = "() => [...document.querySelectorAll('body *')].filter(e => { const r = e.getBoundingClientRect(); return r.width && (r.right > 321 || r.left < -1)"
-WIDE += " && !e.closest('.table-wrap, .tabs, .visually-hidden, .skip-link, .menu-list, dialog:not([open])'); }).map(e => e.outerHTML.slice(0, 90)).slice(0, 4)"
+WIDE = (
+    "() => [...document.querySelectorAll('body *')].filter(e => { const r = "
+    "e.getBoundingClientRect(); return r.width && (r.right > 321 || r.left < -1)"
+)
+WIDE += (
+    " && !e.closest('.table-wrap, .tabs, .visually-hidden, .skip-link, .menu-list, "
+    "dialog:not([open])'); }).map(e => e.outerHTML.slice(0, 90)).slice(0, 4)"
+)
 
 
 @pytest.mark.slow
-def test_every_word_on_the_annotators_way_comes_from_a_catalogue(speaks_pseudo: Callable[..., BrowserContext]) -> None:  # noqa: F811
-    """In a language whose every message is marked, nothing of the program stands outside of the marks."""
+def test_every_word_on_the_annotators_way_comes_from_a_catalogue(
+    speaks_pseudo: Callable[..., BrowserContext],  # noqa: F811
+) -> None:
+    """In a language whose every message is marked, nothing of the program stands outside of the
+    marks."""
     found: list[str] = []
 
     def look(page: Page, name: str) -> None:
@@ -41,7 +51,9 @@ def test_every_word_on_the_annotators_way_comes_from_a_catalogue(speaks_pseudo: 
     assert not found, "\n".join(sorted(set(found)))
 
 
-def test_words_outside_of_a_catalogue_would_be_found(speaks_pseudo: Callable[..., BrowserContext]) -> None:  # noqa: F811
+def test_words_outside_of_a_catalogue_would_be_found(
+    speaks_pseudo: Callable[..., BrowserContext],  # noqa: F811
+) -> None:
     make_user("κανείς")
     page = speaks_pseudo().new_page()
     page.goto("/sign-in")
@@ -58,17 +70,34 @@ def test_mails_and_errors_of_the_way_come_from_a_catalogue(pseudo: None) -> None
     member.user.email = "1@2.ελ"
     member.user.save()
     people.send_sign_in_link(email="1@2.ελ", address="/")
-    messages.remind(campaign, Membership.objects.filter(pk=member.pk), "Έλα.", address="/", actor=campaign.created_by)
+    messages.remind(
+        campaign,
+        Membership.objects.filter(pk=member.pk),
+        "Έλα.",
+        address="/",
+        actor=campaign.created_by,
+    )
     client = Client(headers={"Accept-Language": languages.CODE})
     client.login(username="άννα", password=PASSWORD)
     address = f"/api/v1/judging/{campaign.slug}/"
     told = [text for one in mail.outbox for text in (one.subject, one.body)]
     assert len(told) == 4
     for path, body in (
-        ("judgements", {"lease": "00000000-0000-0000-0000-000000000000", "key": "00000000-0000-0000-0000-000000000000", "grade": 1}),
-        ("guideline/acknowledge", {"number": 99}), ("questions", {"pair": 0, "key": "00000000-0000-0000-0000-000000000000", "text": "?"}), ("settings", []),
-        ("later", {"lease": "00000000-0000-0000-0000-000000000000"}), ("messages/0/read", {}), ("feedback", {"score": "?"}),
-    ):  # fmt: skip
+        (
+            "judgements",
+            {
+                "lease": "00000000-0000-0000-0000-000000000000",
+                "key": "00000000-0000-0000-0000-000000000000",
+                "grade": 1,
+            },
+        ),
+        ("guideline/acknowledge", {"number": 99}),
+        ("questions", {"pair": 0, "key": "00000000-0000-0000-0000-000000000000", "text": "?"}),
+        ("settings", []),
+        ("later", {"lease": "00000000-0000-0000-0000-000000000000"}),
+        ("messages/0/read", {}),
+        ("feedback", {"score": "?"}),
+    ):
         answer = client.post(address + path, body, content_type="application/json")
         if answer.status_code >= 400:
             told.append(answer.json()["detail"])
@@ -78,7 +107,9 @@ def test_mails_and_errors_of_the_way_come_from_a_catalogue(pseudo: None) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", ["ar", "de"])
-def test_the_way_is_accessible_and_fits_320_pixels(new_context: Callable[..., BrowserContext], live_server: Any, code: str) -> None:
+def test_the_way_is_accessible_and_fits_320_pixels(
+    new_context: Callable[..., BrowserContext], live_server: Any, code: str
+) -> None:
     found: list[str] = []
 
     def look(page: Page, name: str) -> None:
@@ -99,7 +130,8 @@ def test_the_way_is_accessible_and_fits_320_pixels(new_context: Callable[..., Br
 def test_scripts_write_numbers_and_dates_as_the_server_does(
     new_context: Callable[..., BrowserContext], live_server: Any, code: str
 ) -> None:
-    """Whatever country the browser is of: a page must not say 1.234 in one place and 1,234 in another."""
+    """Whatever country the browser is of: a page must not say 1.234 in one place and 1,234 in
+    another."""
     make_user("somebody")
     country = {"en": "en-US", "de": "de-CH", "fr": "fr-CA", "es": "es-MX", "ar": "ar-EG"}[code]
     page = new_context(base_url=live_server.url, locale=country, timezone_id="UTC").new_page()
@@ -114,8 +146,12 @@ def test_scripts_write_numbers_and_dates_as_the_server_does(
           new Date(Date.UTC(2026, month, 9, 21, 5)).toLocaleString(locale, { day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" })); }"""
     )
     with translation.override(code):
-        assert told == [formats.number_format(n, force_grouping=True) for n in (7, 1234, 1234567, 0.5)]
+        assert told == [
+            formats.number_format(n, force_grouping=True) for n in (7, 1234, 1234567, 0.5)
+        ]
         for month, text in enumerate(months, 1):
             moment = datetime(2026, month, 9, 21, 5, tzinfo=UTC)
             parts = [formats.date_format(moment, one) for one in ("j", "F", "H:i")]
-            assert [part for part in parts if part.replace("إبريل", "أبريل") not in text] == [], text  # one month, two spellings
+            assert [part for part in parts if part.replace("إبريل", "أبريل") not in text] == [], (
+                text
+            )  # one month, two spellings

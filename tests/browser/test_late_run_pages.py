@@ -1,4 +1,5 @@
-"""A manager settles a late run on the pages: one click makes the campaign, and the report closes itself; a sampled pool takes the run as strata."""
+"""A manager settles a late run on the pages: one click makes the campaign, and the report closes
+itself; a sampled pool takes the run as strata."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ from playwright.sync_api import expect
 from analysis.systems import top_ups
 from annotation.models import Campaign
 from pooling.models import Pool
-from tests.analysis.publishing.test_sampled_campaigns import TOPICS, judge_stage, make_collection_with_runs, make_sampled
+from tests.analysis.publishing.test_sampled_campaigns import (
+    TOPICS,
+    judge_stage,
+    make_collection_with_runs,
+    make_sampled,
+)
 from tests.analysis.systems.builders import small_collection
 from tests.analysis.systems.test_late_run_report import asked
 from tests.analysis.systems.test_top_ups import finished, judged, opened
@@ -22,7 +28,9 @@ from tests.pooling.conftest import bring_in
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_one_click_on_the_report_makes_the_campaign_that_closes_it(settings, tmp_path: Path, signed_in_page, photograph):
+def test_one_click_on_the_report_makes_the_campaign_that_closes_it(
+    settings, tmp_path: Path, signed_in_page, photograph
+):
     settings.MEDIA_ROOT = tmp_path / "files"
     collection = small_collection()
     report = finished(asked(collection, late="sys.3", judge=8))
@@ -53,7 +61,9 @@ def test_a_late_run_comes_to_a_sampled_pool(settings, tmp_path: Path, signed_in_
     collection = make_collection_with_runs()
     campaign = make_sampled(collection)
     judge_stage(campaign, 1)
-    lines = (f"{topic} Q0 new{topic}-{k:02d} {k} {900 - k} C\n" for topic in TOPICS for k in range(1, 13))
+    lines = (
+        f"{topic} Q0 new{topic}-{k:02d} {k} {900 - k} C\n" for topic in TOPICS for k in range(1, 13)
+    )
     assert bring_in(collection, "run", "".join(lines), name="C.run").state == "done"
     page = signed_in_page(User.objects.get(username="owner"))
     page.goto(reverse("pool", args=[collection.slug, campaign.pool_id]))

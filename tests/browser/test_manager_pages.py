@@ -1,5 +1,6 @@
-"""The manager's pages in Chromium, over a campaign on its second day with eight good annotators, a random clicker, a speeder, a
-contrarian and one who confuses Topic and Partial. Jobs are done by the installation's own worker."""
+"""The manager's pages in Chromium, over a campaign on its second day with eight good annotators, a
+random clicker, a speeder, a contrarian and one who confuses Topic and Partial. Jobs are done by the
+installation's own worker."""
 
 from __future__ import annotations
 
@@ -36,7 +37,12 @@ class Manager:
 
     def open(self, path: str = "") -> Page:
         page = self.context.new_page()
-        page.on("console", lambda message: self.said.append(message.text) if message.type in {"error", "warning"} else None)
+        page.on(
+            "console",
+            lambda message: self.said.append(message.text)
+            if message.type in {"error", "warning"}
+            else None,
+        )
         page.on("pageerror", lambda error: self.said.append(str(error)))
         page.on("dialog", lambda dialog: dialog.accept())
         answer = page.goto(f"/campaigns/{self.given['slug']}/{path}")
@@ -57,7 +63,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installatio
 @pytest.fixture
 def manager(site: tuple[Installation, dict[str, Any]], chromium: Browser) -> Iterator[Manager]:
     installation, given = site
-    context = chromium.new_context(base_url=installation.url, accept_downloads=True, viewport={"width": 1280, "height": 860})
+    context = chromium.new_context(
+        base_url=installation.url, accept_downloads=True, viewport={"width": 1280, "height": 860}
+    )
     context.set_default_timeout(30_000)
     context.add_cookies([{"name": "sessionid", "value": given["session"], "url": installation.url}])
     made = Manager(context, given, [])
@@ -67,8 +75,12 @@ def manager(site: tuple[Installation, dict[str, Any]], chromium: Browser) -> Ite
 
 
 def tile(page: Page, name: str) -> Locator:
-    words = r"\s+".join(re.escape(word) for word in name.split())  # a template may break its lines between any two
-    return page.locator(".tile").filter(has=page.locator("dt", has_text=re.compile(rf"^\s*{words}\s*$")))
+    words = r"\s+".join(
+        re.escape(word) for word in name.split()
+    )  # a template may break its lines between any two
+    return page.locator(".tile").filter(
+        has=page.locator("dt", has_text=re.compile(rf"^\s*{words}\s*$"))
+    )
 
 
 def picture(page: Page, caption: str) -> Locator:
@@ -81,7 +93,12 @@ def picture(page: Page, caption: str) -> Locator:
 
 def alpha_on(page: Page) -> float:
     """Ordinal alpha on all grades, of the Agreement page once it is computed."""
-    shown = page.locator("section", has_text="On 4 grades").locator(".tile", has_text="Krippendorff's alpha").locator("dd").first
+    shown = (
+        page.locator("section", has_text="On 4 grades")
+        .locator(".tile", has_text="Krippendorff's alpha")
+        .locator("dd")
+        .first
+    )
     shown.wait_for(timeout=JOB_MS)
     return float(shown.inner_text())
 
@@ -91,9 +108,13 @@ def test_progress_says_how_far_when_done_and_what_is_on_screens(manager: Manager
     expect(tile(page, "Judged")).to_contain_text(f"{manager.given['counted']} of 864")
     expect(tile(page, "Pairs complete")).to_contain_text("of 216")
     expect(tile(page, "Pace")).to_contain_text("in 24 h")
-    expect(tile(page, "Forecast")).to_contain_text("A forecast needs two working days of judgements.")  # it has a day of history
+    expect(tile(page, "Forecast")).to_contain_text(
+        "A forecast needs two working days of judgements."
+    )  # it has a day of history
     expect(tile(page, "One judgement so far")).to_contain_text("no forecast for the deadline")
-    expect(tile(page, "Alpha").locator("dd").first).to_have_text(NUMBER, timeout=JOB_MS)  # nobody reloads
+    expect(tile(page, "Alpha").locator("dd").first).to_have_text(
+        NUMBER, timeout=JOB_MS
+    )  # nobody reloads
     for caption in (
         "Counted judgements per 12 hours",
         "Progress and forecast",
@@ -126,19 +147,26 @@ def test_people_flags_each_bad_annotator_and_no_good_one(manager: Manager) -> No
             more = row.locator("details.more-flags summary")
             if more.count():
                 more.click()
-            expect(row.locator("td .badge", has_text=re.compile(rf"^\s*{bad[pseudonym]}\s*$"))).to_be_visible()
+            expect(
+                row.locator("td .badge", has_text=re.compile(rf"^\s*{bad[pseudonym]}\s*$"))
+            ).to_be_visible()
         else:
             expect(row.locator("td .badge")).to_have_count(0)
     page.get_by_role("columnheader", name="κ others").get_by_role("link").click()
     page.wait_for_url("**sort=kappa*")
-    ends = {rows.first.get_by_role("rowheader").inner_text(), rows.last.get_by_role("rowheader").inner_text()}
+    ends = {
+        rows.first.get_by_role("rowheader").inner_text(),
+        rows.last.get_by_role("rowheader").inner_text(),
+    }
     assert any(manager.given["names"]["contrarian"] in end for end in ends)
     picture(page, "Linearly weighted kappa against the label of the other annotators")
     picture(page, "Grades given by each annotator")
 
 
 @pytest.mark.parametrize("kind", RAISED)
-def test_the_page_of_a_bad_annotator_has_the_evidence_and_what_it_does_not_prove(manager: Manager, kind: str) -> None:
+def test_the_page_of_a_bad_annotator_has_the_evidence_and_what_it_does_not_prove(
+    manager: Manager, kind: str
+) -> None:
     page = manager.open("people/")
     pseudonym = manager.given["names"][kind]
     page.get_by_role("region", name="Annotators").get_by_role("link", name=pseudonym).click()
@@ -148,7 +176,9 @@ def test_the_page_of_a_bad_annotator_has_the_evidence_and_what_it_does_not_prove
     picture(page, "Judgements per 12 hours")
     picture(page, f"Grades of {pseudonym} (rows)")
     picture(page, f"Grades of {pseudonym} beside those of all others")
-    expect(page.get_by_role("region", name="Disagreements").locator("tbody tr").first).to_be_visible()
+    expect(
+        page.get_by_role("region", name="Disagreements").locator("tbody tr").first
+    ).to_be_visible()
     for name in ("Send a message…", f"Pause {pseudonym}…", "Exclude: see what would change…"):
         expect(page.get_by_role("button", name=name)).to_be_visible()
     page.get_by_role("button", name="Send a message…").click()
@@ -156,15 +186,29 @@ def test_the_page_of_a_bad_annotator_has_the_evidence_and_what_it_does_not_prove
     page.keyboard.press("Escape")
 
 
-def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(manager: Manager) -> None:
+def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(
+    manager: Manager,
+) -> None:
     page = manager.open("agreement/")
     assert 0.2 < alpha_on(page) < 0.8
     for scale in ("On 4 grades", "On 2 grades"):
         section = page.locator("section", has_text=scale).first
-        expect(section.locator(".tile", has_text="Krippendorff's alpha")).to_contain_text("no interval: 8 topics; an interval needs 10")
-        floor = float(section.locator(".tile", has_text="chance floor").locator("dd").first.inner_text())
-        against_label = float(section.locator(".tile", has_text="Kappa against the label").locator("dd").first.inner_text())
-        others = float(section.locator(".tile", has_text="Kappa against the others").locator("dd").first.inner_text())
+        expect(section.locator(".tile", has_text="Krippendorff's alpha")).to_contain_text(
+            "no interval: 8 topics; an interval needs 10"
+        )
+        floor = float(
+            section.locator(".tile", has_text="chance floor").locator("dd").first.inner_text()
+        )
+        against_label = float(
+            section.locator(".tile", has_text="Kappa against the label")
+            .locator("dd")
+            .first.inner_text()
+        )
+        others = float(
+            section.locator(".tile", has_text="Kappa against the others")
+            .locator("dd")
+            .first.inner_text()
+        )
         assert 0.1 < floor < against_label  # the own vote makes it high
         assert others < against_label
     for caption in (
@@ -209,7 +253,9 @@ def test_gold_shows_who_misses_known_pairs(manager: Manager) -> None:
         kind = kinds.get(cells[0].strip(), "good")
         right[kind] += int(cells[3])
         judged[kind] += int(cells[5])
-    assert judged["contrarian"] > 0 == right["contrarian"], "3 - grade is never the grade; the other bad ones may have luck with three pairs"
+    assert judged["contrarian"] > 0 == right["contrarian"], (
+        "3 - grade is never the grade; the other bad ones may have luck with three pairs"
+    )
     assert right["good"] / judged["good"] > 0.6  # 9 of 10 in the mean, of more than 20
     page.get_by_role("link", name="Next").click()
     expect(page.get_by_role("region", name="Chosen pairs").locator("tbody tr")).to_have_count(4)
@@ -220,7 +266,9 @@ def test_labels_show_decisions_numbers_and_what_the_method_changes(manager: Mana
     picture(page, "Labels on 4 grades and how each was decided")
     picture(page, "Labels on 2 grades")
     numbers = page.get_by_role("region", name="The campaign in numbers")
-    expect(numbers.get_by_role("row", name=re.compile(f"^Judgements {N_JUDGEMENTS}"))).to_be_visible()
+    expect(
+        numbers.get_by_role("row", name=re.compile(f"^Judgements {N_JUDGEMENTS}"))
+    ).to_be_visible()
     methods = page.get_by_role("region", name="Methods").locator("tbody tr")
     methods.first.wait_for(timeout=JOB_MS)  # nobody reloads
     for row in methods.all():
@@ -234,8 +282,12 @@ def test_systems_ranks_the_runs_and_compares_with_clicks(manager: Manager) -> No
     link = page.get_by_role("link", name="Judgement-based against click-based rankings").first
     link.wait_for(timeout=JOB_MS)
     link.click()
-    expect(page.get_by_role("heading", level=2, name="Judgement-based against click-based rankings")).to_be_visible()
-    expect(page.locator("figure svg, .report-figure img, figure img").first).to_be_visible(timeout=JOB_MS)
+    expect(
+        page.get_by_role("heading", level=2, name="Judgement-based against click-based rankings")
+    ).to_be_visible()
+    expect(page.locator("figure svg, .report-figure img, figure img").first).to_be_visible(
+        timeout=JOB_MS
+    )
     expect(page.get_by_text("manage.py compare_rankings")).to_be_visible()
     for name in ("CSV", "LaTeX"):
         expect(page.get_by_role("link", name=name).first).to_be_visible()
@@ -247,9 +299,14 @@ def test_feedback_is_summarised(manager: Manager) -> None:
     expect(page.get_by_text("The keys saved me hours.")).to_be_visible()
 
 
-def test_export_builds_a_release_without_a_reload_and_compares_recipes(manager: Manager, tmp_path: Path) -> None:
+def test_export_builds_a_release_without_a_reload_and_compares_recipes(
+    manager: Manager, tmp_path: Path
+) -> None:
     page = manager.open("export/")
-    for name, without in (("public", ""), ("without the speeder", manager.given["names"]["speeder"])):
+    for name, without in (
+        ("public", ""),
+        ("without the speeder", manager.given["names"]["speeder"]),
+    ):
         form = page.locator("details", has_text="New recipe")
         if not form.get_attribute("open") and form.evaluate("one => !one.open"):
             form.locator("summary").click()
@@ -270,7 +327,13 @@ def test_export_builds_a_release_without_a_reload_and_compares_recipes(manager: 
         download.click()
     got.value.save_as(tmp_path / "release.zip")
     with zipfile.ZipFile(tmp_path / "release.zip") as archive:
-        assert {"qrels.txt", "qrels-binary.txt", "judgements.tsv", "datasheet.md", "SHA256SUMS"} <= set(archive.namelist())
+        assert {
+            "qrels.txt",
+            "qrels-binary.txt",
+            "judgements.tsv",
+            "datasheet.md",
+            "SHA256SUMS",
+        } <= set(archive.namelist())
         assert b"**Simulated.**" in archive.read("datasheet.md")
     page.get_by_role("button", name="Show what differs").click()
     rankings = page.get_by_role("region", name="How both rank the systems").locator("tbody tr")
@@ -280,10 +343,14 @@ def test_export_builds_a_release_without_a_reload_and_compares_recipes(manager: 
         tau, tau_ap = (float(cell.inner_text()) for cell in row.locator("td.number").all()[:2])
         assert -1 <= tau <= 1
         assert -1 <= tau_ap <= 1
-    expect(page.get_by_role("region", name="Labels", exact=True).first.locator("tbody tr").first).to_be_visible()
+    expect(
+        page.get_by_role("region", name="Labels", exact=True).first.locator("tbody tr").first
+    ).to_be_visible()
 
 
-def test_excluding_the_clicker_and_the_speeder_is_previewed_raises_alpha_and_is_in_the_audit_trail(manager: Manager) -> None:
+def test_excluding_the_clicker_and_the_speeder_is_previewed_raises_alpha_and_is_in_the_audit_trail(
+    manager: Manager,
+) -> None:
     page = manager.open("agreement/")
     before = alpha_on(page)
     for kind in ("random", "speeder"):
@@ -313,4 +380,6 @@ def test_excluding_the_clicker_and_the_speeder_is_previewed_raises_alpha_and_is_
     page = manager.open("audit/")
     excluded = page.get_by_role("row").filter(has_text="excluded an annotator")
     expect(excluded).to_have_count(2)
-    expect(excluded.filter(has_text=manager.given["names"]["random"])).to_contain_text("random: see the flags")
+    expect(excluded.filter(has_text=manager.given["names"]["random"])).to_contain_text(
+        "random: see the flags"
+    )

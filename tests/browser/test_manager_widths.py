@@ -27,7 +27,9 @@ BROKEN = """() => [...document.querySelectorAll('.people-table thead th .sort')]
 BEYOND = """() => Math.max(...[...document.querySelectorAll('table :is(th, td)')].map(cell => cell.getBoundingClientRect().right))"""
 
 
-def test_the_table_of_people_is_seen_whole_at_usual_widths_and_on_paper(signed_in_page: Callable[..., Page]) -> None:
+def test_the_table_of_people_is_seen_whole_at_usual_widths_and_on_paper(
+    signed_in_page: Callable[..., Page],
+) -> None:
     campaign, _ = campaign_with_bad_annotators(n_judgements=400)
     page = signed_in_page(campaign.memberships.get(role="manager").user)
     for width in (1280, 1920):
@@ -38,7 +40,10 @@ def test_the_table_of_people_is_seen_whole_at_usual_widths_and_on_paper(signed_i
     page.set_viewport_size(A4)
     page.emulate_media(media="print")
     assert page.evaluate(BEYOND) <= A4["width"]
-    heads = [" ".join(words.split()) for words in page.locator(".people-table thead th .sort").all_inner_texts()]
+    heads = [
+        " ".join(words.split())
+        for words in page.locator(".people-table thead th .sort").all_inner_texts()
+    ]
     assert heads[:4] == ["Annotator", "Flags", "Judged", "Too fast"]
     assert page.evaluate(BROKEN) == [], "words of heads are broken"
     for of_hands in (".list-tools", "textarea", "[type=checkbox]", ".figure summary"):
@@ -46,7 +51,8 @@ def test_the_table_of_people_is_seen_whole_at_usual_widths_and_on_paper(signed_i
 
 
 def test_a_shorter_scale_takes_names_that_are_a_scale(signed_in_page: Callable[..., Page]) -> None:
-    """Of Wrong, Topic, Partial, Perfect the first two were left. Names that somebody has chosen stay."""
+    """Of Wrong, Topic, Partial, Perfect the first two were left. Names that somebody has chosen
+    stay."""
     campaign = make_campaign(state="draft")
     page = signed_in_page(campaign.memberships.get(role="manager").user)
     page.goto(f"/campaigns/{campaign.slug}/settings/scale/")
@@ -64,29 +70,50 @@ def test_a_shorter_scale_takes_names_that_are_a_scale(signed_in_page: Callable[.
     assert names.evaluate_all("all => all.slice(0, 2).map(one => one.value)") == ["No", "Yes"]
 
 
-def test_the_adjudicator_reads_the_document_as_annotators_do(signed_in_page: Callable[..., Page]) -> None:
+def test_the_adjudicator_reads_the_document_as_annotators_do(
+    signed_in_page: Callable[..., Page],
+) -> None:
     campaign = judged_campaign({("t1", "d1"): (0, 3)}, now=timezone.now() - timedelta(hours=1))
     pair = campaign.pairs.select_related("entry__topic", "entry__document").get()
-    broken = "Brisk walking over twelve weeks lowers the pressure of the blood in\npeople over sixty, as a trial with many people has shown, and so does\n"
-    Document.objects.filter(pk=pair.entry.document_id).update(text=f"{broken}the diet.\n\n<b>Not bold</b>")
+    broken = (
+        "Brisk walking over twelve weeks lowers the pressure of the blood in\npeople over sixty, "
+        "as a trial with many people has shown, and so does\n"
+    )
+    Document.objects.filter(pk=pair.entry.document_id).update(
+        text=f"{broken}the diet.\n\n<b>Not bold</b>"
+    )
     Topic.objects.filter(pk=pair.entry.topic_id).update(text="walking and pressure")
     page = signed_in_page(campaign.created_by)
     page.goto(f"/campaigns/{campaign.slug}/pairs/{pair.pk}/")
-    expect(page.locator("#judge .doc-body .wrapped")).to_have_count(1)  # lines that a machine broke flow together
+    expect(page.locator("#judge .doc-body .wrapped")).to_have_count(
+        1
+    )  # lines that a machine broke flow together
     expect(page.locator("#judge .doc-body")).to_contain_text("<b>Not bold</b>")
-    assert "serif" in page.locator("#judge .doc-body").evaluate("body => getComputedStyle(body).fontFamily")
-    marked = "[...CSS.highlights.get('term')].map(({ startContainer, startOffset, endOffset }) => startContainer.data.slice(startOffset, endOffset))"
+    assert "serif" in page.locator("#judge .doc-body").evaluate(
+        "body => getComputedStyle(body).fontFamily"
+    )
+    marked = (
+        "[...CSS.highlights.get('term')].map(({ startContainer, startOffset, endOffset }) => "
+        "startContainer.data.slice(startOffset, endOffset))"
+    )
     page.wait_for_function("() => CSS.highlights.get('term')")
     assert page.evaluate(marked) == ["walking", "pressure"]
 
 
-def test_adjudicating_by_keys_leads_from_pair_to_pair_and_nothing_leaves_its_card(signed_in_page: Callable[..., Page]) -> None:
-    campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2)}, now=timezone.now() - timedelta(hours=1))
+def test_adjudicating_by_keys_leads_from_pair_to_pair_and_nothing_leaves_its_card(
+    signed_in_page: Callable[..., Page],
+) -> None:
+    campaign = judged_campaign(
+        {("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2)}, now=timezone.now() - timedelta(hours=1)
+    )
     first, second = campaign.pairs.order_by("position")
     page = signed_in_page(campaign.memberships.get(role="manager").user)
     page.set_viewport_size({"width": 1280, "height": 860})
     page.goto(f"/campaigns/{campaign.slug}/pairs/{first.pk}/")
-    excess = "() => [...document.querySelectorAll('aside .card')].map(card => card.scrollWidth - card.clientWidth).filter(by => by > 0)"
+    excess = (
+        "() => [...document.querySelectorAll('aside .card')].map(card => card.scrollWidth - "
+        "card.clientWidth).filter(by => by > 0)"
+    )
     assert page.evaluate(excess) == []
     page.keyboard.press("2")
     page.keyboard.press("Enter")

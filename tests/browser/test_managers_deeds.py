@@ -1,4 +1,5 @@
-"""What a manager does to names, topics, campaigns and files, and takes back; and who reads the results by a link. On a desktop and by touch."""
+"""What a manager does to names, topics, campaigns and files, and takes back; and who reads the
+results by a link. On a desktop and by touch."""
 
 from __future__ import annotations
 
@@ -25,7 +26,11 @@ from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, ru
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Screen = dict[str, Any]
-both_screens = pytest.mark.parametrize("screen", [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True}], ids=["desktop", "phone"])
+both_screens = pytest.mark.parametrize(
+    "screen",
+    [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True}],
+    ids=["desktop", "phone"],
+)
 
 
 class Hands:
@@ -52,14 +57,27 @@ class Hands:
 
 @pytest.fixture
 def collection(settings: Any, tmp_path: Path) -> Collection:
-    """Topics 051, 7 (the same text) and 8 (no word), two runs A and B, their texts, and a pool of depth 2 of both: a, b and d of topic 051, x of 7."""
+    """Topics 051, 7 (the same text) and 8 (no word), two runs A and B, their texts, and a pool of
+    depth 2 of both: a, b and d of topic 051, x of 7."""
     settings.MEDIA_ROOT = tmp_path / "files"
     manager = make_user(may_create=True)
     made = create_collection(name="Small", user=manager)
-    files = [("topics", TOPICS, "topics.tsv"), ("run", RUN_A, "a.run"), ("run", RUN_B, "b.run"), ("documents", DOCUMENTS, "docs.jsonl")]
+    files = [
+        ("topics", TOPICS, "topics.tsv"),
+        ("run", RUN_A, "a.run"),
+        ("run", RUN_B, "b.run"),
+        ("documents", DOCUMENTS, "docs.jsonl"),
+    ]
     for kind, content, name in files:
         assert bring_in(made, kind, content, name=name, user=manager).state == "done"
-    assert run(pools.ask_for_pool(made, runs=list(made.runs.all()), depth=2, name="First", user=manager)).state == "done"
+    assert (
+        run(
+            pools.ask_for_pool(
+                made, runs=list(made.runs.all()), depth=2, name="First", user=manager
+            )
+        ).state
+        == "done"
+    )
     return made
 
 
@@ -107,7 +125,11 @@ def test_decisions_of_the_topic_check_and_of_the_list_are_taken_back(
     hands = Hands(page, screen)
 
     def removed() -> list[str]:
-        return list(collection.topics.exclude(removed_reason="").order_by("position").values_list("topic_id", flat=True))
+        return list(
+            collection.topics.exclude(removed_reason="")
+            .order_by("position")
+            .values_list("topic_id", flat=True)
+        )
 
     hands.at(f"/collections/{collection.slug}/topics/check")
     expect(page.locator(".tile", has_text="To decide").locator("dd")).to_have_text("2")
@@ -158,7 +180,9 @@ def test_what_goes_with_a_pool_or_a_run_is_shown_before_it_is_deleted(
         hands.press("Delete the pool…", role="link")
         expect(page.get_by_role("heading", name="Delete the pool First?")).to_be_visible()
         expect(page.locator("main")).to_contain_text("4 pairs")
-        expect(page.locator("main")).to_contain_text("The same runs, depth and seed make the same pairs again.")
+        expect(page.locator("main")).to_contain_text(
+            "The same runs, depth and seed make the same pairs again."
+        )
         assert hands.fits()
         if last:
             hands.press("Delete the pool First")
@@ -176,8 +200,12 @@ def test_what_goes_with_a_pool_or_a_run_is_shown_before_it_is_deleted(
 
 
 @both_screens
-def test_a_campaign_is_duplicated_without_its_judgements(signed_in_page: Callable[..., Page], screen: Screen) -> None:
-    campaign = make_campaign(name="Spring", n_topics=1, n_documents=3, judgements_per_pair=2, guideline="# Read it whole")
+def test_a_campaign_is_duplicated_without_its_judgements(
+    signed_in_page: Callable[..., Page], screen: Screen
+) -> None:
+    campaign = make_campaign(
+        name="Spring", n_topics=1, n_documents=3, judgements_per_pair=2, guideline="# Read it whole"
+    )
     ada = make_annotator(campaign, "ada")
     judge(ada, 2)
     page = signed_in_page(manager_of(campaign), **screen)
@@ -196,7 +224,10 @@ def test_a_campaign_is_duplicated_without_its_judgements(signed_in_page: Callabl
     assert newest is not None
     assert newest.text == "# Read it whole"
     assert [one.user for one in copy.memberships.filter(role="annotator")] == [ada.user]
-    assert (campaign.memberships.get(pk=ada.pk).judgements.count(), copy.pairs.filter(judgements__isnull=False).count()) == (1, 0)
+    assert (
+        campaign.memberships.get(pk=ada.pk).judgements.count(),
+        copy.pairs.filter(judgements__isnull=False).count(),
+    ) == (1, 0)
 
 
 @both_screens
@@ -228,7 +259,11 @@ def test_the_results_are_read_by_a_link_until_it_is_withdrawn(
         assert reading.fits(), part
         assert guest.locator("main form[method=post]").count() == 0, part
         words = guest.content()
-        assert not [said for said in ("ada", "bob", ada.pseudonym, bob.pseudonym) if re.search(rf"\b{re.escape(said)}\b", words)], part
+        assert not [
+            said
+            for said in ("ada", "bob", ada.pseudonym, bob.pseudonym)
+            if re.search(rf"\b{re.escape(said)}\b", words)
+        ], part
 
     page.on("dialog", lambda dialog: dialog.accept())
     hands.press("Withdraw the link for Steering group")
@@ -242,7 +277,9 @@ def test_the_results_are_read_by_a_link_until_it_is_withdrawn(
 
 
 @both_screens
-def test_hours_and_payment_are_taken_along_as_a_file(signed_in_page: Callable[..., Page], screen: Screen) -> None:
+def test_hours_and_payment_are_taken_along_as_a_file(
+    signed_in_page: Callable[..., Page], screen: Screen
+) -> None:
     """Ada: three answers of 20 minutes; at 18 an hour that is 18. Bob has judged nothing."""
     campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2)
     ada, bob = make_annotator(campaign, "ada"), make_annotator(campaign, "bob")
@@ -257,6 +294,11 @@ def test_hours_and_payment_are_taken_along_as_a_file(signed_in_page: Callable[..
     with page.expect_download() as got:
         hands.press("Download payment.csv")
     assert got.value.suggested_filename == f"{campaign.slug}-payment.csv"
-    rows = {row["annotator"]: row for row in csv.DictReader(io.StringIO(Path(got.value.path()).read_text()))}
-    paid = {name: (row["judgements"], row["active_hours"], row["amount"]) for name, row in rows.items()}
+    rows = {
+        row["annotator"]: row
+        for row in csv.DictReader(io.StringIO(Path(got.value.path()).read_text()))
+    }
+    paid = {
+        name: (row["judgements"], row["active_hours"], row["amount"]) for name, row in rows.items()
+    }
     assert paid == {ada.pseudonym: ("3", "1.0000", "18.00"), bob.pseudonym: ("0", "0.0000", "0.00")}

@@ -1,5 +1,6 @@
-"""Every page of an installation with a small campaign: axe-core finds nothing of WCAG 2 A and AA, in light and in dark, nothing is
-written to the console, nothing makes the page scroll sideways at 320, 390 and 1280 pixels, and on a phone no list in it does."""
+"""Every page of an installation with a small campaign: axe-core finds nothing of WCAG 2 A and AA,
+in light and in dark, nothing is written to the console, nothing makes the page scroll sideways at
+320, 390 and 1280 pixels, and on a phone no list in it does."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ COLOURS_HAVE_ARRIVED = """async () => {
   const ending = document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity);
   await atMost2s(Promise.all(ending.map((one) => one.finished.catch(() => null))));
 }"""
-"""A frame may never be drawn, and an animation never end, in a browser that has too little time: axe looks twice then."""
+"""A frame may never be drawn, and an animation never end, in a browser that has too little time:
+axe looks twice then."""
 WIDTHS = (1280, 390, 320)
 SCROLLED = """() => [...document.querySelectorAll('.table-wrap:has(> .card-rows)')].filter((wrap) => wrap.scrollWidth > wrap.clientWidth + 1)
   .map((wrap) => wrap.getAttribute('aria-label') || wrap.innerText.slice(0, 60))"""
@@ -40,7 +42,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installatio
 
 
 @pytest.fixture(scope="module")
-def context_of(site: tuple[Installation, dict[str, str]], chromium: Browser) -> Iterator[Callable[[str], BrowserContext]]:
+def context_of(
+    site: tuple[Installation, dict[str, str]], chromium: Browser
+) -> Iterator[Callable[[str], BrowserContext]]:
     """One browser profile for each role, signed in."""
     installation, given = site
     contexts: dict[str, BrowserContext] = {}
@@ -50,7 +54,15 @@ def context_of(site: tuple[Installation, dict[str, str]], chromium: Browser) -> 
             contexts[role] = context = chromium.new_context(base_url=installation.url)
             context.set_default_timeout(30_000)
             if WHO[role]:
-                context.add_cookies([{"name": "sessionid", "value": given[f"session of {WHO[role]}"], "url": installation.url}])
+                context.add_cookies(
+                    [
+                        {
+                            "name": "sessionid",
+                            "value": given[f"session of {WHO[role]}"],
+                            "url": installation.url,
+                        }
+                    ]
+                )
         return contexts[role]
 
     yield get
@@ -60,12 +72,17 @@ def context_of(site: tuple[Installation, dict[str, str]], chromium: Browser) -> 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_page_is_accessible_fits_every_width_and_has_no_errors(
-    name: str, site: tuple[Installation, dict[str, str]], context_of: Callable[[str], BrowserContext]
+    name: str,
+    site: tuple[Installation, dict[str, str]],
+    context_of: Callable[[str], BrowserContext],
 ) -> None:
     role, path, status = PAGES[name]
     page = context_of(role).new_page()
     said: list[str] = []
-    page.on("console", lambda message: said.append(message.text) if message.type in {"error", "warning"} else None)
+    page.on(
+        "console",
+        lambda message: said.append(message.text) if message.type in {"error", "warning"} else None,
+    )
     page.on("pageerror", lambda error: said.append(str(error)))
     try:
         answer = page.goto(path.format_map(site[1]))
@@ -87,18 +104,25 @@ def test_page_is_accessible_fits_every_width_and_has_no_errors(
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.evaluate(COLOURS_HAVE_ARRIVED)
             found = violations(page, LEVELS if scheme == "light" else CONTRAST)
-            if found:  # on a loaded machine a part of the page may still have the colours of before; what is wrong stays wrong
+            # on a loaded machine a part of the page may still have the colours of before; what is
+            # wrong stays wrong
+            if found:
                 page.wait_for_timeout(1000)
                 found = violations(page, LEVELS if scheme == "light" else CONTRAST)
             nodes = [(rule["id"], node) for rule in found for node in rule["nodes"]]
-            assert [(scheme, rule, node["html"][:200], node.get("failureSummary", "")[:300]) for rule, node in nodes] == []
+            assert [
+                (scheme, rule, node["html"][:200], node.get("failureSummary", "")[:300])
+                for rule, node in nodes
+            ] == []
         if status < 400:
             assert said == []
     finally:
         page.close()
 
 
-def test_the_list_of_pages_has_every_address_that_answers_with_a_page(site: tuple[Installation, dict[str, str]]) -> None:
+def test_the_list_of_pages_has_every_address_that_answers_with_a_page(
+    site: tuple[Installation, dict[str, str]],
+) -> None:
     names = set(site[0].run("from tests.pages import named_pages; print(*named_pages())").split())
     assert names == {name.partition(" ")[0] for name in PAGES if not name.startswith("error")}
 

@@ -1,4 +1,5 @@
-"""A manager draws a sampled pool on the pages: the form, the preview with what half of it answers, the pool with its stages, Systems."""
+"""A manager draws a sampled pool on the pages: the form, the preview with what half of it answers,
+the pool with its stages, Systems."""
 
 from __future__ import annotations
 
@@ -11,7 +12,11 @@ from playwright.sync_api import expect
 
 from pooling.models import Job, Pool
 from tests.analysis.judgements.test_stopping_looks import make_judged
-from tests.analysis.publishing.test_sampled_campaigns import judge_stage, make_collection_with_runs, make_sampled
+from tests.analysis.publishing.test_sampled_campaigns import (
+    judge_stage,
+    make_collection_with_runs,
+    make_sampled,
+)
 from tests.pooling.conftest import run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -39,7 +44,9 @@ def test_a_pool_is_sampled_previewed_built_and_drawn_on(collection, signed_in_pa
     page.get_by_role("button", name="Preview", exact=True).click()
     do_waiting()
     page.reload()
-    expect(page.get_by_role("heading", name="What can be answered when half is judged")).to_be_visible()
+    expect(
+        page.get_by_role("heading", name="What can be answered when half is judged")
+    ).to_be_visible()
     expect(page.get_by_text("1 of 2 stages are complete")).to_be_visible()
     photograph(page, "pool-sampled-preview")
     page.get_by_role("button", name="Build the pool").click()
@@ -56,7 +63,9 @@ def test_a_pool_is_sampled_previewed_built_and_drawn_on(collection, signed_in_pa
     expect(page.get_by_role("region", name="Stages").get_by_role("row")).to_have_count(4)
 
 
-def test_a_pool_is_ordered_previewed_built_and_its_next_batch_planned(collection, signed_in_page, photograph):
+def test_a_pool_is_ordered_previewed_built_and_its_next_batch_planned(
+    collection, signed_in_page, photograph
+):
     page = signed_in_page(User.objects.get(username="owner"))
     page.goto(reverse("collection-pool-new", args=[collection.slug]))
     page.get_by_label("Relevant first: planned batches").check()
@@ -76,7 +85,10 @@ def test_a_pool_is_ordered_previewed_built_and_its_next_batch_planned(collection
     do_waiting()
     page.reload()
     pool = Pool.objects.get()
-    assert (pool.kind, pool.parameters) == ("ordered", {"goal": "equal", "batch": 20, "audit": 0.15})
+    assert (pool.kind, pool.parameters) == (
+        "ordered",
+        {"goal": "equal", "batch": 20, "audit": 0.15},
+    )
     expect(page.get_by_role("region", name="Batches").get_by_role("row")).to_have_count(2)
     page.get_by_role("button", name="Plan the next now").click()
     do_waiting()
@@ -94,7 +106,9 @@ def test_systems_says_that_scores_are_estimates(collection, signed_in_page, phot
     photograph(page, "systems-sampled")
 
 
-def test_progress_and_systems_show_a_look_at_whether_judging_may_stop(settings, tmp_path, signed_in_page, photograph):
+def test_progress_and_systems_show_a_look_at_whether_judging_may_stop(
+    settings, tmp_path, signed_in_page, photograph
+):
     campaign = make_judged(settings, tmp_path)
     page = signed_in_page(User.objects.get(username="owner"))
     page.goto(reverse("campaign", args=[campaign.slug]))

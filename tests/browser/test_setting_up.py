@@ -1,4 +1,5 @@
-"""From files to an open campaign in the browser: how many actions it takes, and what the slider over depths says."""
+"""From files to an open campaign in the browser: how many actions it takes, and what the slider
+over depths says."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def assay(tmp_path: Path) -> Iterator[Installation]:
         yield installation
 
 
-def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(assay: Installation, new_context: Callable[..., BrowserContext]) -> None:
+def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(
+    assay: Installation, new_context: Callable[..., BrowserContext]
+) -> None:
     assay.run(f"make_user('mona', may_create=True); assert PASSWORD == {PASSWORD!r}")
     page = new_context(base_url=assay.url).new_page()
     page.goto("/sign-in?next=/collections/")
@@ -51,7 +54,12 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(assay: Instal
     page.evaluate(NOTES_DOUBLES)
     asked: list[Route] = []
     page.route(re.compile("was=active"), lambda route: asked.append(route))
-    hands.drop(*(FILES / name for name in ("bm25.run", "documents.jsonl", "dense.run", "topics.tsv", "ensemble.run")))
+    hands.drop(
+        *(
+            FILES / name
+            for name in ("bm25.run", "documents.jsonl", "dense.run", "topics.tsv", "ensemble.run")
+        )
+    )
     for _ in range(JOB_MS // 100):  # each card is asked for, however late the others come
         page.wait_for_timeout(100)
         if len(asked) == 5:
@@ -62,9 +70,15 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(assay: Instal
     waiting = page.get_by_role("region", name="Files that wait").locator("tbody tr")
     expect(waiting).to_have_count(1, timeout=JOB_MS)
     expect(waiting).to_contain_text("topics.tsv")
-    expect(page.locator("section.job .badge").filter(has_text=re.compile(r"^\s*done\s*$"))).to_have_count(4, timeout=JOB_MS)
-    expect(page.locator(".way .done")).to_have_text([re.compile("3 runs"), re.compile("8 documents")])  # without a reload
-    assert page.evaluate("window.doubles") == [], "a file that waits has a row or a card, and never both"
+    expect(
+        page.locator("section.job .badge").filter(has_text=re.compile(r"^\s*done\s*$"))
+    ).to_have_count(4, timeout=JOB_MS)
+    expect(page.locator(".way .done")).to_have_text(
+        [re.compile("3 runs"), re.compile("8 documents")]
+    )  # without a reload
+    assert page.evaluate("window.doubles") == [], (
+        "a file that waits has a row or a card, and never both"
+    )
     hands.click("button", "Import it")
     expect(page.locator("section.job .badge")).to_have_text("done", timeout=JOB_MS)
     hands.click("link", "Health questions")
@@ -74,10 +88,14 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(assay: Instal
     # The slider says what the table of the server says, and the field follows it.
     slider, says = page.get_by_label("All depths at a glance"), page.locator(".depth-slider output")
     depths = page.get_by_role("region", name="Pairs per depth").locator("tbody tr")
-    rows = [[cell.strip() for cell in row.locator("th, td").all_inner_texts()] for row in depths.all()]
+    rows = [
+        [cell.strip() for cell in row.locator("th, td").all_inner_texts()] for row in depths.all()
+    ]
     slider.fill("2")
     expect(page.locator("#build-depth")).to_have_value("2")
-    expect(says).to_have_text(f"Depth 2: {rows[1][1]} pairs, {rows[1][4]} judgements, {rows[1][5]} hours")
+    expect(says).to_have_text(
+        f"Depth 2: {rows[1][1]} pairs, {rows[1][4]} judgements, {rows[1][5]} hours"
+    )
     page.locator("#build-depth").fill("1")
     expect(says).to_contain_text(f"Depth 1: {rows[0][1]} pairs")
     hands.actions += 1  # the depth is chosen

@@ -25,9 +25,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.mark.parametrize("width", [PHONE["width"], 320])
-def test_words_in_pictures_have_11_pixels_and_the_page_does_not_scroll_sideways(signed_in_page: Callable[..., Page], width: int) -> None:
+def test_words_in_pictures_have_11_pixels_and_the_page_does_not_scroll_sideways(
+    signed_in_page: Callable[..., Page], width: int
+) -> None:
     campaign, _ = make_job()
-    page = signed_in_page(campaign.memberships.get(role="manager").user, viewport={**PHONE, "width": width})
+    page = signed_in_page(
+        campaign.memberships.get(role="manager").user, viewport={**PHONE, "width": width}
+    )
     page.goto(f"/campaigns/{campaign.slug}/")
     page.locator(".picture > .narrow text").first.wait_for()
     shown = page.evaluate(SHOWN)
@@ -37,12 +41,21 @@ def test_words_in_pictures_have_11_pixels_and_the_page_does_not_scroll_sideways(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_list_is_a_card_a_row_on_a_phone_and_still_sorted(signed_in_page: Callable[..., Page]) -> None:
+def test_a_list_is_a_card_a_row_on_a_phone_and_still_sorted(
+    signed_in_page: Callable[..., Page],
+) -> None:
     """A tag stood in two lines and its numbers beside the window."""
     manager = make_user(may_create=True)
     collection = create_collection(name="Questions", user=manager)
     for tag, n_rows in (("TF-IDF_with-query-expansion", 12), ("BM25", 1200)):
-        Run.objects.create(collection=collection, tag=tag, group="university of somewhere", n_rows=n_rows, n_topics=3, max_depth=10)
+        Run.objects.create(
+            collection=collection,
+            tag=tag,
+            group="university of somewhere",
+            n_rows=n_rows,
+            n_topics=3,
+            max_depth=10,
+        )
     page = signed_in_page(manager, viewport={**PHONE, "width": 320})
     page.goto(f"/collections/{collection.slug}/runs/")
     wrap = page.get_by_role("region", name="Runs")
@@ -57,11 +70,16 @@ def test_a_list_is_a_card_a_row_on_a_phone_and_still_sorted(signed_in_page: Call
     expect(rows).to_have_text(["12", "1,200"])
     page.set_viewport_size({"width": 1280, "height": 800})
     assert rows.first.evaluate("e => getComputedStyle(e, '::before').content") == "none"
-    assert wrap.locator("thead th").first.evaluate("e => getComputedStyle(e).display") == "table-cell"
+    assert (
+        wrap.locator("thead th").first.evaluate("e => getComputedStyle(e).display") == "table-cell"
+    )
 
 
-def test_a_picture_wider_than_the_phone_is_scrolled_to_its_end(signed_in_page: Callable[..., Page]) -> None:
-    """Kappa without its dot, bars cut off: nothing of a picture is out of reach, by finger or by keys."""
+def test_a_picture_wider_than_the_phone_is_scrolled_to_its_end(
+    signed_in_page: Callable[..., Page],
+) -> None:
+    """Kappa without its dot, bars cut off: nothing of a picture is out of reach, by finger or by
+    keys."""
     campaign = make_campaign(n_topics=3, n_documents=6, judgements_per_pair=2)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     for _ in range(12):
@@ -77,14 +95,20 @@ def test_a_picture_wider_than_the_phone_is_scrolled_to_its_end(signed_in_page: C
             if not picture.is_visible():
                 continue
             picture.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
-            over = picture.locator("svg:visible").evaluate("e => e.getBoundingClientRect().right - e.parentElement.getBoundingClientRect().right")
+            over = picture.locator("svg:visible").evaluate(
+                "e => e.getBoundingClientRect().right - e.parentElement.getBoundingClientRect().right"
+            )
             assert over <= 1, address
             if picture.evaluate("e => e.scrollWidth > e.clientWidth"):
                 picture.focus()
-                assert picture.evaluate("e => document.activeElement === e"), f"{address}: not reached by keys"
+                assert picture.evaluate("e => document.activeElement === e"), (
+                    f"{address}: not reached by keys"
+                )
 
 
-def test_the_deadline_on_home_is_told_in_the_readers_zone(new_context: Callable[..., BrowserContext], live_server: Any) -> None:
+def test_the_deadline_on_home_is_told_in_the_readers_zone(
+    new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
     """Not in that of the server, where nobody has chosen one."""
     deadline = timezone.now().replace(year=2030, month=1, day=15, hour=12, minute=0)
     ada = make_annotator(make_campaign(deadline=deadline))
@@ -106,23 +130,34 @@ def test_the_sheet_of_keys_opens_at_its_beginning(signed_in_page: Callable[..., 
     assert page.evaluate("document.activeElement.id") == "help-title"
 
 
-def test_a_file_that_waits_is_decided_on_a_phone_without_moving_sideways(signed_in_page: Callable[..., Page]) -> None:
-    """Its button stood a window's width to the right, and the kinds of files one letter below another."""
+def test_a_file_that_waits_is_decided_on_a_phone_without_moving_sideways(
+    signed_in_page: Callable[..., Page],
+) -> None:
+    """Its button stood a window's width to the right, and the kinds of files one letter below
+    another."""
     manager = make_user(may_create=True)
     collection = create_collection(name="Questions", user=manager)
-    topics = ContentFile(b"1\twhat helps against a headache\n2\thow long does a cold last\n", name="topics.tsv")
-    upload = uploads.receive(collection, kind="topics", file=topics, name="topics.tsv", user=manager)
+    topics = ContentFile(
+        b"1\twhat helps against a headache\n2\thow long does a cold last\n", name="topics.tsv"
+    )
+    upload = uploads.receive(
+        collection, kind="topics", file=topics, name="topics.tsv", user=manager
+    )
     job = uploads.ask_for_import(upload, mode="inspect", options={}, user=manager)
     assert job is not None
     run_job(job.pk)
     page = signed_in_page(manager, viewport={**PHONE, "width": 320})
     page.goto(f"/collections/{collection.slug}/")
-    button = page.get_by_role("region", name="Files that wait").get_by_role("button", name="Import it")
+    button = page.get_by_role("region", name="Files that wait").get_by_role(
+        "button", name="Import it"
+    )
     box = button.bounding_box()
     assert box is not None
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 320
-    heights = page.locator("fieldset .segments label").evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+    heights = page.locator("fieldset .segments label").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().height)"
+    )
     assert len(heights) == 6
     assert max(heights) <= 40, "each kind in one line"
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
@@ -130,7 +165,9 @@ def test_a_file_that_waits_is_decided_on_a_phone_without_moving_sideways(signed_
 
 def test_the_tab_of_the_page_is_in_view_on_a_phone(signed_in_page: Callable[..., Page]) -> None:
     campaign, _ = make_job()
-    page = signed_in_page(campaign.memberships.get(role="manager").user, viewport={**PHONE, "width": 320})
+    page = signed_in_page(
+        campaign.memberships.get(role="manager").user, viewport={**PHONE, "width": 320}
+    )
     for address, name in (("", "Progress"), ("audit/", "Audit"), ("settings/", "Settings")):
         page.goto(f"/campaigns/{campaign.slug}/{address}")
         tab = page.locator(".tabs [aria-current]")
@@ -138,7 +175,9 @@ def test_the_tab_of_the_page_is_in_view_on_a_phone(signed_in_page: Callable[...,
         expect(tab).to_be_in_viewport(ratio=0.9)  # its line lies over that of all
 
 
-def test_topics_of_gold_pairs_have_room_beside_the_form(signed_in_page: Callable[..., Page]) -> None:
+def test_topics_of_gold_pairs_have_room_beside_the_form(
+    signed_in_page: Callable[..., Page],
+) -> None:
     campaign, _ = make_job()
     pair = campaign.pairs.select_related("entry__topic").order_by("position").first()
     assert pair is not None
@@ -160,14 +199,35 @@ def test_topics_of_gold_pairs_have_room_beside_the_form(signed_in_page: Callable
 
 def test_a_tag_stays_in_one_line_where_numbers_leave_it_no_room(chromium: Browser) -> None:
     """In the table of a study and in that of a report."""
-    style = "".join(Path("static/css", name).read_text() for name in ("tokens.css", "base.css", "components.css", "study.css", "reports.css"))
-    head = "<thead><tr><th>run</th><th>B</th>" + '<th class="number">expected rank</th>' * 6 + "</tr></thead>"
-    row = '<tr><th scope="row"><i>TF-IDF</i></th><td><i>TF-IDF</i></td>' + '<td class="number">0.1234567</td>' * 6 + "</tr>"
+    style = "".join(
+        Path("static/css", name).read_text()
+        for name in ("tokens.css", "base.css", "components.css", "study.css", "reports.css")
+    )
+    head = (
+        "<thead><tr><th>run</th><th>B</th>"
+        + '<th class="number">expected rank</th>' * 6
+        + "</tr></thead>"
+    )
+    row = (
+        '<tr><th scope="row"><i>TF-IDF</i></th><td><i>TF-IDF</i></td>'
+        + '<td class="number">0.1234567</td>' * 6
+        + "</tr>"
+    )
     table = f"{head}<tbody>{row}</tbody></table></div>"
     page = chromium.new_page(viewport={"width": 320, "height": 600})
-    page.set_content(f'<style>{style}</style><div class="study"><div class="scroll"><table>{table}</div>')
-    assert page.locator("i").evaluate_all("all => all.map(one => one.getClientRects().length)") == [1, 1]
+    page.set_content(
+        f'<style>{style}</style><div class="study"><div class="scroll"><table>{table}</div>'
+    )
+    assert page.locator("i").evaluate_all("all => all.map(one => one.getClientRects().length)") == [
+        1,
+        1,
+    ]
     report = table.replace('scope="row"', 'scope="row" class="nowrap"')
-    page.set_content(f'<style>{style}</style><div class="table-wrap"><table class="table compact" data-sortable>{report}')
-    assert page.locator("i").evaluate_all("all => all.map(one => one.getClientRects().length)") == [1, 1]
+    page.set_content(
+        f'<style>{style}</style><div class="table-wrap"><table class="table compact" data-sortable>{report}'
+    )
+    assert page.locator("i").evaluate_all("all => all.map(one => one.getClientRects().length)") == [
+        1,
+        1,
+    ]
     page.close()

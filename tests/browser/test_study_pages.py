@@ -15,7 +15,9 @@ from tests.analysis.systems.builders import small_campaign, small_collection, wo
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_a_study_is_asked_for_read_and_taken_along(settings, tmp_path: Path, signed_in_page, photograph) -> None:
+def test_a_study_is_asked_for_read_and_taken_along(
+    settings, tmp_path: Path, signed_in_page, photograph
+) -> None:
     settings.MEDIA_ROOT = tmp_path / "files"
     campaign = small_campaign(small_collection())
     page = signed_in_page(campaign.collection.managers.get())
@@ -29,7 +31,9 @@ def test_a_study_is_asked_for_read_and_taken_along(settings, tmp_path: Path, sig
     assert work_off(Job.objects.get(kind="study")).state == "done"
     page.reload()
     expect(page.get_by_role("heading", name="Certainty of the ranks")).to_be_visible()
-    expect(page.get_by_text("a file of topics and their groups")).to_be_visible()  # what was left out
+    expect(
+        page.get_by_text("a file of topics and their groups")
+    ).to_be_visible()  # what was left out
     photograph(page, "study")
     with page.expect_download() as waited:
         page.get_by_role("link", name="Download the folder").click()

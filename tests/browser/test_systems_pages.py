@@ -1,4 +1,5 @@
-"""The page Systems in Chromium: the answer comes by itself, another measure is one press away, and a phone shows all of it."""
+"""The page Systems in Chromium: the answer comes by itself, another measure is one press away, and
+a phone shows all of it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def work_off_all() -> None:
         run_job(job.pk)
 
 
-def test_the_answer_appears_when_it_is_computed_and_the_measure_is_switched(campaign, signed_in_page, photograph):
+def test_the_answer_appears_when_it_is_computed_and_the_measure_is_switched(
+    campaign, signed_in_page, photograph
+):
     page = signed_in_page(campaign.created_by)
     page.goto(reverse("campaign-systems", args=[campaign.slug]))
     expect(page.get_by_text("The answer is being computed")).to_be_visible()
@@ -36,7 +39,9 @@ def test_the_answer_appears_when_it_is_computed_and_the_measure_is_switched(camp
     heads = page.locator("main h2").all_inner_texts()
     assert heads.index("Which system is best?") < heads.index("Look deeper")
     photograph(page, "systems-answer")
-    page.get_by_role("navigation", name="Measure").get_by_role("link", name="AP", exact=True).press("Enter")
+    page.get_by_role("navigation", name="Measure").get_by_role("link", name="AP", exact=True).press(
+        "Enter"
+    )
     expect(page.get_by_text("The answer is being computed")).to_be_visible()
     work_off_all()
     expect(page.get_by_text("leads by AP")).to_be_visible()

@@ -1,4 +1,5 @@
-"""Each task of managers and annotators, done in a browser, with at most so many actions (docs/tasks.md)."""
+"""Each task of managers and annotators, done in a browser, with at most so many actions
+(docs/tasks.md)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installatio
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
-def test_a_task_is_done_with_no_more_actions_than_this(task: Task, site: tuple[Installation, dict[str, str]], chromium: Browser) -> None:
+def test_a_task_is_done_with_no_more_actions_than_this(
+    task: Task, site: tuple[Installation, dict[str, str]], chromium: Browser
+) -> None:
     assay, given = site
     with at_the_start(chromium, assay.url, given, task) as hands:
         task.now(hands)

@@ -1,7 +1,8 @@
-"""The annotator's way, walked once through: sign-in, invitation, practice, judging and its dialogs, questions, own judgements, account.
+"""The annotator's way, walked once through: sign-in, invitation, practice, judging and its dialogs,
+questions, own judgements, account.
 
-Nothing here reads what the pages say, so it can be walked in every language; `look(page, name)` is called wherever somebody would read.
-"""
+Nothing here reads what the pages say, so it can be walked in every language; `look(page, name)` is
+called wherever somebody would read."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from tests.builders import make_user
 Look = Callable[[Page, str], None]
 PASSWORD = "1234567890-λόγος"
 TEXT = (
-    "Ο περίπατος μετά το φαγητό βοηθά. Δώδεκα εβδομάδες κράτησε η δοκιμή, και οι σύντομοι περίπατοι ήταν καλύτεροι το βράδυ.\n\n"
+    "Ο περίπατος μετά το φαγητό βοηθά. Δώδεκα εβδομάδες κράτησε η δοκιμή, και οι σύντομοι "
+    "περίπατοι ήταν καλύτεροι το βράδυ.\n\n"
     "Και η άσκηση με βάρη ωφέλησε. Οι μεγαλύτεροι ας αρχίζουν αργά."
 )
 GRADES = ["Καθόλου", "Θέμα", "Εν μέρει", "Πλήρως"]
@@ -28,10 +30,18 @@ QUERIES = ["περίπατος και ζάχαρη", "πόνος στο γόνα
 
 
 def make_greek_job() -> tuple[Campaign, Invitation]:
-    """An open campaign in which everything that people wrote is Greek, with a practice pair, and an invitation to it."""
+    """An open campaign in which everything that people wrote is Greek, with a practice pair, and an
+    invitation to it."""
     manager = make_user("διευθύντρια", may_create=True)
     scale = [
-        {"value": n, "name": name, "explanation": f"{name}: έτσι.", "example": "Λόγος.", "shape": "disc"} for n, name in enumerate(GRADES)
+        {
+            "value": n,
+            "name": name,
+            "explanation": f"{name}: έτσι.",
+            "example": "Λόγος.",
+            "shape": "disc",
+        }
+        for n, name in enumerate(GRADES)
     ]
     settings = {
         "spans": "optional",
@@ -42,27 +52,45 @@ def make_greek_job() -> tuple[Campaign, Invitation]:
         "block_length": 3,
     }
     campaign, _ = make_job(
-        texts=[TEXT] * 8, titles=[f"Κείμενο {n}" for n in range(1, 9)], n_documents=8, n_topics=2, name="Άνοιξη",
-        guideline="Διαβάστε όλο το κείμενο.", scale=scale,
-        qualification_pass=0.5, deadline=timezone.now() + timedelta(days=3), judgements_per_pair=1, **settings,
-    )  # fmt: skip
+        texts=[TEXT] * 8,
+        titles=[f"Κείμενο {n}" for n in range(1, 9)],
+        n_documents=8,
+        n_topics=2,
+        name="Άνοιξη",
+        guideline="Διαβάστε όλο το κείμενο.",
+        scale=scale,
+        qualification_pass=0.5,
+        deadline=timezone.now() + timedelta(days=3),
+        judgements_per_pair=1,
+        **settings,
+    )
     campaign.description = "Περίπατοι."
     campaign.save()
     for topic, query in zip(campaign.collection.topics.order_by("position"), QUERIES, strict=True):
         topic.text, topic.description, topic.narrative = query, f"Τι ξέρουμε: {query};", "Δοκιμές."
         topic.save()
     for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:2]:
-        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation="“Δώδεκα εβδομάδες”.", actor=manager)
+        campaigns.set_kind(
+            pair,
+            Pair.Kind.QUALIFICATION,
+            gold_grade=3,
+            explanation="“Δώδεκα εβδομάδες”.",
+            actor=manager,
+        )
     return campaign, people.invite(campaign=campaign, actor=manager, name="Άννα")
 
 
 def arrive(context: BrowserContext, invitation: Invitation, look: Look) -> Page:
-    """From the sign-in page by an invitation to an account. -> the judging page, which asks for consent"""
+    """From the sign-in page by an invitation to an account. -> the judging page, which asks for
+    consent"""
     page = context.new_page()
     for address, name in (
-        ("/sign-in", "sign in"), ("/sign-in/link", "ask for a link"), ("/sign-in/link/MQ/none", "a bad link"),
-        ("/join", "join by code"), ("/join/none", "a bad invitation"),
-    ):  # fmt: skip
+        ("/sign-in", "sign in"),
+        ("/sign-in/link", "ask for a link"),
+        ("/sign-in/link/MQ/none", "a bad link"),
+        ("/join", "join by code"),
+        ("/join/none", "a bad invitation"),
+    ):
         page.goto(address)
         look(page, name)
     page.goto("/sign-in")
@@ -136,7 +164,13 @@ def read_dialogs(judging: JudgingPage, look: Look) -> None:
         page.wait_for_timeout(200)
         look(page, action)
         page.keyboard.press("Escape")
-    for keys, name in (("i", "information need"), ("/", "finder"), ("0", "reasons"), ("s", "word cursor"), ("p", "pause")):
+    for keys, name in (
+        ("i", "information need"),
+        ("/", "finder"),
+        ("0", "reasons"),
+        ("s", "word cursor"),
+        ("p", "pause"),
+    ):
         judging.press(keys)
         page.wait_for_timeout(150)
         look(page, name)
@@ -168,7 +202,8 @@ AWAY = """() => {
 
 
 def interrupt(judging: JudgingPage, look: Look) -> None:
-    """What comes between a person and the documents: pace, being away, a second tab, the end of the session."""
+    """What comes between a person and the documents: pace, being away, a second tab, the end of the
+    session."""
     page, campaign = judging.page, judging.campaign
     judging.start()
     Campaign.objects.filter(pk=campaign.pk).update(min_active_seconds=600)
@@ -219,7 +254,8 @@ def interrupt(judging: JudgingPage, look: Look) -> None:
 
 
 def judge_all(judging: JudgingPage, look: Look) -> None:
-    """Judgements, one put aside, one opened again, without a connection, a card between queries, the end."""
+    """Judgements, one put aside, one opened again, without a connection, a card between queries,
+    the end."""
     page = judging.page
     judging.judge("2")
     look(page, "judged")
@@ -249,7 +285,11 @@ def judge_all(judging: JudgingPage, look: Look) -> None:
     interrupt(judging, look)
     for _ in range(30):
         page.wait_for_timeout(350)
-        state = page.locator("#panel").get_attribute("data-state") if page.locator("#panel").is_visible() else ""
+        state = (
+            page.locator("#panel").get_attribute("data-state")
+            if page.locator("#panel").is_visible()
+            else ""
+        )
         if state == "card":
             look(page, "card of a new query")
             page.keyboard.press("Enter")
@@ -286,7 +326,10 @@ def walk(context: BrowserContext, look: Look) -> None:
     page.locator("#id_email").fill("0")
     page.locator("main form button").first.click()
     look(page, "account with a mistake")
-    for address, name in (("/none", "no such page"), (f"/campaigns/{campaign.slug}/", "not allowed")):
+    for address, name in (
+        ("/none", "no such page"),
+        (f"/campaigns/{campaign.slug}/", "not allowed"),
+    ):
         page.goto(address)
         if page.evaluate("document.documentElement.lang") != "en":
             look(page, name)

@@ -11,7 +11,10 @@ function started({ limitMs = 1000, seen = true, saved = null, at = 0 } = {}) {
   return { clock, time };
 }
 
-const parts = (clock) => { const { active_ms, idle_ms, hidden_ms, wall_ms } = clock.read(); return [active_ms, idle_ms, hidden_ms, wall_ms]; };
+const parts = (clock) => {
+  const { active_ms, idle_ms, hidden_ms, wall_ms } = clock.read();
+  return [active_ms, idle_ms, hidden_ms, wall_ms];
+};
 
 test("a stretch without input is active up to the idle limit, then idle", () => {
   const { clock, time } = started();

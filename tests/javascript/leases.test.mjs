@@ -4,19 +4,37 @@ import { test } from "node:test";
 
 import { Leases } from "../../static/js/judge/leases.js";
 
-const pair = (order) => ({ lease: `l${order}`, order, pair: order, expires_at: "2026-01-01T00:00:00Z" });
+const pair = (order) => ({
+  lease: `l${order}`,
+  order,
+  pair: order,
+  expires_at: "2026-01-01T00:00:00Z",
+});
 
 function made({ waiting = [], answers = {} } = {}) {
   const requests = [];
-  const api = { post: (path, body) => { requests.push([path, body]); return Promise.resolve(answers[path] ?? { pairs: [] }); } };
-  return { leases: new Leases({ api, outbox: { leases: () => waiting } }), requests };
+  const api = {
+    post: (path, body) => {
+      requests.push([path, body]);
+      return Promise.resolve(answers[path] ?? { pairs: [] });
+    },
+  };
+  return {
+    leases: new Leases({ api, outbox: { leases: () => waiting } }),
+    requests,
+  };
 }
 
 test("pairs are shown in the order of their claims, in whatever order answers bring them", () => {
   const { leases } = made();
   leases.accept([pair(3)]);
   leases.accept([pair(1), pair(2)]);
-  assert.deepEqual([leases.next(), leases.next(), leases.next(), leases.next()].map((one) => one?.order), [1, 2, 3, undefined]);
+  assert.deepEqual(
+    [leases.next(), leases.next(), leases.next(), leases.next()].map(
+      (one) => one?.order,
+    ),
+    [1, 2, 3, undefined],
+  );
 });
 
 test("a pair comes once: not again while it is here, when it is answered, or while its answer waits", () => {
@@ -25,7 +43,10 @@ test("a pair comes once: not again while it is here, when it is answered, or whi
   leases.next();
   leases.finish("l1");
   leases.accept([pair(1), pair(2), pair(4)]);
-  assert.deepEqual(leases.queue.map(({ order }) => order), [2]);
+  assert.deepEqual(
+    leases.queue.map(({ order }) => order),
+    [2],
+  );
 });
 
 test("what is held is told: on the page, behind it, and on its way", () => {
@@ -43,19 +64,28 @@ test("one more than the window is wanted, and nothing with all but the last answ
 });
 
 test("two wishes at the same moment are one request", async () => {
-  const { leases, requests } = made({ answers: { leases: { pairs: [pair(1)] } } });
+  const { leases, requests } = made({
+    answers: { leases: { pairs: [pair(1)] } },
+  });
   await Promise.all([leases.topUp(), leases.topUp()]);
   assert.equal(requests.length, 1);
   assert.equal(leases.queue.length, 1);
 });
 
 test("a lost lease is told of the pair on the page; one behind it goes back unread", async () => {
-  const states = { l1: { state: "expired" }, l2: { state: "live", expires_at: "2027-01-01T00:00:00Z" }, l3: { state: "expired" } };
+  const states = {
+    l1: { state: "expired" },
+    l2: { state: "live", expires_at: "2027-01-01T00:00:00Z" },
+    l3: { state: "expired" },
+  };
   const { leases } = made({ answers: { "leases/renew": { leases: states } } });
   leases.accept([pair(1), pair(2), pair(3)]);
   leases.next();
   assert.equal((await leases.renew()).lost, true);
-  assert.deepEqual(leases.queue.map(({ order, expires_at: until }) => [order, until]), [[2, "2027-01-01T00:00:00Z"]]);
+  assert.deepEqual(
+    leases.queue.map(({ order, expires_at: until }) => [order, until]),
+    [[2, "2027-01-01T00:00:00Z"]],
+  );
 });
 
 test("leaving gives back what is here", async () => {
@@ -77,11 +107,16 @@ test("what was put aside and is taken back comes at once, and the current one wa
   leases.comeBack(aside);
   assert.equal(leases.current.order, 1);
   leases.finish("l1");
-  assert.deepEqual([leases.next(), leases.next()].map(({ order }) => order), [2, 3]);
+  assert.deepEqual(
+    [leases.next(), leases.next()].map(({ order }) => order),
+    [2, 3],
+  );
 });
 
 test("a pair that was judged on another device is told apart from one that has expired", async () => {
-  const { leases } = made({ answers: { "leases/renew": { leases: { l1: { state: "submitted" } } } } });
+  const { leases } = made({
+    answers: { "leases/renew": { leases: { l1: { state: "submitted" } } } },
+  });
   leases.accept([pair(1)]);
   leases.next();
   await leases.renew();

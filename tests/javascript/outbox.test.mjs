@@ -11,11 +11,22 @@ mock.timers.enable({ apis: ["setTimeout", "Date"] });
 /** An outbox whose requests the test answers: `requests` are [{entry, resolve, reject}]. */
 function made({ storage = new MapStorage(), prefix = "me:" } = {}) {
   const requests = [];
-  const send = (entry) => new Promise((resolve, reject) => requests.push({ entry, resolve, reject }));
-  return { outbox: new Outbox({ prefix, send, storage, random: () => 0.5 }), requests, storage };
+  const send = (entry) =>
+    new Promise((resolve, reject) => requests.push({ entry, resolve, reject }));
+  return {
+    outbox: new Outbox({ prefix, send, storage, random: () => 0.5 }),
+    requests,
+    storage,
+  };
 }
 
-const judgement = (key, pair) => ({ key, kind: "judge", pair, lease: `lease ${pair}`, body: {} });
+const judgement = (key, pair) => ({
+  key,
+  kind: "judge",
+  pair,
+  lease: `lease ${pair}`,
+  body: {},
+});
 
 test("an entry is in the storage before it is sent, and leaves it when the server has it", async () => {
   const { outbox, requests, storage } = made();
@@ -36,22 +47,41 @@ test("an unreachable server is asked again with the same key, later and later", 
     requests[round].reject(new Unreachable("no"));
     await settled();
     let waited = 0;
-    while (requests.length === round + 1) { mock.timers.tick(100); waited += 100; }
+    while (requests.length === round + 1) {
+      mock.timers.tick(100);
+      waited += 100;
+    }
     pauses.push(waited);
   }
   assert.deepEqual(pauses, [400, 800, 1600, 3200]);
-  assert.deepEqual(new Set(requests.map(({ entry }) => entry.key)), new Set(["a"]));
+  assert.deepEqual(
+    new Set(requests.map(({ entry }) => entry.key)),
+    new Set(["a"]),
+  );
   assert.equal(outbox.status, "failed");
 });
 
 test("at most three are on their way, and a revision waits for the judgement that it changes", async () => {
   const { outbox, requests } = made();
   for (const pair of [1, 2, 3, 4]) outbox.add(judgement(`k${pair}`, pair));
-  outbox.add({ key: "r1", kind: "revise", pair: 1, of: "k1", judgement: null, body: {} });
-  assert.deepEqual(requests.map(({ entry }) => entry.key), ["k1", "k2", "k3"]);
+  outbox.add({
+    key: "r1",
+    kind: "revise",
+    pair: 1,
+    of: "k1",
+    judgement: null,
+    body: {},
+  });
+  assert.deepEqual(
+    requests.map(({ entry }) => entry.key),
+    ["k1", "k2", "k3"],
+  );
   requests[0].resolve({ judgement: { id: 77 } });
   await settled();
-  assert.deepEqual(requests.map(({ entry }) => entry.key), ["k1", "k2", "k3", "k4"]);
+  assert.deepEqual(
+    requests.map(({ entry }) => entry.key),
+    ["k1", "k2", "k3", "k4"],
+  );
   requests[1].resolve({ judgement: { id: 78 } });
   await settled();
   assert.equal(requests[4].entry.key, "r1");
@@ -60,8 +90,13 @@ test("at most three are on their way, and a revision waits for the judgement tha
 
 test("only the last of several that wait asks for pairs", () => {
   const { outbox } = made();
-  const entries = [1, 2, 3].map((pair) => outbox.add(judgement(`k${pair}`, pair)));
-  assert.deepEqual(entries.map((entry) => outbox.isLast(entry)), [false, false, true]);
+  const entries = [1, 2, 3].map((pair) =>
+    outbox.add(judgement(`k${pair}`, pair)),
+  );
+  assert.deepEqual(
+    entries.map((entry) => outbox.isLast(entry)),
+    [false, false, true],
+  );
 });
 
 test("who hears that one has arrived sees the next one on its way", async () => {
@@ -79,11 +114,26 @@ test("who hears that one has arrived sees the next one on its way", async () => 
 test("a refused answer stays in the storage with the reason until it is understood, with what depends on it", async () => {
   const { outbox, requests, storage } = made();
   outbox.add(judgement("a", 1));
-  outbox.add({ key: "b", kind: "revise", pair: 1, of: "a", judgement: null, body: {} });
-  requests[0].reject(new Refused(409, "closed", "The campaign was closed.", {}));
+  outbox.add({
+    key: "b",
+    kind: "revise",
+    pair: 1,
+    of: "a",
+    judgement: null,
+    body: {},
+  });
+  requests[0].reject(
+    new Refused(409, "closed", "The campaign was closed.", {}),
+  );
   await settled();
   assert.equal(outbox.size, 0);
-  assert.deepEqual(outbox.refused.map(({ key, refused }) => [key, refused]), [["a", "The campaign was closed."], ["b", "The campaign was closed."]]);
+  assert.deepEqual(
+    outbox.refused.map(({ key, refused }) => [key, refused]),
+    [
+      ["a", "The campaign was closed."],
+      ["b", "The campaign was closed."],
+    ],
+  );
   outbox.forgetRefused("a");
   outbox.forgetRefused("b");
   assert.equal(storage.length, 0);
@@ -99,7 +149,10 @@ test("signed out, nothing is sent until somebody is back; then everything", asyn
   assert.equal(requests.length, 1);
   assert.equal(outbox.status, "signed-out");
   outbox.release();
-  assert.deepEqual(requests.slice(1).map(({ entry }) => entry.key), ["a", "b"]);
+  assert.deepEqual(
+    requests.slice(1).map(({ entry }) => entry.key),
+    ["a", "b"],
+  );
 });
 
 test("after a reload the entries come back in their order, those of others do not", () => {
@@ -108,13 +161,18 @@ test("after a reload the entries come back in their order, those of others do no
   for (const pair of [3, 1, 2]) outbox.add(judgement(`k${pair}`, pair));
   storage.setItem("you:k9", JSON.stringify(judgement("k9", 9)));
   storage.setItem("me:broken", "{");
-  assert.deepEqual(made({ storage }).outbox.entries.map(({ key }) => key), ["k3", "k1", "k2"]);
+  assert.deepEqual(
+    made({ storage }).outbox.entries.map(({ key }) => key),
+    ["k3", "k1", "k2"],
+  );
   assert.equal(storage.getItem("me:broken"), null);
 });
 
 test("a storage that takes nothing is said, and answers are sent all the same", () => {
   const storage = new MapStorage();
-  storage.setItem = () => { throw new Error("full"); };
+  storage.setItem = () => {
+    throw new Error("full");
+  };
   const { outbox, requests } = made({ storage });
   outbox.add(judgement("a", 1));
   assert.equal(outbox.durable, false);

@@ -2,37 +2,119 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-globalThis.document = { getElementById: () => ({ textContent: "" }), createElement: () => ({ dataset: {}, setAttribute() {}, append() {} }) };
+globalThis.document = {
+  getElementById: () => ({ textContent: "" }),
+  createElement: () => ({ dataset: {}, setAttribute() {}, append() {} }),
+};
 globalThis.requestAnimationFrame = () => {};
 const { Presses } = await import("../../static/js/judge/presses.js");
 
-const SCALE = [{ value: 0, name: "Wrong" }, { value: 3, name: "Perfect" }];
+const SCALE = [
+  { value: 0, name: "Wrong" },
+  { value: 3, name: "Perfect" },
+];
 const TIMES = { active_ms: 4000, idle_ms: 0, hidden_ms: 0, wall_ms: 4000 };
 
-function made({ confirm = false, campaign = { spans: "off" }, isPractice = false } = {}) {
-  const sent = [], told = [], asked = [];
+function made({
+  confirm = false,
+  campaign = { spans: "off" },
+  isPractice = false,
+} = {}) {
+  const sent = [],
+    told = [],
+    asked = [];
   const open = Object.assign(new EventTarget(), {
-    paintedAt: performance.now() - 5000, record: null, note: "", title: "T", pair: { pair: 7, lease: "l7" }, reader: { clock: { read: () => TIMES } },
-    spans: { units: [], points: [], cursor: null, guide(on) { this.guided = on; } }, focus() {}, setNote(text) { this.note = text; },
+    paintedAt: performance.now() - 5000,
+    record: null,
+    note: "",
+    title: "T",
+    pair: { pair: 7, lease: "l7" },
+    reader: { clock: { read: () => TIMES } },
+    spans: {
+      units: [],
+      points: [],
+      cursor: null,
+      guide(on) {
+        this.guided = on;
+      },
+    },
+    focus() {},
+    setNote(text) {
+      this.note = text;
+    },
   });
-  const bar = { scale: SCALE, bar: { classList: { toggle() {}, remove() {} } }, gradeAt: (place) => SCALE[place], placeOf: () => 4, select(value) { this.selected = value; }, say() {}, messageBox: { replaceChildren() {} }, leaveReason() {}, toast(text, how = {}) { told.push(text); this.back = how.back; } };
+  const bar = {
+    scale: SCALE,
+    bar: { classList: { toggle() {}, remove() {} } },
+    gradeAt: (place) => SCALE[place],
+    placeOf: () => 4,
+    select(value) {
+      this.selected = value;
+    },
+    say() {},
+    messageBox: { replaceChildren() {} },
+    leaveReason() {},
+    toast(text, how = {}) {
+      told.push(text);
+      this.back = how.back;
+    },
+  };
   const input = { at: null, last: null, device: "keyboard", pending: null };
   const trail = { add: (record) => told.push(record) };
   const presses = new Presses({
-    bar, settings: { get: () => confirm, keys: { undo: "z" } }, open, input, setup: { scale: SCALE, campaign, guideline: { acknowledged: 2 } }, trail,
-    outbox: { add: (entry) => sent.push(entry), has: () => false }, askNote: (...about) => asked.push(about), isReady: () => true, isPractice: () => isPractice,
-    onFinish: (pair) => told.push(["finished", pair.pair]), onPractice: (grade) => told.push(["practice", grade]), advance: (what) => told.push(["next", what]),
+    bar,
+    settings: { get: () => confirm, keys: { undo: "z" } },
+    open,
+    input,
+    setup: { scale: SCALE, campaign, guideline: { acknowledged: 2 } },
+    trail,
+    outbox: { add: (entry) => sent.push(entry), has: () => false },
+    askNote: (...about) => asked.push(about),
+    isReady: () => true,
+    isPractice: () => isPractice,
+    onFinish: (pair) => told.push(["finished", pair.pair]),
+    onPractice: (grade) => told.push(["practice", grade]),
+    advance: (what) => told.push(["next", what]),
   });
-  return { presses, open, bar, input, sent, told, asked, grades: () => sent.map(({ body }) => body.grade) };
+  return {
+    presses,
+    open,
+    bar,
+    input,
+    sent,
+    told,
+    asked,
+    grades: () => sent.map(({ body }) => body.grade),
+  };
 }
 
 test("a grade is sent with the times of its document, and the next one comes", () => {
   const { presses, sent, told } = made();
   presses.grade(1, "touch");
-  const [{ kind, pair, lease, label, body: { key, judged_at: at, ...body } }] = sent;
+  const [
+    {
+      kind,
+      pair,
+      lease,
+      label,
+      body: { key, judged_at: at, ...body },
+    },
+  ] = sent;
   assert.deepEqual([kind, pair, lease, label], ["judge", 7, "l7", "Perfect"]);
-  assert.deepEqual(body, { grade: 3, cannot_reason: "", note: "", spans: [], ...TIMES, guideline_version: 2, device: "touch", lease: "l7" });
-  assert.deepEqual([told[0], told[1].key, told[1].at, told[2], told[3]], [["finished", 7], key, at, "Judged Perfect", ["next", "Judged Perfect. "]]);
+  assert.deepEqual(body, {
+    grade: 3,
+    cannot_reason: "",
+    note: "",
+    spans: [],
+    ...TIMES,
+    guideline_version: 2,
+    device: "touch",
+    lease: "l7",
+  });
+  assert.deepEqual(
+    [told[0], told[1].key, told[1].at, told[2], told[3]],
+    [["finished", 7], key, at, "Judged Perfect", ["next", "Judged Perfect. "]],
+  );
 });
 
 test("the second half of a double press judges nothing", () => {
@@ -49,7 +131,10 @@ test("the second half of a double press judges nothing", () => {
 test("where grades are confirmed, the second press or Enter sends; Esc takes the choice back", () => {
   const { presses, bar, input, grades } = made({ confirm: true });
   presses.grade(1, "touch");
-  assert.deepEqual([grades(), bar.selected, input.pending.name], [[], 3, "Perfect"]);
+  assert.deepEqual(
+    [grades(), bar.selected, input.pending.name],
+    [[], 3, "Perfect"],
+  );
   presses.cancel();
   presses.confirm("keyboard");
   assert.deepEqual([grades(), bar.selected], [[], null]);
@@ -59,7 +144,9 @@ test("where grades are confirmed, the second press or Enter sends; Esc takes the
 });
 
 test("a grade that needs a passage waits for one; a lower grade needs none", () => {
-  const { presses, open, grades } = made({ campaign: { spans: "required", spans_from: 2 } });
+  const { presses, open, grades } = made({
+    campaign: { spans: "required", spans_from: 2 },
+  });
   presses.grade(1, "touch");
   presses.confirm("touch");
   assert.deepEqual(grades(), []);
@@ -78,8 +165,15 @@ test("another reason wants words, and is sent when they are written", () => {
   const [[, { needed, done }]] = asked;
   assert.equal(needed, true);
   done("The scan is upside down");
-  const [{ body: { grade, cannot_reason: reason, note } }] = sent;
-  assert.deepEqual([grade, reason, note], [null, "other", "The scan is upside down"]);
+  const [
+    {
+      body: { grade, cannot_reason: reason, note },
+    },
+  ] = sent;
+  assert.deepEqual(
+    [grade, reason, note],
+    [null, "other", "The scan is upside down"],
+  );
 });
 
 test("a note on an earlier judgement is stored with its grade at once", () => {
@@ -87,27 +181,56 @@ test("a note on an earlier judgement is stored with its grade at once", () => {
   open.record = { grade: 3, reason: "", key: "k", judgement: 5 };
   presses.note();
   asked[0][1].done("Sure");
-  assert.deepEqual([sent[0].kind, sent[0].judgement, sent[0].body.note, sent[0].body.grade], ["revise", 5, "Sure", 3]);
+  assert.deepEqual(
+    [sent[0].kind, sent[0].judgement, sent[0].body.note, sent[0].body.grade],
+    ["revise", 5, "Sure", 3],
+  );
 });
 
 test("undo of a new version sends the one before it again, behind it, in no time; of one that changes nothing there is none", () => {
   const { presses, open, bar, sent, told, asked } = made();
-  const record = (open.record = { grade: 3, reason: "", note: "old", spans: [[0, 4]], key: "k", judgement: 5 });
+  const record = (open.record = {
+    grade: 3,
+    reason: "",
+    note: "old",
+    spans: [[0, 4]],
+    key: "k",
+    judgement: 5,
+  });
   Object.assign(open, { note: "old" });
   open.spans.points = [[0, 4]];
   presses.note();
   asked[0][1].done("new");
-  assert.deepEqual([told.at(-2), told.at(-1), record.note], ["Note kept.", ["next", "Note kept. "], "new"]);
+  assert.deepEqual(
+    [told.at(-2), told.at(-1), record.note],
+    ["Note kept.", ["next", "Note kept. "], "new"],
+  );
   bar.back();
   const [changed, back] = sent.map(({ body }) => body);
-  assert.deepEqual([changed.note, back.note, back.grade, back.spans, back.active_ms, back.wall_ms], ["new", "old", 3, [[0, 4]], 0, 0]);
+  assert.deepEqual(
+    [
+      changed.note,
+      back.note,
+      back.grade,
+      back.spans,
+      back.active_ms,
+      back.wall_ms,
+    ],
+    ["new", "old", 3, [[0, 4]], 0, 0],
+  );
   assert.notEqual(back.key, changed.key);
-  assert.deepEqual([record.note, record.key, sent[1].judgement], ["old", back.key, 5]);
+  assert.deepEqual(
+    [record.note, record.key, sent[1].judgement],
+    ["old", back.key, 5],
+  );
   open.note = "old";
   presses.grade(0, "touch");
   assert.equal(told.at(-2), "Changed to Wrong (was Perfect)");
   bar.back();
-  assert.deepEqual(sent.map(({ body }) => body.grade), [3, 3, 0, 3]);
+  assert.deepEqual(
+    sent.map(({ body }) => body.grade),
+    [3, 3, 0, 3],
+  );
   presses.grade(1, "touch");
   assert.deepEqual([told.at(-2), bar.back], ["Kept Perfect", undefined]);
 });
@@ -115,13 +238,19 @@ test("undo of a new version sends the one before it again, behind it, in no time
 test("what is practised is shown with its solution, and is no judgement to come back to", () => {
   const { presses, told } = made({ isPractice: true });
   presses.grade(0, "keyboard");
-  assert.deepEqual(told, [["finished", 7], ["practice", 0]]);
+  assert.deepEqual(told, [
+    ["finished", 7],
+    ["practice", 0],
+  ]);
 });
 
 test("Later puts aside what is open, and leaves an earlier judgement as it was", () => {
   const { presses, open, sent, told } = made();
   presses.later("keyboard");
-  assert.deepEqual([sent[0].kind, sent[0].body, told.at(-1)], ["skip", { lease: "l7" }, ["next", "Put aside for later. "]]);
+  assert.deepEqual(
+    [sent[0].kind, sent[0].body, told.at(-1)],
+    ["skip", { lease: "l7" }, ["next", "Put aside for later. "]],
+  );
   Object.assign(open, { record: { grade: 0 } });
   Object.assign(presses.input, { last: null });
   presses.later("keyboard");

@@ -8,7 +8,9 @@ import { MapStorage } from "./support.mjs";
 
 globalThis.document = { visibilityState: "visible", hasFocus: () => true };
 globalThis.scrollY = 0;
-globalThis.scrollTo = (x, y) => { globalThis.scrollY = Math.min(y, 900); };
+globalThis.scrollTo = (x, y) => {
+  globalThis.scrollY = Math.min(y, 900);
+};
 
 function made({ isReading = () => true, mayLook } = {}) {
   mock.timers.reset();
@@ -16,8 +18,16 @@ function made({ isReading = () => true, mayLook } = {}) {
   const memory = new Memory({ prefix: "t:", storage: new MapStorage() });
   const reader = new Reader({ memory, isReading, mayLook });
   const told = [];
-  for (const name of ["covered", "uncovered"]) reader.addEventListener(name, () => told.push(name));
-  const view = { element: { isConnected: true }, showsAll: false, showRest() { this.showsAll = true; }, complete: async () => true };
+  for (const name of ["covered", "uncovered"])
+    reader.addEventListener(name, () => told.push(name));
+  const view = {
+    element: { isConnected: true },
+    showsAll: false,
+    showRest() {
+      this.showsAll = true;
+    },
+    complete: async () => true,
+  };
   return { memory, reader, told, view, end: () => mock.timers.reset() };
 }
 
@@ -35,8 +45,15 @@ test("the document is veiled at the idle limit, counted from the last sign, and 
   globalThis.scrollY = 0; // nothing to scroll while the veil is there
   mock.timers.tick(30_000);
   reader.uncover();
-  assert.deepEqual([reader.veil, told, globalThis.scrollY], [null, ["covered", "uncovered"], 420]);
-  const { active_ms: active, idle_ms: idle, wall_ms: wall } = reader.clock.read();
+  assert.deepEqual(
+    [reader.veil, told, globalThis.scrollY],
+    [null, ["covered", "uncovered"], 420],
+  );
+  const {
+    active_ms: active,
+    idle_ms: idle,
+    wall_ms: wall,
+  } = reader.clock.read();
   assert.deepEqual([active, idle + active, wall], [110_000, 141_000, 141_000]);
   end();
 });
@@ -48,7 +65,10 @@ test("a pause stops the clock at once; nothing is veiled where no document is re
   mock.timers.tick(1_000);
   reader.cover("user-pause");
   mock.timers.tick(9_000);
-  assert.deepEqual([reader.clock.read().active_ms, reader.clock.read().hidden_ms], [1_000, 9_000]);
+  assert.deepEqual(
+    [reader.clock.read().active_ms, reader.clock.read().hidden_ms],
+    [1_000, 9_000],
+  );
   reader.close();
   assert.deepEqual([reader.veil, reader.clock], [null, null]);
   const away = made({ isReading: () => false });
@@ -66,13 +86,19 @@ test("clock and place survive by lease; of an earlier judgement, which has none,
   mock.timers.tick(3_000);
   globalThis.scrollY = 300;
   reader.keep();
-  assert.deepEqual([memory.place("a"), memory.clock("a").active], [{ y: 300, all: false }, 3_000]);
+  assert.deepEqual(
+    [memory.place("a"), memory.clock("a").active],
+    [{ y: 300, all: false }, 3_000],
+  );
   globalThis.scrollY = 0;
   reader.open({ view, lease: null, limitMs: 60_000 });
   reader.start();
   reader.keep();
   assert.equal(await reader.toPlace(), false);
-  assert.deepEqual([...memory.storage.map.keys()].sort(), ["t:clock:a", "t:place:a"]);
+  assert.deepEqual([...memory.storage.map.keys()].sort(), [
+    "t:clock:a",
+    "t:place:a",
+  ]);
   reader.open({ view, lease: "a", limitMs: 60_000 });
   assert.equal(await reader.toPlace(), true);
   assert.equal(globalThis.scrollY, 300);

@@ -4,9 +4,16 @@ import { test } from "node:test";
 
 import { MapStorage } from "./support.mjs";
 
-const menu = Object.assign(new EventTarget(), { querySelector: () => ({ prepend() {} }) });
-globalThis.document = { getElementById: () => menu, createElement: () => ({ setAttribute() {}, append() {} }) };
-const { Rhythm, median, sentence } = await import("../../static/js/judge/rhythm.js");
+const menu = Object.assign(new EventTarget(), {
+  querySelector: () => ({ prepend() {} }),
+});
+globalThis.document = {
+  getElementById: () => menu,
+  createElement: () => ({ setAttribute() {}, append() {} }),
+};
+const { Rhythm, median, sentence } = await import(
+  "../../static/js/judge/rhythm.js"
+);
 
 test("the median of an even number is the mean of the middle two", () => {
   assert.equal(median([9, 1, 5]), 5);
@@ -14,17 +21,48 @@ test("the median of an even number is the mean of the middle two", () => {
 });
 
 test("no pace is told of fewer than five documents, and what is left only where there is a target", () => {
-  assert.equal(sentence({ paces: [1000, 2000, 3000, 4000], today: 4, judged: 4, target: 10 }), "Today 4. Your pace is told from 5 documents on.");
+  assert.equal(
+    sentence({
+      paces: [1000, 2000, 3000, 4000],
+      today: 4,
+      judged: 4,
+      target: 10,
+    }),
+    "Today 4. Your pace is told from 5 documents on.",
+  );
   const paces = [10000, 20000, 30000, 40000, 50000];
-  assert.equal(sentence({ paces, today: 5, judged: 5, target: 25 }), "Today 5. About 30 s a document; some 10 min to your target."); // 20 x 30 s
-  assert.equal(sentence({ paces, today: 5, judged: 5, target: null }), "Today 5. About 30 s a document.");
-  assert.equal(sentence({ paces, today: 5, judged: 30, target: 25 }), "Today 5. About 30 s a document.");
+  assert.equal(
+    sentence({ paces, today: 5, judged: 5, target: 25 }),
+    "Today 5. About 30 s a document; some 10 min to your target.",
+  ); // 20 x 30 s
+  assert.equal(
+    sentence({ paces, today: 5, judged: 5, target: null }),
+    "Today 5. About 30 s a document.",
+  );
+  assert.equal(
+    sentence({ paces, today: 5, judged: 30, target: 25 }),
+    "Today 5. About 30 s a document.",
+  );
 });
 
 test("practice and what was too fast say nothing of the pace; the last fifty do", () => {
-  const outbox = new EventTarget(), storage = new MapStorage();
-  const rhythm = new Rhythm({ outbox, reader: new EventTarget(), settings: { get: () => 0 }, banners: { show() {} }, name: "p", progress: () => ({ today: 1, judged: 1, target: null }), storage });
-  const sent = (ms, answer = { judgement: { standing: "counted" } }) => outbox.dispatchEvent(Object.assign(new Event("sent"), { detail: { entry: { kind: "judge", body: { active_ms: ms } }, answer } }));
+  const outbox = new EventTarget(),
+    storage = new MapStorage();
+  const rhythm = new Rhythm({
+    outbox,
+    reader: new EventTarget(),
+    settings: { get: () => 0 },
+    banners: { show() {} },
+    name: "p",
+    progress: () => ({ today: 1, judged: 1, target: null }),
+    storage,
+  });
+  const sent = (ms, answer = { judgement: { standing: "counted" } }) =>
+    outbox.dispatchEvent(
+      Object.assign(new Event("sent"), {
+        detail: { entry: { kind: "judge", body: { active_ms: ms } }, answer },
+      }),
+    );
   sent(4000);
   sent(100, { judgement: { standing: "too fast" } });
   sent(9000, { feedback: {}, judgement: { standing: "extra" } });
@@ -34,12 +72,22 @@ test("practice and what was too fast say nothing of the pace; the last fifty do"
 });
 
 test("a break is offered after as many minutes as were asked for, counted anew after a pause or five minutes away", () => {
-  const reader = new EventTarget(), told = [];
+  const reader = new EventTarget(),
+    told = [];
   let now = 0;
   const rhythm = new Rhythm({
-    outbox: new EventTarget(), reader, settings: { get: () => "20" }, banners: { show: (name) => told.push([name, now / 60000]) }, name: "p", progress: () => ({}), storage: new MapStorage(), now: () => now,
+    outbox: new EventTarget(),
+    reader,
+    settings: { get: () => "20" },
+    banners: { show: (name) => told.push([name, now / 60000]) },
+    name: "p",
+    progress: () => ({}),
+    storage: new MapStorage(),
+    now: () => now,
   });
-  const judgeUntil = (minute) => { for (; now <= minute * 60000; now += 60000) rhythm.judged(0); };
+  const judgeUntil = (minute) => {
+    for (; now <= minute * 60000; now += 60000) rhythm.judged(0);
+  };
   judgeUntil(19);
   assert.deepEqual(told, []);
   judgeUntil(21);

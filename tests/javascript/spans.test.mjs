@@ -2,24 +2,46 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { between, joined, onWords, whole } from "../../static/js/judge/marking.js";
+import {
+  between,
+  joined,
+  onWords,
+  whole,
+} from "../../static/js/judge/marking.js";
 import { StoredText, pieces } from "../../static/js/judge/text.js";
 
 /** What marking needs of a document on the page: its pieces, and one block a piece. */
 function viewOf(text, options) {
   const parts = pieces(text, options);
-  return { stored: new StoredText(text), pieces: parts, blocks: parts.map(({ start, end }, piece) => ({ node: { data: text.slice(start, end) }, start, end, piece })) };
+  return {
+    stored: new StoredText(text),
+    pieces: parts,
+    blocks: parts.map(({ start, end }, piece) => ({
+      node: { data: text.slice(start, end) },
+      start,
+      end,
+      piece,
+    })),
+  };
 }
 
 const words = (text, from, to, options) => {
   const view = viewOf(text, options);
-  return between(view, ...onWords(view, from, to)).map(([start, end]) => text.slice(start, end));
+  return between(view, ...onWords(view, from, to)).map(([start, end]) =>
+    text.slice(start, end),
+  );
 };
 
 test("units and code points agree around characters of two units", () => {
   const stored = new StoredText("a😀b😀");
-  assert.deepEqual([0, 1, 3, 4, 6].map((unit) => stored.toPoint(unit)), [0, 1, 2, 3, 4]);
-  assert.deepEqual([0, 1, 2, 3, 4].map((point) => stored.toUnit(point)), [0, 1, 3, 4, 6]);
+  assert.deepEqual(
+    [0, 1, 3, 4, 6].map((unit) => stored.toPoint(unit)),
+    [0, 1, 2, 3, 4],
+  );
+  assert.deepEqual(
+    [0, 1, 2, 3, 4].map((point) => stored.toUnit(point)),
+    [0, 1, 3, 4, 6],
+  );
 });
 
 test("a passage has no half character and no white space at its ends", () => {
@@ -46,9 +68,23 @@ test("words of Chinese and Thai, which have no blanks, are words as well", () =>
 
 test("a passage over the seam of a rotated text is two passages of the stored one", () => {
   const text = "one two three four";
-  assert.deepEqual(words(text, { piece: 0, unit: 15 }, { piece: 1, unit: 2 }, { rotateAt: 8 }), ["four", "one"]);
+  assert.deepEqual(
+    words(text, { piece: 0, unit: 15 }, { piece: 1, unit: 2 }, { rotateAt: 8 }),
+    ["four", "one"],
+  );
 });
 
 test("overlapping and touching passages are one", () => {
-  assert.deepEqual(joined([[8, 9], [0, 3], [3, 5], [4, 7]]), [[0, 7], [8, 9]]);
+  assert.deepEqual(
+    joined([
+      [8, 9],
+      [0, 3],
+      [3, 5],
+      [4, 7],
+    ]),
+    [
+      [0, 7],
+      [8, 9],
+    ],
+  );
 });

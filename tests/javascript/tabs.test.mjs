@@ -4,18 +4,31 @@ import { test } from "node:test";
 
 const channels = [];
 globalThis.BroadcastChannel = class extends EventTarget {
-  constructor() { super(); channels.push(this); }
-  postMessage(data) { this.sent = [...(this.sent ?? []), data]; }
+  constructor() {
+    super();
+    channels.push(this);
+  }
+  postMessage(data) {
+    this.sent = [...(this.sent ?? []), data];
+  }
 };
-const hears = (channel, data) => channel.dispatchEvent(Object.assign(new Event("message"), { data }));
-const withLocks = (locks) => Object.defineProperty(globalThis, "navigator", { value: { locks }, configurable: true });
-globalThis.document = { getElementById: () => ({ dataset: { user: "1", slug: "spring" } }) };
+const hears = (channel, data) =>
+  channel.dispatchEvent(Object.assign(new Event("message"), { data }));
+const withLocks = (locks) =>
+  Object.defineProperty(globalThis, "navigator", {
+    value: { locks },
+    configurable: true,
+  });
+globalThis.document = {
+  getElementById: () => ({ dataset: { user: "1", slug: "spring" } }),
+};
 globalThis.sessionStorage = { getItem: () => null, removeItem: () => {} };
 withLocks({ request: () => new Promise(() => {}) }); // for the tab's own, which judges nothing here
 const { Tabs } = await import("../../static/js/judge/tabs.js");
 
 async function leading() {
-  const tabs = new Tabs("job"), lost = [];
+  const tabs = new Tabs("job"),
+    lost = [];
   tabs.addEventListener("lost", () => lost.push(tabs.leading));
   assert.equal(await tabs.lead(), true);
   return { tabs, lost, channel: channels.at(-1) };
@@ -23,7 +36,8 @@ async function leading() {
 
 test("a tab that answers within the wait keeps the job", async () => {
   withLocks(undefined);
-  const tabs = new Tabs("job"), asked = tabs.lead();
+  const tabs = new Tabs("job"),
+    asked = tabs.lead();
   hears(channels.at(-1), "me");
   assert.equal(await asked, false);
 });
@@ -36,11 +50,20 @@ test("a tab that answers after the wait keeps the job, too, and the other stops"
   hears(channel, "me");
   assert.deepEqual([tabs.leading, lost], [false, [false]]);
   hears(channel, "anybody?");
-  assert.deepEqual(channel.sent, ["anybody?", "me"], "who has stopped does not answer");
+  assert.deepEqual(
+    channel.sent,
+    ["anybody?", "me"],
+    "who has stopped does not answer",
+  );
 });
 
 test("with Web Locks the lock alone decides", async () => {
-  withLocks({ request: (name, options, hold) => { hold({}); return new Promise(() => {}); } });
+  withLocks({
+    request: (name, options, hold) => {
+      hold({});
+      return new Promise(() => {});
+    },
+  });
   const { tabs, lost, channel } = await leading();
   hears(channel, "me");
   assert.deepEqual([tabs.leading, lost], [true, []]);

@@ -14,7 +14,10 @@ from pooling.services.collections import create_collection
 TOPICS = "051\tType 2 diabetes\n7\ttype 2  DIABETES\n8\t#1 or #2\n"
 RUN_A = "051 Q0 a 1 9 A\n051 Q0 b 2 8 A\n7 Q0 x 1 9 A\n"
 RUN_B = "051 Q0 b 1 9 B\n051 Q0 d 2 8 B\n"
-DOCUMENTS = '{"_id": "a", "title": "<b>A</b>", "text": "<script>alert(1)</script> text of a"}\n{"_id": "b", "text": "text of b"}\n'
+DOCUMENTS = (
+    '{"_id": "a", "title": "<b>A</b>", "text": "<script>alert(1)</script> text of a"}\n{"_id": '
+    '"b", "text": "text of b"}\n'
+)
 
 
 @pytest.fixture
@@ -34,10 +37,21 @@ def collection(manager, own_storage) -> Collection:
     return create_collection(name="Small", user=manager)
 
 
-def bring_in(collection: Collection, file_kind: str, content: bytes | str, *, name: str = "file.txt", mode: str = "import", user=None, **options) -> Job:
+def bring_in(
+    collection: Collection,
+    file_kind: str,
+    content: bytes | str,
+    *,
+    name: str = "file.txt",
+    mode: str = "import",
+    user=None,
+    **options,
+) -> Job:
     """Upload bytes and let the job run to its end; what it did is in the Job."""
     data = content.encode() if isinstance(content, str) else content
-    upload = uploads.receive(collection, kind=file_kind, file=ContentFile(data, name=name), name=name, user=user)
+    upload = uploads.receive(
+        collection, kind=file_kind, file=ContentFile(data, name=name), name=name, user=user
+    )
     return run(uploads.ask_for_import(upload, mode=mode, options=options, user=user))
 
 
@@ -66,7 +80,28 @@ def full(collection, manager) -> Collection:
         ("qrels", "051 0 a 1\n051 0 b 0\n", "qrels.txt"),
     ):
         assert bring_in(collection, kind, content, name=name, user=manager).state == "done"
-    assert run(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, name="pool", user=manager)).state == "done"
-    assert run(pool_preview.ask_for_preview(collection, runs=list(collection.runs.all()), depth=2, user=manager)).state == "done"
-    bring_in(collection, "run", RUN_A.replace("A\n", "W\n"), name="waits.run", mode="inspect", user=manager)
+    assert (
+        run(
+            pools.ask_for_pool(
+                collection, runs=list(collection.runs.all()), depth=2, name="pool", user=manager
+            )
+        ).state
+        == "done"
+    )
+    assert (
+        run(
+            pool_preview.ask_for_preview(
+                collection, runs=list(collection.runs.all()), depth=2, user=manager
+            )
+        ).state
+        == "done"
+    )
+    bring_in(
+        collection,
+        "run",
+        RUN_A.replace("A\n", "W\n"),
+        name="waits.run",
+        mode="inspect",
+        user=manager,
+    )
     return collection

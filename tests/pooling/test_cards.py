@@ -52,14 +52,29 @@ def test_each_cell_says_its_column_and_what_it_is_of_a_card() -> None:
 
 def test_a_first_cell_that_is_a_number_keeps_the_name_of_its_column() -> None:
     head = "<thead><tr><th>Topic</th><th>Words</th></tr></thead>"
-    table = f'<table class="table card-rows">{head}<tbody><tr><td>1,051</td><td>a cold</td></tr><tr><td>A7</td><td>9</td></tr></tbody></table>'
-    assert cells(with_labels(table)) == ['<td data-label="Topic">', '<td data-label="Words">', '<td data-card="title">', '<td data-label="Words">']
+    table = (
+        f'<table class="table card-rows">{head}<tbody><tr><td>1,051</td><td>a '
+        f"cold</td></tr><tr><td>A7</td><td>9</td></tr></tbody></table>"
+    )
+    assert cells(with_labels(table)) == [
+        '<td data-label="Topic">',
+        '<td data-label="Words">',
+        '<td data-card="title">',
+        '<td data-label="Words">',
+    ]
 
 
 def test_a_cell_behind_one_that_spans_two_columns_has_its_own_name() -> None:
     head = "<thead><tr><th>A</th><th>B</th><th>C</th><th>D</th></tr></thead>"
-    table = f'<table class="table card-rows">{head}<tbody><tr><th>x</th><td colspan="2">y</td><td>z</td></tr></tbody></table>'
-    assert cells(with_labels(table)) == ['<th data-card="title">', '<td colspan="2">', '<td data-label="D">']
+    table = (
+        f'<table class="table card-rows">{head}<tbody><tr><th>x</th><td '
+        f'colspan="2">y</td><td>z</td></tr></tbody></table>'
+    )
+    assert cells(with_labels(table)) == [
+        '<th data-card="title">',
+        '<td colspan="2">',
+        '<td data-label="D">',
+    ]
 
 
 def answered(response: HttpResponse) -> str:
@@ -71,7 +86,9 @@ def answered(response: HttpResponse) -> str:
 def test_pages_have_labels_where_a_table_asks_for_them_and_nothing_else_is_touched() -> None:
     plain = LIST.replace(" card-rows", "")
     page = f"<main>ü {plain}<p>between</p>{LIST}</main>"
-    assert answered(HttpResponse(page)) == f"<main>ü {plain}<p>between</p>{with_labels(LIST)}</main>"
+    assert (
+        answered(HttpResponse(page)) == f"<main>ü {plain}<p>between</p>{with_labels(LIST)}</main>"
+    )
     assert answered(HttpResponse(plain)) == plain
     assert answered(HttpResponse(LIST, content_type="text/plain")) == LIST
     data = {"table": LIST}

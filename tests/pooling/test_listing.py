@@ -14,8 +14,17 @@ ROWS = [("b", 2), ("A", 10), ("c", None), ("d", 10), ("e", 1), ("f", 3)]
 
 
 def listed(address: str = "", **more) -> ListPage:
-    choice = ListChoice("size", "Size", [("big", "big ones")], lambda rows, value: [row for row in rows if row[1] == 10])
-    given = {"search": lambda row: row[0], "sort": {"name": lambda row: row[0].lower(), "n": lambda row: row[1]}, "choices": [choice]}
+    choice = ListChoice(
+        "size",
+        "Size",
+        [("big", "big ones")],
+        lambda rows, value: [row for row in rows if row[1] == 10],
+    )
+    given = {
+        "search": lambda row: row[0],
+        "sort": {"name": lambda row: row[0].lower(), "n": lambda row: row[1]},
+        "choices": [choice],
+    }
     return ListPage(RequestFactory().get("/" + address), ROWS, **given | more)
 
 
@@ -69,14 +78,25 @@ def drawn(template: str, **context: object) -> str:
 
 def test_a_heading_sorts_once_each_way_and_says_how_it_is_sorted() -> None:
     heading = '{% column shown "name" heading %}'
-    assert drawn(heading, shown=listed(), heading="Na<me") == '<th scope="col"><a class="sort" href="?sort=name">Na&lt;me</a></th>'
-    assert 'aria-sort="ascending"><a class="sort" href="?sort=-name">' in drawn(heading, shown=listed("?sort=name"))
-    assert 'aria-sort="descending"><a class="sort" href="?sort=name">' in drawn(heading, shown=listed("?sort=-name"))
-    assert 'class="number"><a class="sort" href="?sort=-n">' in drawn('{% column shown "n" "N" "number" %}', shown=listed())
+    assert (
+        drawn(heading, shown=listed(), heading="Na<me")
+        == '<th scope="col"><a class="sort" href="?sort=name">Na&lt;me</a></th>'
+    )
+    assert 'aria-sort="ascending"><a class="sort" href="?sort=-name">' in drawn(
+        heading, shown=listed("?sort=name")
+    )
+    assert 'aria-sort="descending"><a class="sort" href="?sort=name">' in drawn(
+        heading, shown=listed("?sort=-name")
+    )
+    assert 'class="number"><a class="sort" href="?sort=-n">' in drawn(
+        '{% column shown "n" "N" "number" %}', shown=listed()
+    )
 
 
 def test_words_are_escaped_and_kept_in_the_form() -> None:
-    page = drawn('{% include "_list_tools.html" with label="Find" %}', shown=listed("?q=%22%3Ca&sort=n&x=1"))
+    page = drawn(
+        '{% include "_list_tools.html" with label="Find" %}', shown=listed("?q=%22%3Ca&sort=n&x=1")
+    )
     assert 'value="&quot;&lt;a"' in page
     assert '<input type="hidden" name="sort" value="n">' in page
     assert '<input type="hidden" name="x" value="1">' in page
@@ -88,10 +108,17 @@ def test_words_are_escaped_and_kept_in_the_form() -> None:
 def test_rows_of_the_database_are_searched_and_sorted_there(django_assert_num_queries) -> None:
     collection = create_collection(name="Small", user=None)
     for tag, group, n_rows in (("b", "x", 5), ("a", "", 7), ("c", "Ax", 5)):
-        Run.objects.create(collection=collection, tag=tag, group=group, n_rows=n_rows, n_topics=1, max_depth=1)
+        Run.objects.create(
+            collection=collection, tag=tag, group=group, n_rows=n_rows, n_topics=1, max_depth=1
+        )
 
     def tags(address: str) -> str:
-        shown = ListPage(RequestFactory().get("/" + address), Run.objects.all(), search=("tag", "group"), sort={"tag": "tag", "n": ("n_rows", "tag")})
+        shown = ListPage(
+            RequestFactory().get("/" + address),
+            Run.objects.all(),
+            search=("tag", "group"),
+            sort={"tag": "tag", "n": ("n_rows", "tag")},
+        )
         return "".join(run.tag for run in shown)
 
     assert tags("?sort=tag") == "abc"

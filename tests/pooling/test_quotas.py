@@ -1,4 +1,5 @@
-"""What one person may ask for: jobs that wait or run, bytes of uploads that wait. Others are not held up by it."""
+"""What one person may ask for: jobs that wait or run, bytes of uploads that wait. Others are not
+held up by it."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def test_a_person_has_so_many_jobs_and_others_are_not_held_up(settings):
     ada, bob = make_user("ada"), make_user("bob")
     first = job(ada)
     job(ada, "running")
-    with pytest.raises(jobs.OverQuota, match="You have 2 jobs waiting or running, and here one person may have 2"):
+    with pytest.raises(
+        jobs.OverQuota, match="You have 2 jobs waiting or running, and here one person may have 2"
+    ):
         job(ada)
     assert job(bob).created_by == bob
     assert job(None).created_by is None, "what the installation does by itself"
@@ -50,10 +53,20 @@ def test_page_and_api_say_so_and_make_nothing(settings):
     ada = make_user("ada", may_create=True)
     collection = make_collection(manager=ada)
     job(ada)
-    answer = client_of(ada).post(reverse("api-topics-check", args=[collection.slug]), {"level": "exact"}, content_type="application/json")
-    assert (answer.status_code, answer["Content-Type"], answer.json()["code"]) == (403, "application/problem+json", "over_quota")
+    answer = client_of(ada).post(
+        reverse("api-topics-check", args=[collection.slug]),
+        {"level": "exact"},
+        content_type="application/json",
+    )
+    assert (answer.status_code, answer["Content-Type"], answer.json()["code"]) == (
+        403,
+        "application/problem+json",
+        "over_quota",
+    )
     assert "Wait until some are done, or cancel some" in answer.json()["detail"]
-    page = client_of(ada).post(reverse("collection-check", args=[collection.slug]), {"level": "exact"})
+    page = client_of(ada).post(
+        reverse("collection-check", args=[collection.slug]), {"level": "exact"}
+    )
     assert (page.status_code, "You have 1 job waiting" in page.content.decode()) == (403, True)
     assert Job.objects.count() == 1
 
@@ -62,12 +75,26 @@ def test_uploads_of_one_person_wait_up_to_so_many_bytes(settings, tmp_path):
     settings.MEDIA_ROOT, settings.WAITING_BYTES_PER_PERSON = tmp_path, 100
     ada, bob = make_user("ada"), make_user("bob")
     collection = make_collection(manager=ada)
-    kept = uploads.receive(collection, kind="run", file=ContentFile(b"x" * 60), name="a.run", user=ada)
-    with pytest.raises(jobs.Refused, match="your uploads that wait have 60 bytes, with this file 101, and here one person may have 100"):
+    kept = uploads.receive(
+        collection, kind="run", file=ContentFile(b"x" * 60), name="a.run", user=ada
+    )
+    with pytest.raises(
+        jobs.Refused,
+        match="your uploads that wait have 60 bytes, with this file 101, and here one person may have 100",
+    ):
         uploads.receive(collection, kind="run", file=ContentFile(b"x" * 41), name="b.run", user=ada)
-    answer = client_of(ada).post(reverse("api-uploads", args=[collection.slug]), {"kind": "run", "file": SimpleUploadedFile("c.run", b"x" * 41)})
-    assert (answer.status_code, "import or discard some of them first" in answer.json()["detail"]) == (409, True)
-    assert (Upload.objects.count(), len([path for path in tmp_path.rglob("*") if path.is_file()])) == (1, 1)
+    answer = client_of(ada).post(
+        reverse("api-uploads", args=[collection.slug]),
+        {"kind": "run", "file": SimpleUploadedFile("c.run", b"x" * 41)},
+    )
+    assert (
+        answer.status_code,
+        "import or discard some of them first" in answer.json()["detail"],
+    ) == (409, True)
+    assert (
+        Upload.objects.count(),
+        len([path for path in tmp_path.rglob("*") if path.is_file()]),
+    ) == (1, 1)
     uploads.receive(collection, kind="run", file=ContentFile(b"x" * 100), name="d.run", user=bob)
     uploads.discard(kept)
     uploads.receive(collection, kind="run", file=ContentFile(b"x" * 100), name="e.run", user=ada)

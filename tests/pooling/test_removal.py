@@ -28,11 +28,17 @@ def test_a_run_stays_while_a_pool_is_made_from_it(full) -> None:
 
 def test_topics_and_document_files_stay_while_there_are_pools(full) -> None:
     file = full.document_files.get()
-    assert removal_preview(full, "topics", None).refused == ["1 pool would lose its pairs: delete it first"]
+    assert removal_preview(full, "topics", None).refused == [
+        "1 pool would lose its pairs: delete it first"
+    ]
     assert "take their texts from" in removal_preview(full, "documents", file.pk).refused[0]
     delete_pool(full.pools.get())
     assert removal_preview(full, "topics", None).title == "all 3 topics"
-    assert removal_preview(full, "topics", None).refused == removal_preview(full, "documents", file.pk).refused == []
+    assert (
+        removal_preview(full, "topics", None).refused
+        == removal_preview(full, "documents", file.pk).refused
+        == []
+    )
 
 
 def test_the_page_leads_to_the_address_that_deletes(client, full, manager) -> None:
@@ -53,7 +59,9 @@ def test_of_a_collection_all_is_counted_by_kind(client, full, manager) -> None:
     goes = removal_preview(full, "collection", None).goes
     assert {"3 topics", "3 runs", "1 qrels", "1 pool", "1 document file"} <= set(goes)
     client.force_login(manager)
-    assert "to confirm" in client.get(reverse("collection-removal", args=[full.slug])).content.decode()
+    assert (
+        "to confirm" in client.get(reverse("collection-removal", args=[full.slug])).content.decode()
+    )
 
 
 @pytest.mark.django_db

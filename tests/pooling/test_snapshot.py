@@ -16,7 +16,10 @@ from tests.databases import on_another_connection, own_database
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
 def database(request, tmp_path, django_db_blocker) -> Iterator[str]:
     server = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else ""
-    with django_db_blocker.unblock(), own_database(request.param, folder=tmp_path, server=server, migrated=True):
+    with (
+        django_db_blocker.unblock(),
+        own_database(request.param, folder=tmp_path, server=server, migrated=True),
+    ):
         yield request.param
 
 
@@ -71,7 +74,8 @@ def test_a_snapshot_inside_a_transaction_is_refused(database):
 
 
 def test_other_transactions_stay_the_kind_that_they_were(database):
-    """On SQLite a writer takes its lock as it begins; a deferred one could find at its first write that the database has changed."""
+    """On SQLite a writer takes its lock as it begins; a deferred one could find at its first write
+    that the database has changed."""
     with snapshot():
         slugs()
     with transaction.atomic():

@@ -1,4 +1,5 @@
-"""`manage.py verify` finds each kind of disagreement, and mends only what it may and only when told."""
+"""`manage.py verify` finds each kind of disagreement, and mends only what it may and only when
+told."""
 
 from __future__ import annotations
 
@@ -35,9 +36,12 @@ def verify(*options: str) -> tuple[int, list[str]]:
 
 @pytest.fixture
 def installation(full, settings, tmp_path) -> Path:
-    """A collection with a file of each kind and a campaign that is judged. -> the folder of files"""
+    """A collection with a file of each kind and a campaign that is judged. -> the folder of
+    files"""
     settings.DATA_DIR = tmp_path
-    campaign = make_campaign(collection=full, pool=full.pools.get(), manager=make_user("m", may_create=True))
+    campaign = make_campaign(
+        collection=full, pool=full.pools.get(), manager=make_user("m", may_create=True)
+    )
     ada = make_annotator(campaign, "ada")
     judge(ada, 2)
     judge(ada, 1)
@@ -64,8 +68,12 @@ def test_counters_are_found_and_counted_anew_only_when_told(installation):
     assert verify() == (0, ["everything agrees"])
 
 
-@pytest.mark.parametrize(("model", "field"), [(Run, "columns"), (Qrels, "columns"), (DocumentFile, "file")])
-def test_a_file_that_is_missing_or_has_another_content_is_found_and_never_mended(installation, model, field):
+@pytest.mark.parametrize(
+    ("model", "field"), [(Run, "columns"), (Qrels, "columns"), (DocumentFile, "file")]
+)
+def test_a_file_that_is_missing_or_has_another_content_is_found_and_never_mended(
+    installation, model, field
+):
     row = model.objects.order_by("pk").first()
     path = Path(getattr(row, field).path)
     content = path.read_bytes()
@@ -85,12 +93,17 @@ def test_a_run_that_was_exchanged_for_another_is_found(installation):
     assert (status, f"({first}): the content of" in line) == (1, True)
 
 
-def test_files_that_belong_to_nothing_are_put_aside_once_they_are_old_and_only_when_told(installation, tmp_path):
+def test_files_that_belong_to_nothing_are_put_aside_once_they_are_old_and_only_when_told(
+    installation, tmp_path
+):
     left = installation / "runs" / "left.npz"
     left.write_bytes(b"12345")
     assert verify("--mend") == (0, ["everything agrees"]), "it may belong to a job at work"
     os.utime(left, (1, 1))
-    assert verify() == (1, ["WRONG   runs/left.npz (5 bytes) belongs to nothing", "1 wrong, 0 of them mended"])
+    assert verify() == (
+        1,
+        ["WRONG   runs/left.npz (5 bytes) belongs to nothing", "1 wrong, 0 of them mended"],
+    )
     assert left.exists()
     assert verify("--mend")[0] == 0
     assert not left.exists()
@@ -115,7 +128,8 @@ def test_a_release_whose_file_has_changed_is_found(installation):
 
 
 def test_leases_overlap_revisions_and_exclusion_are_looked_at(installation):
-    """Each is broken in the rows themselves, past the services, and is found by its own sentence."""
+    """Each is broken in the rows themselves, past the services, and is found by its own
+    sentence."""
     member = Membership.objects.get(role="annotator")
     first, second = Judgement.objects.order_by("pk")
     lease = scheduling.claim(make_annotator(member.campaign, "bob"))
@@ -134,5 +148,9 @@ def test_leases_overlap_revisions_and_exclusion_are_looked_at(installation):
     assert "1 counted of 0 needed" in found(counted, needed=0, open_slots=-F("counted") - F("held"))
     assert "revisions 1, current 0" in found(Judgement.objects.filter(pk=first.pk), current=False)
     assert "revisions 1, current 1" in found(Judgement.objects.filter(pk=second.pk), revision=2)
-    assert f"judgement {first.pk} counts without a grade" in found(Judgement.objects.filter(pk=first.pk), grade=None)
-    assert "2 judgements of excluded annotators count" in found(Membership.objects.filter(pk=member.pk), standing="excluded")
+    assert f"judgement {first.pk} counts without a grade" in found(
+        Judgement.objects.filter(pk=first.pk), grade=None
+    )
+    assert "2 judgements of excluded annotators count" in found(
+        Membership.objects.filter(pk=member.pk), standing="excluded"
+    )

@@ -1,4 +1,5 @@
-"""Everything that a row keeps of other rows or of a file: spoiled, it is told and nothing is changed; with --mend it is as counted by hand again."""
+"""Everything that a row keeps of other rows or of a file: spoiled, it is told and nothing is
+changed; with --mend it is as counted by hand again."""
 
 from __future__ import annotations
 
@@ -14,7 +15,15 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from analysis.models import Report
-from annotation.models import AuditEvent, Campaign, Invitation, MachineJudge, MachineLabel, Membership, Pair
+from annotation.models import (
+    AuditEvent,
+    Campaign,
+    Invitation,
+    MachineJudge,
+    MachineLabel,
+    Membership,
+    Pair,
+)
 from annotation.selectors.judging import judged_today
 from annotation.services import campaigns, machines, people, questions
 from annotation.services.machines import Wanted
@@ -37,12 +46,14 @@ def at_once(monkeypatch) -> None:
 
 @pytest.fixture
 def installation(full, settings, tmp_path) -> Campaign:
-    """Of the four pairs (051 with a, b and d, 7 with x; texts of a and b) one is gold, one everyone's, and two are judged; one question has an
-    answer that nobody has opened."""
+    """Of the four pairs (051 with a, b and d, 7 with x; texts of a and b) one is gold, one
+    everyone's, and two are judged; one question has an answer that nobody has opened."""
     settings.DATA_DIR = tmp_path
     settings.MACHINE_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
     boss = make_user("m", may_create=True)
-    campaign = make_campaign(collection=full, pool=full.pools.get(), manager=boss, guideline="Read.")
+    campaign = make_campaign(
+        collection=full, pool=full.pools.get(), manager=boss, guideline="Read."
+    )
     ada = make_annotator(campaign, "ada")
     for grade in (2, 1):
         judge(ada, grade)
@@ -51,8 +62,12 @@ def installation(full, settings, tmp_path) -> Campaign:
     questions.reply(question, "Because.", actor=boss)
     campaigns.set_kind(Pair.objects.get(entry__docno="d"), "everyone", actor=boss)
     campaigns.set_kind(Pair.objects.get(entry__docno="x"), "gold", gold_grade=3, actor=boss)
-    machine = machines.add_judge(campaign, Wanted("machine", "model", "http://127.0.0.1:1/v1"), actor=boss)
-    MachineLabel.objects.create(judge=machine, topic=full.topics.get(topic_id="051"), docno="a", state="graded", grade=1)
+    machine = machines.add_judge(
+        campaign, Wanted("machine", "model", "http://127.0.0.1:1/v1"), actor=boss
+    )
+    MachineLabel.objects.create(
+        judge=machine, topic=full.topics.get(topic_id="051"), docno="a", state="graded", grade=1
+    )
     machines.freeze(machine, actor=boss)
     assert verify() == AGREES
     return campaign
@@ -97,7 +112,9 @@ WORDS = {
 }
 
 
-def test_each_figure_that_is_kept_is_told_when_it_is_wrong_and_mended_only_when_told_to(installation):
+def test_each_figure_that_is_kept_is_told_when_it_is_wrong_and_mended_only_when_told_to(
+    installation,
+):
     for model, which, field, spoiled, so in FIGURES:
         rows, case = model.objects.filter(**which), f"{model.__name__}.{field} {spoiled}"
         true = Topic.objects.get(topic_id=so).pk if field == "topic_row" else so
@@ -106,7 +123,9 @@ def test_each_figure_that_is_kept_is_told_when_it_is_wrong_and_mended_only_when_
         status, lines = verify()
         assert (status, {line[:6] for line in lines[:-1]}) == (1, {"WRONG "}), case
         assert any(WORDS.get(field, field) in line for line in lines), (case, lines)
-        assert rows.values_list(field, flat=True).get() == spoiled, f"{case}: looking changes nothing"
+        assert rows.values_list(field, flat=True).get() == spoiled, (
+            f"{case}: looking changes nothing"
+        )
         status, lines = verify("--mend")
         assert (status, {line[:6] for line in lines[:-1]}) == (0, {"mended"}), case
         assert rows.values_list(field, flat=True).get() == true, case
@@ -135,14 +154,28 @@ def test_what_was_judged_today_is_counted_when_it_is_asked_for_next(installation
 
 
 def test_what_only_a_person_can_decide_is_told_and_never_mended(installation):
-    """Digests: which of the two is right is nothing that can be counted. A file without a digest may have been cut off."""
-    machine, upload = MachineJudge.objects.filter(frozen_at__isnull=False), Upload.objects.filter(name="waits.run")
+    """Digests: which of the two is right is nothing that can be counted. A file without a digest
+    may have been cut off."""
+    machine, upload = (
+        MachineJudge.objects.filter(frozen_at__isnull=False),
+        Upload.objects.filter(name="waits.run"),
+    )
     pool, label = Pool.objects.all(), MachineLabel.objects.all()
     assert upload.values_list("n_bytes", flat=True).get() == len(RUN_A)
     for rows, change, back, words in (
         (pool, {"digest": "0" * 64}, {"digest": pool.get().digest}, "digest is 000"),
-        (upload, {"n_bytes": 9}, {"n_bytes": len(RUN_A)}, f"n_bytes is 9, counted anew {len(RUN_A)}"),
-        (machine, {"digest": "0" * 64}, {"digest": machine.get().digest}, "its labels are not those of its digest"),
+        (
+            upload,
+            {"n_bytes": 9},
+            {"n_bytes": len(RUN_A)},
+            f"n_bytes is 9, counted anew {len(RUN_A)}",
+        ),
+        (
+            machine,
+            {"digest": "0" * 64},
+            {"digest": machine.get().digest},
+            "its labels are not those of its digest",
+        ),
         (label, {"grade": 2}, {"grade": 1}, "its labels are not those of its digest"),
     ):
         rows.update(**change)
@@ -175,10 +208,20 @@ def test_the_ids_of_a_document_file_are_as_many_as_its_documents_and_in_order(in
 
 
 def test_documents_of_a_file_that_are_empty_or_long_are_counted_anew(installation):
-    """One has neither title nor text, one 513 words, one a title and no text, one two words: more than 512 are long."""
+    """One has neither title nor text, one 513 words, one a title and no text, one two words: more
+    than 512 are long."""
     texts = [("", ""), ("", "w " * 513), ("Title", ""), ("", "two words")]
-    lines = [json.dumps({"_id": f"e{number}", "title": title, "text": text}) for number, (title, text) in enumerate(texts)]
-    bring_in(installation.collection, "documents", "\n".join(lines) + "\n", name="lengths.jsonl", accept_warnings=True)
+    lines = [
+        json.dumps({"_id": f"e{number}", "title": title, "text": text})
+        for number, (title, text) in enumerate(texts)
+    ]
+    bring_in(
+        installation.collection,
+        "documents",
+        "\n".join(lines) + "\n",
+        name="lengths.jsonl",
+        accept_warnings=True,
+    )
     assert verify() == AGREES
     rows = DocumentFile.objects.filter(name="lengths.jsonl")
     for field, so in (("n_empty", 1), ("n_long", 1), ("n_words", 515)):
@@ -193,10 +236,15 @@ def test_documents_of_a_file_that_are_empty_or_long_are_counted_anew(installatio
 
 def test_how_often_an_invitation_was_used_is_what_the_audit_trail_says(installation):
     boss = installation.created_by
-    link, personal = people.invite(campaign=installation, actor=boss), people.invite(campaign=installation, actor=boss, name="Bob", max_uses=1)
+    link, personal = (
+        people.invite(campaign=installation, actor=boss),
+        people.invite(campaign=installation, actor=boss, name="Bob", max_uses=1),
+    )
     for invitation, name in ((link, "eve"), (link, "fay"), (personal, "bob")):
         people.join(invitation=invitation, user=make_user(name))
-    people.remove_member(installation.memberships.get(user__username="fay"), actor=boss)  # the link was used all the same
+    people.remove_member(
+        installation.memberships.get(user__username="fay"), actor=boss
+    )  # the link was used all the same
     assert verify() == AGREES
     for invitation, spoiled, so in ((link, 5, 2), (link, 0, 2), (personal, 0, 1)):
         rows = Invitation.objects.filter(pk=invitation.pk)
@@ -212,7 +260,9 @@ def test_an_invitation_that_the_trail_does_not_name_may_have_been_used_more_ofte
     """As earlier versions left it: one use untold, then one that is told."""
     link = people.invite(campaign=installation, actor=installation.created_by)
     people.join(invitation=link, user=make_user("eve"))
-    AuditEvent.objects.filter(action__in=("invited", "joined")).update(details={"role": "annotator"})
+    AuditEvent.objects.filter(action__in=("invited", "joined")).update(
+        details={"role": "annotator"}
+    )
     people.join(invitation=link, user=make_user("fay"))
     assert Invitation.objects.get().n_uses == 2
     assert verify() == AGREES
@@ -220,11 +270,15 @@ def test_an_invitation_that_the_trail_does_not_name_may_have_been_used_more_ofte
     assert "0 uses by the counter, 1 by the audit trail" in only(verify())
 
 
-def test_a_use_by_a_process_of_the_version_before_in_the_middle_of_an_upgrade_is_not_one_too_many(installation):
+def test_a_use_by_a_process_of_the_version_before_in_the_middle_of_an_upgrade_is_not_one_too_many(
+    installation,
+):
     link = people.invite(campaign=installation, actor=installation.created_by)
     people.join(invitation=link, user=make_user("eve"))
     people.join(invitation=link, user=make_user("fay"))
-    AuditEvent.objects.filter(action="joined", actor__username="eve").update(details={"role": "annotator"})
+    AuditEvent.objects.filter(action="joined", actor__username="eve").update(
+        details={"role": "annotator"}
+    )
     assert verify() == AGREES
     Invitation.objects.update(n_uses=3)
     assert "3 uses by the counter, 1 by the audit trail" in only(verify())
@@ -234,11 +288,19 @@ def test_what_was_said_of_a_pair_that_cannot_be_judged_is_counted_anew(installat
     """Three judgements a pair: two have said so of b, which is not enough."""
     pair = Pair.objects.filter(entry__docno="b")
     for name in ("eve", "fay"):
-        judge_pair(make_annotator(installation, name), pair.get(), None, now=timezone.now(), cannot_reason="document")
+        judge_pair(
+            make_annotator(installation, name),
+            pair.get(),
+            None,
+            now=timezone.now(),
+            cannot_reason="document",
+        )
     assert verify() == AGREES
     Campaign.objects.update(judgements_per_pair=2)  # past the service, which would follow
     lines = verify()[1]
-    assert any("is not marked as one that cannot be judged, and 2 of 2 said so" in line for line in lines)
+    assert any(
+        "is not marked as one that cannot be judged, and 2 of 2 said so" in line for line in lines
+    )
     assert not pair.get().unjudgeable
     assert verify("--mend")[0] == 0
     assert pair.get().unjudgeable
@@ -247,7 +309,12 @@ def test_what_was_said_of_a_pair_that_cannot_be_judged_is_counted_anew(installat
 
 def test_a_file_of_a_report_that_is_missing_is_found(installation):
     name = default_storage.save("reports/1/result.json", ContentFile(b"{}"))
-    Report.objects.create(collection=installation.collection, kind="evaluate", title="about runs", files={"result.json": name})
+    Report.objects.create(
+        collection=installation.collection,
+        kind="evaluate",
+        title="about runs",
+        files={"result.json": name},
+    )
     assert verify() == AGREES
     default_storage.delete(name)
     assert f"(about runs): its file {name} is missing" in only(verify("--mend"))
@@ -256,13 +323,30 @@ def test_a_file_of_a_report_that_is_missing_is_found(installation):
 def test_how_many_were_drawn_of_a_stratum_is_counted_anew(collection, manager, settings, tmp_path):
     settings.DATA_DIR = tmp_path
     bring_in(collection, "topics", "1\tquery\n", name="topics.tsv", user=manager)
-    bring_in(collection, "run", "".join(f"1 Q0 d{rank:02d} {rank + 1} {100 - rank} A\n" for rank in range(40)), name="A.run", user=manager)
+    bring_in(
+        collection,
+        "run",
+        "".join(f"1 Q0 d{rank:02d} {rank + 1} {100 - rank} A\n" for rank in range(40)),
+        name="A.run",
+        user=manager,
+    )
     making = sampling.parameters_of("rank", (0.1, 0.3))
-    job = pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=40, seed=3, name="sample", making=making, user=None)
+    job = pools.ask_for_pool(
+        collection,
+        runs=list(collection.runs.all()),
+        depth=40,
+        seed=3,
+        name="sample",
+        making=making,
+        user=None,
+    )
     jobs.run_job(job.pk)
     assert verify() == AGREES
     first = Stratum.objects.order_by("-size").first()
-    drawn = [first.pool.entries.filter(stratum=first.number, stage__lte=stage).count() for stage in (1, 2)]
+    drawn = [
+        first.pool.entries.filter(stratum=first.number, stage__lte=stage).count()
+        for stage in (1, 2)
+    ]
     assert first.drawn == drawn
     Stratum.objects.filter(pk=first.pk).update(drawn=[drawn[0], drawn[1] + 1])
     assert f"drawn is {[drawn[0], drawn[1] + 1]}, counted anew {drawn}" in only(verify("--mend"))
@@ -273,7 +357,13 @@ def test_figures_that_follow_a_job_are_left_to_it(installation):
     Campaign.objects.update(n_pairs=3)
     Pool.objects.update(missing_documents=1)
     pool = Pool.objects.get()
-    job = Job.objects.create(kind="extend pool", parameters={"pool": pool.pk}, label="more", collection=pool.collection, state=Job.State.RUNNING)
+    job = Job.objects.create(
+        kind="extend pool",
+        parameters={"pool": pool.pk},
+        label="more",
+        collection=pool.collection,
+        state=Job.State.RUNNING,
+    )
     assert verify("--mend") == AGREES
     job.delete()
     assert verify("--mend")[1][-1] == "2 wrong, 2 of them mended"

@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def device(path: Path, minor: int) -> Path:
-    """A device node with the numbers of /dev/null (3) or /dev/full (7): a test must not touch the machine's."""
+    """A device node with the numbers of /dev/null (3) or /dev/full (7): a test must not touch the
+    machine's."""
     try:
         os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
         path.open("wb").close()
@@ -67,7 +68,13 @@ def test_a_link_to_a_device_stays_a_link(null_device: Path, tmp_path: Path):
 def test_a_command_that_writes_to_a_device_leaves_it_there(null_device: Path, tmp_path: Path):
     (tmp_path / "qrels").write_text("1 0 a 1\n")
     (tmp_path / "run").write_text("1 Q0 a 1 2.0 t\n")
-    arguments = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--output", str(null_device)]
+    arguments = [
+        "evaluate",
+        str(tmp_path / "qrels"),
+        str(tmp_path / "run"),
+        "--output",
+        str(null_device),
+    ]
     subprocess.run([sys.executable, "-m", "assay", *arguments], cwd=ROOT, check=True, timeout=120)
     assert stat.S_ISCHR(null_device.lstat().st_mode)
 
@@ -103,8 +110,17 @@ def test_an_open_descriptor_is_written_where_it_stands(tmp_path: Path, name: str
 def test_standard_output_may_be_named(tmp_path: Path):
     """By a link as /dev/stdout is one: a test must not touch the machine's."""
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
-    program = "import sys\nfrom pooling.whole_files import whole_file\nwith whole_file(sys.argv[1]) as out: out.write('through')"
-    piped = subprocess.run([sys.executable, "-c", program, str(tmp_path / "stdout")], cwd=ROOT, capture_output=True, check=True, timeout=60)
+    program = (
+        "import sys\nfrom pooling.whole_files import whole_file\nwith whole_file(sys.argv[1]) as "
+        "out: out.write('through')"
+    )
+    piped = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "stdout")],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
     assert piped.stdout == b"through"
     assert (tmp_path / "stdout").is_symlink()
 
@@ -162,13 +178,20 @@ def test_an_existing_file_keeps_its_owner_and_group(tmp_path: Path):
     os.chown(file, 1234, 2345)
     file.chmod(0o664)
     write(file)
-    assert (file.stat().st_uid, file.stat().st_gid, stat.S_IMODE(file.stat().st_mode)) == (1234, 2345, 0o664)
+    assert (file.stat().st_uid, file.stat().st_gid, stat.S_IMODE(file.stat().st_mode)) == (
+        1234,
+        2345,
+        0o664,
+    )
     assert file.read_text() == "new\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root acts for another user")
 def test_a_file_of_another_user_that_all_may_write_is_written_in_its_place():
-    program = "import os, sys\nfrom pooling.whole_files import whole_file\nos.setgroups([]); os.setgid(4321); os.setuid(4321)\n"
+    program = (
+        "import os, sys\nfrom pooling.whole_files import whole_file\nos.setgroups([]); "
+        "os.setgid(4321); os.setuid(4321)\n"
+    )
     program += "with whole_file(sys.argv[1]) as out: out.write('new')"
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)

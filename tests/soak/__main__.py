@@ -1,9 +1,11 @@
-"""Make faults while people judge, and count what became of it; ends with status 1 where something did not hold.
+"""Make faults while people judge, and count what became of it; ends with status 1 where something
+did not hold.
 
     python -m tests.soak [FAULT ...] [--database sqlite|postgresql] [--minutes M] [--short] [--list]
 
-Faults are made in an installation (web server, background worker, SQLite or a PostgreSQL cluster of its own, Redis where it is asked
-for) in a temporary folder, with annotators' pages that judge, wait where they are refused, and repeat what was lost. One row a fault is printed.
+Faults are made in an installation (web server, background worker, SQLite or a PostgreSQL cluster of
+its own, Redis where it is asked for) in a temporary folder, with annotators' pages that judge, wait
+where they are refused, and repeat what was lost. One row a fault is printed.
 --minutes: for which people judge around each fault, at least; --short: as the tests do. Every process ends with the program, also on Ctrl-C.
 """
 
@@ -34,7 +36,9 @@ def grouped(pairs: list[tuple[Trouble, str]]) -> dict[tuple[str, frozenset[str]]
     return groups
 
 
-def outcomes(group: list[Trouble], vendor: str, needs: frozenset[str], *, short: bool, minutes: float) -> Iterator[Outcome]:
+def outcomes(
+    group: list[Trouble], vendor: str, needs: frozenset[str], *, short: bool, minutes: float
+) -> Iterator[Outcome]:
     """A row is printed for each; what did not hold is followed by an installation of its own."""
     left = list(group)
     while left:
@@ -54,17 +58,30 @@ def outcomes(group: list[Trouble], vendor: str, needs: frozenset[str], *, short:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("faults", nargs="*", metavar="FAULT", help="all unless named; --list says which there are")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.soak",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "faults", nargs="*", metavar="FAULT", help="all unless named; --list says which there are"
+    )
     parser.add_argument("--database", choices=BOTH, help="both unless given")
     parser.add_argument("--minutes", type=float, default=0.0)
     parser.add_argument("--short", action="store_true")
-    parser.add_argument("--list", action="store_true", help="the faults and their databases, then end")
+    parser.add_argument(
+        "--list", action="store_true", help="the faults and their databases, then end"
+    )
     options = parser.parse_args()
     if unknown := sorted(set(options.faults) - set(FAULTS)):
         parser.error(f"no fault is called {', '.join(unknown)}; there are {', '.join(FAULTS)}")
     chosen = [FAULTS[name] for name in options.faults or FAULTS]
-    pairs = [(trouble, vendor) for trouble in chosen for vendor in trouble.databases if options.database in (None, vendor)]
+    pairs = [
+        (trouble, vendor)
+        for trouble in chosen
+        for vendor in trouble.databases
+        if options.database in (None, vendor)
+    ]
     if options.list:
         for trouble, vendor in pairs:
             print(f"{trouble.name} ({vendor})")

@@ -72,12 +72,30 @@ def sqlite_read(place: Place) -> Iterator[list[str]]:
 POSTGRESQL, SQLITE = ("postgresql",), ("sqlite",)
 REDIS = frozenset({"redis"})
 TROUBLES = [
-    Trouble("postgresql-restarted", away(postgresql, signal.SIGINT), (1, 0), POSTGRESQL, with_job=True),
-    Trouble("postgresql-killed", away(postgresql, signal.SIGKILL), (1, 0), POSTGRESQL, with_job=True),
+    Trouble(
+        "postgresql-restarted", away(postgresql, signal.SIGINT), (1, 0), POSTGRESQL, with_job=True
+    ),
+    Trouble(
+        "postgresql-killed", away(postgresql, signal.SIGKILL), (1, 0), POSTGRESQL, with_job=True
+    ),
     Trouble("postgresql-away", away(postgresql, signal.SIGINT), (20, 5), POSTGRESQL, with_job=True),
     Trouble("postgresql-frozen", frozen(postgresql), (30, 18), POSTGRESQL, with_job=True),
-    Trouble("redis-restarted", away(redis, signal.SIGINT), (1, 0), needs=REDIS, with_job=True, unnoticed=True),
-    Trouble("redis-killed", away(redis, signal.SIGKILL), (10, 3), needs=REDIS, with_job=True, unnoticed=True),
+    Trouble(
+        "redis-restarted",
+        away(redis, signal.SIGINT),
+        (1, 0),
+        needs=REDIS,
+        with_job=True,
+        unnoticed=True,
+    ),
+    Trouble(
+        "redis-killed",
+        away(redis, signal.SIGKILL),
+        (10, 3),
+        needs=REDIS,
+        with_job=True,
+        unnoticed=True,
+    ),
     Trouble("redis-frozen", frozen(redis), (30, 10), needs=REDIS, with_job=True, unnoticed=True),
     Trouble("sqlite-locked", sqlite_locked, (30, 15), SQLITE, with_job=True),
     Trouble("sqlite-read-for-long", sqlite_read, (30, 5), SQLITE, with_job=True),

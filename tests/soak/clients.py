@@ -20,7 +20,9 @@ PATIENCE_S, HANG_UP_EVERY_S = 1.0, 0.05
 
 def _connected(port: int) -> socket.socket:
     client = socket.create_connection(("127.0.0.1", port), timeout=20)
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing it is hanging up
+    client.setsockopt(
+        socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+    )  # closing it is hanging up
     return client
 
 
@@ -63,8 +65,14 @@ def slow_and_aborted(place: Place) -> Iterator[str]:
     port, stop = place.installation.port, threading.Event()
     jobs: list[tuple[Callable[..., None], tuple[object, ...]]] = [(hangs_up, (port, stop))]
     for _ in range(N_SLOW):
-        jobs += [(drips, (port, b"GET / HTTP/1.1\r\nX-Long: ", stop)), (drips, (port, _form(4000), stop)), (takes_nothing, (port, stop))]
-    threads = [threading.Thread(target=work, args=arguments, daemon=True) for work, arguments in jobs]
+        jobs += [
+            (drips, (port, b"GET / HTTP/1.1\r\nX-Long: ", stop)),
+            (drips, (port, _form(4000), stop)),
+            (takes_nothing, (port, stop)),
+        ]
+    threads = [
+        threading.Thread(target=work, args=arguments, daemon=True) for work, arguments in jobs
+    ]
     for thread in threads:
         thread.start()
     try:

@@ -1,4 +1,5 @@
-"""Annotators' pages that judge over HTTP in a thread of their own, and repeat what was refused or lost until it is accepted."""
+"""Annotators' pages that judge over HTTP in a thread of their own, and repeat what was refused or
+lost until it is accepted."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ EVERY_S = 0.4
 
 
 class SoakPage(Client):
-    """A page that looks at each refusal: it must have the API's one shape. strange: what had not, or was refused for good."""
+    """A page that looks at each refusal: it must have the API's one shape. strange: what had not,
+    or was refused for good."""
 
     def __init__(self, port: int, session: dict[str, str]) -> None:
         super().__init__(port, SLUG, session["cookies"], session["csrf"], Diary())
@@ -80,13 +82,22 @@ class Crew:
     def slowest_since(self, moment: float) -> float:
         """Seconds; 0 where nobody was answered."""
         asked = (row for page in self.pages for row in page.diary.asked)
-        return max((seconds for at, seconds, status in asked if at > moment and status == 200), default=0.0)
+        return max(
+            (seconds for at, seconds, status in asked if at > moment and status == 200), default=0.0
+        )
 
     def strange(self) -> list[str]:
         whole = sum((page.strange for page in self.pages), Counter())
         return [f"{n} times {what}" for what, n in whole.most_common()]
 
     def normal_since(self, moment: float) -> float | None:
-        """Seconds from this moment (time.monotonic) until each page had been answered again; None where one was not."""
-        first = [min((at for at, _, status in list(page.diary.asked) if status == 200 and at > moment), default=None) for page in self.pages]
+        """Seconds from this moment (time.monotonic) until each page had been answered again; None
+        where one was not."""
+        first = [
+            min(
+                (at for at, _, status in list(page.diary.asked) if status == 200 and at > moment),
+                default=None,
+            )
+            for page in self.pages
+        ]
         return None if None in first else max(at for at in first if at is not None) - moment

@@ -18,7 +18,9 @@ def release_imported(place: Place) -> Iterator[str]:
     status, text = place.manage("import_campaign", str(place.release))
     if place.vendor == "sqlite":
         if status != 2 or "people are judging" not in text or "--anyway" not in text:
-            raise AssertionError(f"a large release was not refused while people judge: {status} {text}")
+            raise AssertionError(
+                f"a large release was not refused while people judge: {status} {text}"
+            )
         yield "refused with the reason"
         return
     if status:

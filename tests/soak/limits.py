@@ -69,8 +69,11 @@ def read_only(place: Place) -> Iterator[None]:
 
 
 @contextmanager
-def limited(place: Place, pids: Iterable[int], what: int, soft_of: dict[int, int]) -> Iterator[None]:
-    """soft_of: the limit of each process, by its number. In the end it is lifted from those that they began meanwhile, too: they inherit it."""
+def limited(
+    place: Place, pids: Iterable[int], what: int, soft_of: dict[int, int]
+) -> Iterator[None]:
+    """soft_of: the limit of each process, by its number. In the end it is lifted from those that
+    they began meanwhile, too: they inherit it."""
     before, there = {}, set(place.processes())
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
@@ -90,9 +93,15 @@ def _first_free_handle(pid: int) -> int:
 
 @contextmanager
 def handles_used_up(place: Place) -> Iterator[None]:
-    """The processes that answer, and those that do jobs, may open nothing beyond what they have open."""
+    """The processes that answer, and those that do jobs, may open nothing beyond what they have
+    open."""
     pids = [*place.web_workers(), *place.background()]
-    with limited(place, pids, resource.RLIMIT_NOFILE, {pid: _first_free_handle(pid) for pid in pids}), visitors(place):
+    with (
+        limited(
+            place, pids, resource.RLIMIT_NOFILE, {pid: _first_free_handle(pid) for pid in pids}
+        ),
+        visitors(place),
+    ):
         yield
     if set(pids) - set(place.processes()):
         raise AssertionError("a process ended for want of a file handle")
@@ -107,13 +116,18 @@ def _address_space(pid: int) -> int:
 def memory_limited(place: Place) -> Iterator[None]:
     """They may take no more memory than they have."""
     pids = [*place.web_workers(), *place.background()]
-    with limited(place, pids, resource.RLIMIT_AS, {pid: _address_space(pid) for pid in pids}), visitors(place):
+    with (
+        limited(place, pids, resource.RLIMIT_AS, {pid: _address_space(pid) for pid in pids}),
+        visitors(place),
+    ):
         yield
 
 
 TROUBLES = [
     Trouble("disk-full", disk_full, (30, 8), with_job=True, needs=frozenset({"small disk"})),
-    Trouble("folder-read-only", read_only, (30, 8), with_job=True, needs=frozenset({"no override"})),
+    Trouble(
+        "folder-read-only", read_only, (30, 8), with_job=True, needs=frozenset({"no override"})
+    ),
     Trouble("handles-used-up", handles_used_up, (30, 8), with_job=True),
     Trouble("memory-limited", memory_limited, (30, 8), with_job=True),
 ]

@@ -1,4 +1,5 @@
-"""A whole installation on a folder of its own, with a campaign and annotators' sessions, and what stands below it."""
+"""A whole installation on a folder of its own, with a campaign and annotators' sessions, and what
+stands below it."""
 
 from __future__ import annotations
 
@@ -15,12 +16,21 @@ from typing import Any
 
 from tests.installation import ROOT, Installation
 from tests.soak.crew import Crew, SoakPage
-from tests.soak.servers import OwnPostgreSQL, OwnRedis, Unavailable, children, signal_all, tree, wait_for
+from tests.soak.servers import (
+    OwnPostgreSQL,
+    OwnRedis,
+    Unavailable,
+    children,
+    signal_all,
+    tree,
+    wait_for,
+)
 from tests.soak.set_clock import SetClock
 
 N_ANNOTATORS = 6
 N_JOB, JOB_SECONDS = 20_000, 300
-"""Documents that a job brings, and the seconds that it may take after its fault: a worker that takes no job ends after 90, and is started again."""
+"""Documents that a job brings, and the seconds that it may take after its fault: a worker that
+takes no job ends after 90, and is started again."""
 TMPFS_MB = 180
 N_RELEASE = 5_000
 """Judgements of the release that is imported while people judge."""
@@ -60,15 +70,21 @@ print(json.dumps({
 
 def _memory_mb(pids: list[int]) -> float:
     rolled_up = "\n".join(Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids)
-    return sum(int(line.split()[1]) for line in rolled_up.splitlines() if line.startswith("Pss:")) / 1000
+    return (
+        sum(int(line.split()[1]) for line in rolled_up.splitlines() if line.startswith("Pss:"))
+        / 1000
+    )
 
 
 class Place:
-    """needs: 'redis' (hints go over a server of its own), 'small disk' (the folder is a memory disk of TMPFS_MB), 'no override' (root may not
-    write what is read-only), 'clock' (its processes have a clock that can be set), 'release' (a release of N_RELEASE judgements is at hand).
-    checkout: of the program that runs, where it is not this one."""
+    """needs: 'redis' (hints go over a server of its own), 'small disk' (the folder is a memory disk
+    of TMPFS_MB), 'no override' (root may not write what is read-only), 'clock' (its processes have
+    a clock that can be set), 'release' (a release of N_RELEASE judgements is at hand). checkout: of
+    the program that runs, where it is not this one."""
 
-    def __init__(self, vendor: str, needs: frozenset[str] = frozenset(), *, checkout: Path = ROOT) -> None:
+    def __init__(
+        self, vendor: str, needs: frozenset[str] = frozenset(), *, checkout: Path = ROOT
+    ) -> None:
         self.vendor, self.needs, self.checkout = vendor, needs, checkout
         self.base = Path(tempfile.mkdtemp(prefix="soak-"))
         self.folder = self.base / "data"
@@ -86,7 +102,12 @@ class Place:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.end()
 
     def _start(self) -> None:
@@ -101,7 +122,9 @@ class Place:
             settings["BROKER_URL"] = self.redis.url
         if "small disk" in self.needs:
             self._mount()
-        self.installation = Installation(self.folder, program=self._program(), checkout=self.checkout, prepared=True, **settings)
+        self.installation = Installation(
+            self.folder, program=self._program(), checkout=self.checkout, prepared=True, **settings
+        )
         if "clock" in self.needs:
             self.clock = SetClock(self.base)
             self.installation.env |= self.clock.environment
@@ -114,8 +137,13 @@ class Place:
     def _make_release(self) -> None:
         judged, self.release = self.base / "judged.csv", self.base / "release.zip"
         rows = (f"q{n // 50},d{n % 50 // 2},{'ab'[n % 2]},{n % 4}" for n in range(N_RELEASE))
-        judged.write_text("\n".join(["topic,document,annotator,grade", *rows, ""]), encoding="utf-8")
-        bring, build = ("import_judgements", str(judged), "--name", "elsewhere"), ("export_campaign", "--campaign", "elsewhere", "--output", str(self.release))
+        judged.write_text(
+            "\n".join(["topic,document,annotator,grade", *rows, ""]), encoding="utf-8"
+        )
+        bring, build = (
+            ("import_judgements", str(judged), "--name", "elsewhere"),
+            ("export_campaign", "--campaign", "elsewhere", "--output", str(self.release)),
+        )
         for command in (bring, build):
             status, text = self.manage(*command)
             if status:
@@ -130,10 +158,21 @@ class Place:
         if shutil.which("setpriv") is None:
             raise Unavailable("setpriv is not installed, and root may write everywhere")
         dropped = "-dac_override,-dac_read_search"
-        return ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}", sys.executable, str(self.checkout / "manage.py")]
+        return [
+            "setpriv",
+            f"--bounding-set={dropped}",
+            f"--inh-caps={dropped}",
+            sys.executable,
+            str(self.checkout / "manage.py"),
+        ]
 
     def _mount(self) -> None:
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={TMPFS_MB}m", "none", str(self.folder)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={TMPFS_MB}m", "none", str(self.folder)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode:
             raise Unavailable(f"a small disk needs the right to mount one ({done.stderr.strip()})")
 
@@ -151,15 +190,21 @@ class Place:
             subprocess.run(["umount", "-l", str(self.folder)], capture_output=True, check=False)
         shutil.rmtree(self.base, ignore_errors=True)
 
-    # --- its processes --------------------------------------------------------------------------------------------------------------
+    # --- its processes
+    # --------------------------------------------------------------------------------------------------------------
 
     def processes(self) -> list[int]:
-        """All that were started for this folder, by their environment, whoever their parent is by now."""
+        """All that were started for this folder, by their environment, whoever their parent is by
+        now."""
         mark = f"ASSAY_DATA_DIR={self.folder}".encode()
         marked = []
         for entry in Path("/proc").iterdir():
             try:
-                if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0") and int(entry.name) != os.getpid():
+                if (
+                    entry.name.isdigit()
+                    and mark in (entry / "environ").read_bytes().split(b"\0")
+                    and int(entry.name) != os.getpid()
+                ):
                     marked.append(int(entry.name))
             except OSError:  # it is gone, or not ours
                 continue
@@ -172,7 +217,11 @@ class Place:
 
     def _child(self, word: bytes) -> int:
         def named() -> list[int]:
-            return [pid for pid in children(self.up) if word in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")]
+            return [
+                pid
+                for pid in children(self.up)
+                if word in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            ]
 
         wait_for(lambda: bool(named()), 60, f"no process of {word!r} is left")
         return named()[0]
@@ -188,28 +237,41 @@ class Place:
         return tree(self._child(b"celery"))
 
     def memory_mb(self) -> tuple[float, float]:
-        """(web server, background worker): of all their processes, what is shared by n of them counted as one nth"""
+        """(web server, background worker): of all their processes, what is shared by n of them
+        counted as one nth"""
         return _memory_mb(tree(self.web_master())), _memory_mb(self.background())
 
     def log_end(self) -> str:
         return self.installation.log.read_text(errors="replace")[-6000:]
 
-    # --- what it did ----------------------------------------------------------------------------------------------------------------
+    # --- what it did
+    # ----------------------------------------------------------------------------------------------------------------
 
     def manage(self, *arguments: str) -> tuple[int, str]:
         """-> (status, all that was printed)"""
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=self.checkout, env=self.installation.env, capture_output=True, text=True, timeout=240, check=False
+            [sys.executable, "manage.py", *arguments],
+            cwd=self.checkout,
+            env=self.installation.env,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
         )
         return done.returncode, done.stdout + done.stderr
 
     def begin_job(self) -> str:
         """-> the name of its file"""
         self.n_jobs += 1
-        self.installation.run(JOB.replace("NAME", f"file{self.n_jobs}").replace("range(N)", f"range({N_JOB})"))
+        self.installation.run(
+            JOB.replace("NAME", f"file{self.n_jobs}").replace("range(N)", f"range({N_JOB})")
+        )
         return f"file{self.n_jobs}.jsonl"
 
     def look(self) -> dict[str, Any]:
-        """What the database says: of the campaign, of all jobs, how many documents the last job brought, and what `assay verify` finds wrong."""
-        facts: dict[str, Any] = json.loads(self.installation.run(LOOK.replace("NAME", f"file{self.n_jobs}")))
+        """What the database says: of the campaign, of all jobs, how many documents the last job
+        brought, and what `assay verify` finds wrong."""
+        facts: dict[str, Any] = json.loads(
+            self.installation.run(LOOK.replace("NAME", f"file{self.n_jobs}"))
+        )
         return facts

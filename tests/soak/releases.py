@@ -1,4 +1,5 @@
-"""Releases are built one after the other while people judge; afterwards an empty installation imports each."""
+"""Releases are built one after the other while people judge; afterwards an empty installation
+imports each."""
 
 from __future__ import annotations
 
@@ -52,14 +53,27 @@ def releases_built(place: Place) -> Iterator[str]:
     empty.mkdir()
     built = json.loads(place.installation.run(filled(BUILD, folder)))
     copy_migrated(empty / "assay.sqlite3")
-    env = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")} | {"ASSAY_DATA_DIR": str(empty)}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")} | {
+        "ASSAY_DATA_DIR": str(empty)
+    }
     command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", filled(IMPORT, folder)]
-    lines = subprocess.run(command, cwd=place.checkout, env=env, capture_output=True, text=True, timeout=3600, check=True).stdout.split("\n")[:-1]
+    lines = subprocess.run(
+        command,
+        cwd=place.checkout,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=3600,
+        check=True,
+    ).stdout.split("\n")[:-1]
     if refused := [line for line in lines if line != "accepted"]:
         raise AssertionError(f"{len(refused)} of {len(lines)} releases are refused: {refused[0]}")
     seconds, meanwhile, log_bytes = (max(column) for column in zip(*built, strict=True))
     in_log = f", the log had {log_bytes / 1e6:.0f} MB" if place.vendor == "sqlite" else ""
-    yield f"{len(lines)} releases imported, each built within {seconds:.1f} s, with up to {meanwhile} judgements meanwhile{in_log}"
+    yield (
+        f"{len(lines)} releases imported, each built within {seconds:.1f} s, with up to "
+        f"{meanwhile} judgements meanwhile{in_log}"
+    )
 
 
 def filled(code: str, folder: object) -> str:

@@ -1,4 +1,5 @@
-"""A PostgreSQL cluster and a Redis server of one's own, in folders and on ports of their own: they can be killed, frozen and left away."""
+"""A PostgreSQL cluster and a Redis server of one's own, in folders and on ports of their own: they
+can be killed, frozen and left away."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ class Unavailable(Exception):
 
 
 def children(pid: int) -> list[int]:
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
     return [int(one) for one in listed.stdout.split()]
 
 
@@ -60,14 +63,23 @@ class OwnServer:
 
     def start(self) -> None:
         with (self.folder / "log").open("ab") as out:
-            self.process = subprocess.Popen(self.command(), cwd=self.folder, stdout=out, stderr=out, start_new_session=True, **self.owner())
+            self.process = subprocess.Popen(
+                self.command(),
+                cwd=self.folder,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                **self.owner(),
+            )
         wait_for(self.answers, START_SECONDS, f"{self.command()[0]} did not start")
 
     def stop(self, number: int = signal.SIGINT) -> None:
         """SIGINT: in order, without waiting for clients. SIGKILL: all its processes at once."""
         if self.process is None:
             return
-        signal_all(tree(self.process.pid) if number == signal.SIGKILL else [self.process.pid], number)
+        signal_all(
+            tree(self.process.pid) if number == signal.SIGKILL else [self.process.pid], number
+        )
         self.process.wait(timeout=START_SECONDS)
 
     def freeze(self) -> None:
@@ -86,7 +98,8 @@ class OwnServer:
 
 
 class OwnPostgreSQL(OwnServer):
-    """Its name of a database is that of the superuser; the server refuses to run as root, so root gives it the user postgres."""
+    """Its name of a database is that of the superuser; the server refuses to run as root, so root
+    gives it the user postgres."""
 
     def __init__(self) -> None:
         if not POSTGRESQL:
@@ -96,15 +109,41 @@ class OwnPostgreSQL(OwnServer):
             self.user = "postgres"
             shutil.chown(self.folder, "postgres", "postgres")
         made = subprocess.run(
-            [str(POSTGRESQL[0] / "initdb"), "-D", str(self.folder / "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale", "C"],
-            cwd=self.folder, capture_output=True, text=True, check=False, **self.owner(),
-        )  # fmt: skip
+            [
+                str(POSTGRESQL[0] / "initdb"),
+                "-D",
+                str(self.folder / "data"),
+                "-U",
+                "postgres",
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "--locale",
+                "C",
+            ],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            **self.owner(),
+        )
         if made.returncode:
             raise Unavailable(f"initdb: {made.stderr}")
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def command(self) -> list[str]:
-        return [str(POSTGRESQL[0] / "postgres"), "-D", str(self.folder / "data"), "-p", str(self.port), "-h", "127.0.0.1", "-k", str(self.folder)]
+        return [
+            str(POSTGRESQL[0] / "postgres"),
+            "-D",
+            str(self.folder / "data"),
+            "-p",
+            str(self.port),
+            "-h",
+            "127.0.0.1",
+            "-k",
+            str(self.folder),
+        ]
 
     def answers(self) -> bool:
         import psycopg
@@ -126,13 +165,27 @@ class OwnRedis(OwnServer):
         self.url = f"redis://127.0.0.1:{self.port}/0"
 
     def command(self) -> list[str]:
-        return ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(self.folder)]
+        return [
+            "redis-server",
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--dir",
+            str(self.folder),
+        ]
 
     def answers(self) -> bool:
         import redis
 
         try:
-            return bool(redis.Redis.from_url(self.url, socket_connect_timeout=2, socket_timeout=2).ping())
+            return bool(
+                redis.Redis.from_url(self.url, socket_connect_timeout=2, socket_timeout=2).ping()
+            )
         except redis.RedisError:
             return False
 

@@ -1,4 +1,5 @@
-"""The machine's clock is set: every process of the installation has another time from one moment to the next."""
+"""The machine's clock is set: every process of the installation has another time from one moment to
+the next."""
 
 from __future__ import annotations
 
@@ -22,7 +23,10 @@ class SetClock:
             raise Unavailable("a clock that can be set needs a C compiler")
         library, self.file = folder / "set_clock.so", folder / "clock"
         made = subprocess.run(
-            [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE)], capture_output=True, text=True, check=False
+            [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE)],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if made.returncode:
             raise Unavailable(f"a clock that can be set: {made.stderr[-300:]}")

@@ -1,4 +1,5 @@
-"""One fault from beginning to end: people judge, it comes, it goes, they go on, and everything is counted."""
+"""One fault from beginning to end: people judge, it comes, it goes, they go on, and everything is
+counted."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ from tests.soak.trouble import Trouble
 
 ACTIVE = {"queued", "running"}
 RECOVERY_SECONDS = 60
-COLUMNS = "| fault | database | accepted | not stored | over-judged | refused | lost | normal after | what else | result |"
+COLUMNS = (
+    "| fault | database | accepted | not stored | over-judged | refused | lost | normal after | "
+    "what else | result |"
+)
 
 
 @dataclass
@@ -34,7 +38,18 @@ class Outcome:
     def line(self) -> str:
         normal = "never" if self.normal_after is None else f"{self.normal_after:.1f} s"
         result = "; ".join(self.complaints) or "held"
-        cells = [self.trouble, self.vendor, self.accepted, self.not_stored, self.over, self.refused, self.lost, normal, "; ".join(self.told), result]
+        cells = [
+            self.trouble,
+            self.vendor,
+            self.accepted,
+            self.not_stored,
+            self.over,
+            self.refused,
+            self.lost,
+            normal,
+            "; ".join(self.told),
+            result,
+        ]
         return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
@@ -76,21 +91,33 @@ def _count(place: Place, crew: Crew, job: str, outcome: Outcome) -> None:
 
 
 def judge(outcome: Outcome, facts: dict[str, Any], accepted: list[str], job: str) -> None:
-    """Fill in what was counted. facts: what `Place.look` gave; accepted: keys of judgements; job: the file of the one that was disturbed."""
+    """Fill in what was counted. facts: what `Place.look` gave; accepted: keys of judgements; job:
+    the file of the one that was disturbed."""
     if outcome.normal_after is None:
         outcome.complaints.append(f"not everybody was answered again within {RECOVERY_SECONDS} s")
     outcome.accepted = len(accepted)
     outcome.not_stored = len(set(accepted) - set(facts["keys"]))
     outcome.over = facts["more_than_needed"] + facts["twice"]
-    for n, sentence in ((outcome.not_stored, "accepted and not stored"), (outcome.over, "judged too often")):
+    for n, sentence in (
+        (outcome.not_stored, "accepted and not stored"),
+        (outcome.over, "judged too often"),
+    ):
         if n:
             outcome.complaints.append(f"{n} {sentence}")
     if not accepted:
         outcome.complaints.append("nobody judged anything")
     if job:
         state, attempt, message = facts["jobs"][job]
-        outcome.told.append(f"the job is {state} at attempt {attempt}" + (f" ({message})" if message else ""))
+        outcome.told.append(
+            f"the job is {state} at attempt {attempt}" + (f" ({message})" if message else "")
+        )
         if facts["imported"] != (N_JOB if state == "done" else 0):
             outcome.complaints.append(f"{facts['imported']} documents of the job are stored")
-    hanging = [file for file, (state, _, message) in facts["jobs"].items() if state in ACTIVE or (state == "failed" and not message)]
-    outcome.complaints += [f"the job of {file} hangs" for file in hanging] + [f"verify: {fault}" for fault in facts["faults"]]
+    hanging = [
+        file
+        for file, (state, _, message) in facts["jobs"].items()
+        if state in ACTIVE or (state == "failed" and not message)
+    ]
+    outcome.complaints += [f"the job of {file} hangs" for file in hanging] + [
+        f"verify: {fault}" for fault in facts["faults"]
+    ]

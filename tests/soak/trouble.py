@@ -13,10 +13,10 @@ BOTH = ("sqlite", "postgresql")
 
 @dataclass(frozen=True)
 class Trouble:
-    """cause: begins the fault and, at its end, ends it; the sentence that it gives, or the list of them that it has filled by its end, is
-    told in the table.
-    seconds: for which it lasts in a whole run, and in a short one. unnoticed: no request may be refused or lost.
-    with_job: an import runs in the background meanwhile. needs: what the installation must be started with."""
+    """cause: begins the fault and, at its end, ends it; the sentence that it gives, or the list of
+    them that it has filled by its end, is told in the table. seconds: for which it lasts in a whole
+    run, and in a short one. unnoticed: no request may be refused or lost. with_job: an import runs
+    in the background meanwhile. needs: what the installation must be started with."""
 
     name: str
     cause: Callable[[Place], AbstractContextManager[str | list[str] | None]]

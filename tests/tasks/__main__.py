@@ -1,7 +1,8 @@
-"""`make screenshots`, the tasks: each done in the first version and in this one, a picture of where it ends in var/screenshots/tasks, and
-the table of actions and pages there and in docs/tasks.md.
+"""`make screenshots`, the tasks: each done in the first version and in this one, a picture of where
+it ends in var/screenshots/tasks, and the table of actions and pages there and in docs/tasks.md.
 
-    python -m tests.tasks [word …]      only the tasks whose name has one of the words; docs/tasks.md stays as it is
+    python -m tests.tasks [word …]      only the tasks whose name has one of the words;
+    docs/tasks.md stays as it is
     python -m tests.tasks --only-now …  this version alone
 """
 
@@ -43,7 +44,9 @@ class Done:
         return "failed" if self.failed else f"{self.actions} / {self.loads}"
 
 
-def do_all(tasks: list[Task], browser: Browser, assay: Installation, version: str) -> dict[str, Done]:
+def do_all(
+    tasks: list[Task], browser: Browser, assay: Installation, version: str
+) -> dict[str, Done]:
     given, done = filled(assay), {}
     for number, task in enumerate(TASKS, start=1):
         if task not in tasks:
@@ -55,7 +58,9 @@ def do_all(tasks: list[Task], browser: Browser, assay: Installation, version: st
             except Exception:  # the others are done, and the picture shows where it stopped
                 failed = traceback.format_exc()
                 sys.stderr.write(f"{task.name}, {version}:\n{failed}\n")
-            photograph(hands.page, OUT / f"{number:02d}-{task.name.replace('_', '-')}-{version}.png")
+            photograph(
+                hands.page, OUT / f"{number:02d}-{task.name.replace('_', '-')}-{version}.png"
+            )
             done[task.name] = Done(hands.actions, hands.loads, hands.note, failed)
             sys.stdout.write(f"{version:6} {task.name}: {done[task.name]}\n")
     return done
@@ -66,7 +71,9 @@ def first_version(folder: Path) -> Iterator[Installation | None]:
     """The demo of the version BEFORE; None where the repository has no history."""
     with checked_out(BEFORE) as code:
         if code is None:
-            sys.stderr.write(f"NO HISTORY HERE, so the first version ({BEFORE}) is left out: a full clone has it.\n")
+            sys.stderr.write(
+                f"NO HISTORY HERE, so the first version ({BEFORE}) is left out: a full clone has it.\n"
+            )
             yield None
             return
         shutil.copytree(ROOT / "tests" / "tasks", code / "tests" / "tasks")
@@ -79,7 +86,13 @@ def table(tasks: list[Task], before: dict[str, Done], now: dict[str, Done]) -> s
     for task in tasks:
         then = before.get(task.name)
         words = "; ".join(
-            part for part in (task.not_before, then.note if then else "", task.published and f"the review: {task.published}") if part
+            part
+            for part in (
+                task.not_before,
+                then.note if then else "",
+                task.published and f"the review: {task.published}",
+            )
+            if part
         )
         was = "not measured" if then is None else "not possible" if task.not_before else str(then)
         is_now = f"{now[task.name]}{f' ({now[task.name].note})' if now[task.name].note else ''}"
@@ -88,7 +101,9 @@ def table(tasks: list[Task], before: dict[str, Done], now: dict[str, Done]) -> s
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("words", nargs="*")
     parser.add_argument("--only-now", action="store_true")
     options = parser.parse_args()
@@ -96,9 +111,16 @@ def main() -> int:
     if path is None:
         sys.stderr.write("No Chromium was found in PATH or at ASSAY_TEST_CHROMIUM.\n")
         return 1
-    tasks = [task for task in TASKS if not options.words or any(word in task.name for word in options.words)]
+    tasks = [
+        task
+        for task in TASKS
+        if not options.words or any(word in task.name for word in options.words)
+    ]
     before: dict[str, Done] = {}
-    with tempfile.TemporaryDirectory(prefix="assay-tasks-") as folder, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory(prefix="assay-tasks-") as folder,
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         if not options.only_now:
             with first_version(Path(folder) / "before") as assay:

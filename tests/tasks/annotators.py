@@ -107,7 +107,11 @@ def practice(hands: Hands) -> None:
 
 def language(hands: Hands) -> None:
     hands.choose(hands.page.locator("#id_language"), value="ar")
-    hands.touch(hands.page.locator("form", has=hands.page.locator("[value=details]")).locator("button.primary"))
+    hands.touch(
+        hands.page.locator("form", has=hands.page.locator("[value=details]")).locator(
+            "button.primary"
+        )
+    )
     expect(hands.page.locator("html")).to_have_attribute("dir", "rtl")
     hands.touch(hands.page.locator(".site-head .brand"))
     hands.touch(hands.page.locator("main .button.primary").first)

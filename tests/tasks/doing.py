@@ -15,21 +15,33 @@ from tests.tasks.hands import Hands
 from tests.tasks.task import Task
 
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 860}}
-PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+}
 
 
 def filled(assay: Installation) -> dict[str, str]:
     """Fills an installation that has the demo. -> what stands in addresses"""
-    made: dict[str, str] = json.loads(assay.run("from tests.tasks.site import prepare; prepare()").strip().splitlines()[-1])
+    made: dict[str, str] = json.loads(
+        assay.run("from tests.tasks.site import prepare; prepare()").strip().splitlines()[-1]
+    )
     return made
 
 
 @contextmanager
-def signed_in(browser: Browser, url: str, given: dict[str, str], who: str, screen: dict[str, Any]) -> Iterator[BrowserContext]:
-    context = browser.new_context(base_url=url, reduced_motion="reduce", accept_downloads=True, locale="en-GB", **screen)
+def signed_in(
+    browser: Browser, url: str, given: dict[str, str], who: str, screen: dict[str, Any]
+) -> Iterator[BrowserContext]:
+    context = browser.new_context(
+        base_url=url, reduced_motion="reduce", accept_downloads=True, locale="en-GB", **screen
+    )
     context.set_default_timeout(30_000)
     if who != "nobody":
-        context.add_cookies([{"name": "sessionid", "value": given[f"session of {who}"], "url": url}])
+        context.add_cookies(
+            [{"name": "sessionid", "value": given[f"session of {who}"], "url": url}]
+        )
     yield context
     context.close()
 
@@ -44,7 +56,9 @@ def at_the_start(browser: Browser, url: str, given: dict[str, str], task: Task) 
             page.goto(address)
             return page
 
-        page = people.enter_context(signed_in(browser, url, given, task.who, PHONE if task.phone else DESKTOP)).new_page()
+        page = people.enter_context(
+            signed_in(browser, url, given, task.who, PHONE if task.phone else DESKTOP)
+        ).new_page()
         page.goto(task.start.format_map(given))
         yield Hands(page, given, as_other=as_other)
 

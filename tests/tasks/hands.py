@@ -12,16 +12,28 @@ JOB_MS = 120_000
 """Within which the background worker has done a small job on a busy machine."""
 READY = """() => { const grade = document.querySelector('#grades button'), pressed = performance.getEntriesByName('assay:next').at(-1);
   return grade && !grade.disabled && performance.now() - (pressed ? pressed.startTime + pressed.duration : 0) > 320; }"""
-"""A press is meant for the document on the page: no answer is awaited, and it was painted 300 ms ago."""
+"""A press is meant for the document on the page: no answer is awaited, and it was painted 300 ms
+ago."""
 N_PAINTED = "() => performance.getEntriesByName('assay:next').length"
-ANOTHER = "before => !document.querySelector('#panel').hidden || performance.getEntriesByName('assay:next').length > before"
+ANOTHER = (
+    "before => !document.querySelector('#panel').hidden || "
+    "performance.getEntriesByName('assay:next').length > before"
+)
 
 
 class Hands:
-    """An action is a click or tap, a field filled, a choice, a key that is no text, or files dropped; a load is a page that the browser
-    fetched whole. given: what stands in the installation; as_other(who, address) opens a page of somebody else, whose actions are counted apart."""
+    """An action is a click or tap, a field filled, a choice, a key that is no text, or files
+    dropped; a load is a page that the browser fetched whole. given: what stands in the
+    installation; as_other(who, address) opens a page of somebody else, whose actions are counted
+    apart."""
 
-    def __init__(self, page: Page, given: dict[str, str], *, as_other: Callable[[str, str], Page] | None = None) -> None:
+    def __init__(
+        self,
+        page: Page,
+        given: dict[str, str],
+        *,
+        as_other: Callable[[str, str], Page] | None = None,
+    ) -> None:
         self.page, self.given, self.as_other = page, given, as_other
         self.actions = self.loads = 0
         self.note = ""
@@ -35,10 +47,24 @@ class Hands:
         """What was done so far only led to where the task begins."""
         self.actions = self.loads = 0
 
-    def one(self, role: str, name: str | re.Pattern[str], *, within: Locator | None = None, exact: bool = False) -> Locator:
+    def one(
+        self,
+        role: str,
+        name: str | re.Pattern[str],
+        *,
+        within: Locator | None = None,
+        exact: bool = False,
+    ) -> Locator:
         return (within or self.page).get_by_role(role, name=name, exact=exact).first  # type: ignore[arg-type]
 
-    def click(self, role: str, name: str | re.Pattern[str], *, within: Locator | None = None, exact: bool = False) -> None:
+    def click(
+        self,
+        role: str,
+        name: str | re.Pattern[str],
+        *,
+        within: Locator | None = None,
+        exact: bool = False,
+    ) -> None:
         self.touch(self.one(role, name, within=within, exact=exact))
 
     def touch(self, what: Locator) -> None:
@@ -68,7 +94,9 @@ class Hands:
 
     def drop_text(self, text: str, name: str, *, on: str) -> None:
         self.actions += 1
-        self.page.set_input_files(on, [{"name": name, "mimeType": "text/plain", "buffer": text.encode()}])
+        self.page.set_input_files(
+            on, [{"name": name, "mimeType": "text/plain", "buffer": text.encode()}]
+        )
 
     def take(self, link: Locator) -> Download:
         """Clicks, and waits for the file that comes."""
@@ -80,7 +108,8 @@ class Hands:
         expect((within or self.page).get_by_text(text).first).to_be_visible(timeout=JOB_MS)
 
     def grade(self, key: str) -> None:
-        """Judges the document on the page, and waits until the next one is painted, beyond the card of a new query."""
+        """Judges the document on the page, and waits until the next one is painted, beyond the card
+        of a new query."""
         self.page.wait_for_function(READY)
         before = self.page.evaluate(N_PAINTED)
         self.key(key)

@@ -20,7 +20,9 @@ def open_campaign(hands: Hands, tab: str = "") -> None:
     """From Home."""
     hands.click("link", CAMPAIGN, within=hands.page.locator("main h3, main td"), exact=True)
     if tab:
-        hands.click("link", tab, within=hands.page.get_by_role("navigation", name="Campaign"), exact=True)
+        hands.click(
+            "link", tab, within=hands.page.get_by_role("navigation", name="Campaign"), exact=True
+        )
 
 
 def files_to_campaign(hands: Hands) -> None:
@@ -32,7 +34,9 @@ def files_to_campaign(hands: Hands) -> None:
     hands.drop(*(FILES / name for name in ("documents.jsonl", "topics.tsv", *RUNS)))
     waiting = page.get_by_role("region", name="Files that wait").locator("tbody tr")
     expect(waiting).to_have_count(1, timeout=JOB_MS)  # four short texts may be topics or documents
-    expect(page.locator("section.job .badge").filter(has_text=re.compile(r"^\s*done\s*$"))).to_have_count(4, timeout=JOB_MS)
+    expect(
+        page.locator("section.job .badge").filter(has_text=re.compile(r"^\s*done\s*$"))
+    ).to_have_count(4, timeout=JOB_MS)
     hands.click("button", "Import it")
     expect(page.locator("section.job .badge")).to_have_text("done", timeout=JOB_MS)
     hands.click("link", "Health questions")
@@ -70,9 +74,20 @@ def deadline(hands: Hands) -> None:
 def pause_clicker(hands: Hands) -> None:
     open_campaign(hands, "People")
     hands.click("checkbox", f"Choose {hands.given['fast']}")
-    hands.type_into(hands.page.locator("#chosen-text"), "Please read the guidelines on Partial once more.")
-    hands.click("button", "Pause", within=hands.page.get_by_role("group", name="With the chosen"), exact=True)
-    expect(hands.page.locator("tr", has_text=hands.given["fast"]).get_by_text("paused", exact=False).first).to_be_visible()
+    hands.type_into(
+        hands.page.locator("#chosen-text"), "Please read the guidelines on Partial once more."
+    )
+    hands.click(
+        "button",
+        "Pause",
+        within=hands.page.get_by_role("group", name="With the chosen"),
+        exact=True,
+    )
+    expect(
+        hands.page.locator("tr", has_text=hands.given["fast"])
+        .get_by_text("paused", exact=False)
+        .first
+    ).to_be_visible()
 
 
 def gold_from_file(hands: Hands) -> None:
@@ -80,7 +95,9 @@ def gold_from_file(hands: Hands) -> None:
     hands.touch(hands.page.locator("summary", has_text="From qrels or a file"))
     hands.drop_text(hands.given["known"], "known.qrels", on="[name=known_file]")
     hands.click("button", "Choose them")
-    expect(hands.page.get_by_role("region", name="Chosen pairs").locator("tbody tr")).to_have_count(N_KNOWN)
+    expect(hands.page.get_by_role("region", name="Chosen pairs").locator("tbody tr")).to_have_count(
+        N_KNOWN
+    )
 
 
 def disputed(hands: Hands) -> None:
@@ -91,28 +108,44 @@ def disputed(hands: Hands) -> None:
         hands.key("3")
         address = hands.page.url
         hands.key("Enter")
-        hands.page.wait_for_function("address => location.href !== address && document.readyState === 'complete'", arg=address)
+        hands.page.wait_for_function(
+            "address => location.href !== address && document.readyState === 'complete'",
+            arg=address,
+        )
         hands.see("Saved:")
 
 
 def another_recipe(hands: Hands) -> None:
     open_campaign(hands, "Export")
     hands.click("button", "Show what differs")
-    expect(hands.page.get_by_role("region", name="How both rank the systems").locator("tbody tr").first).to_be_visible(timeout=JOB_MS)
-    hands.touch(hands.page.get_by_role("region", name="Labels", exact=True).first.locator("tbody").get_by_role("link").first)
+    expect(
+        hands.page.get_by_role("region", name="How both rank the systems").locator("tbody tr").first
+    ).to_be_visible(timeout=JOB_MS)
+    hands.touch(
+        hands.page.get_by_role("region", name="Labels", exact=True)
+        .first.locator("tbody")
+        .get_by_role("link")
+        .first
+    )
     hands.see("A manager's label")
 
 
 def picture_for_the_paper(hands: Hands) -> None:
     open_campaign(hands, "Systems")
-    link = hands.page.locator("figure").filter(has=hands.page.locator("svg[role=img]")).first.get_by_role("link", name=re.compile("^SVG"))
+    link = (
+        hands.page.locator("figure")
+        .filter(has=hands.page.locator("svg[role=img]"))
+        .first.get_by_role("link", name=re.compile("^SVG"))
+    )
     link.wait_for(timeout=JOB_MS)
     assert hands.take(link).suggested_filename.endswith(".svg")
 
 
 def show_a_colleague(hands: Hands) -> None:
     open_campaign(hands, "Settings")
-    hands.click("link", re.compile("People"), within=hands.page.get_by_role("navigation", name="Steps"))
+    hands.click(
+        "link", re.compile("People"), within=hands.page.get_by_role("navigation", name="Steps")
+    )
     hands.click("link", "Readers of the results")
     hands.type_into(hands.page.locator("#id_name"), "Steering group")
     hands.click("button", "Make the link")
@@ -122,12 +155,18 @@ def show_a_colleague(hands: Hands) -> None:
 def pay(hands: Hands) -> None:
     open_campaign(hands, "People")
     hands.fill("Rate", "18")
-    assert hands.take(hands.one("button", "Download payment.csv")).suggested_filename.endswith(".csv")
+    assert hands.take(hands.one("button", "Download payment.csv")).suggested_filename.endswith(
+        ".csv"
+    )
 
 
 def remove_doubles(hands: Hands) -> None:
-    hands.click("link", "Topic check", within=hands.page.get_by_role("navigation", name="Collection"))
+    hands.click(
+        "link", "Topic check", within=hands.page.get_by_role("navigation", name="Collection")
+    )
     if not hands.page.get_by_text(re.compile(r"Duplicate: \d")).count():
         hands.click("button", "Check again")
     hands.click("button", f"Remove all {N_DOUBLES}")
-    expect(hands.page.locator(".tile", has_text="Removed").locator("dd").first).to_have_text(str(N_DOUBLES), timeout=JOB_MS)
+    expect(hands.page.locator(".tile", has_text="Removed").locator("dd").first).to_have_text(
+        str(N_DOUBLES), timeout=JOB_MS
+    )

@@ -11,9 +11,16 @@ from tests.tasks.managers import CAMPAIGN, FILES, N_DISPUTED, RUNS
 
 
 def open_campaign(hands: Hands, tab: str = "") -> None:
-    hands.click("link", CAMPAIGN, within=hands.page.get_by_role("region", name="Campaigns you manage"), exact=True)
+    hands.click(
+        "link",
+        CAMPAIGN,
+        within=hands.page.get_by_role("region", name="Campaigns you manage"),
+        exact=True,
+    )
     if tab:
-        hands.click("link", tab, within=hands.page.get_by_role("navigation", name="Campaign"), exact=True)
+        hands.click(
+            "link", tab, within=hands.page.get_by_role("navigation", name="Campaign"), exact=True
+        )
 
 
 def files_to_campaign(hands: Hands) -> None:
@@ -22,18 +29,30 @@ def files_to_campaign(hands: Hands) -> None:
     hands.fill("Name", "Health questions")
     hands.click("button", "Make the collection")
     page.wait_for_url("**/collections/health-questions/")
-    for kind, names in (("Topics", ("topics.tsv",)), ("Documents", ("documents.jsonl",)), ("Run", RUNS)):
+    for kind, names in (
+        ("Topics", ("topics.tsv",)),
+        ("Documents", ("documents.jsonl",)),
+        ("Run", RUNS),
+    ):
         hands.touch(page.locator(".upload .segments label", has_text=kind).first)
         hands.drop(*(FILES / name for name in names))
         for name in names:
-            expect(page.locator("section.job", has_text=name).locator(".badge")).to_have_text("done", timeout=JOB_MS)
+            expect(page.locator("section.job", has_text=name).locator(".badge")).to_have_text(
+                "done", timeout=JOB_MS
+            )
     hands.click("link", "Pools", within=page.get_by_role("navigation", name="Collection"))
-    hands.click("link", re.compile("pool", re.IGNORECASE), within=page.locator(".page-head .actions, main .empty, main .button-row"))
+    hands.click(
+        "link",
+        re.compile("pool", re.IGNORECASE),
+        within=page.locator(".page-head .actions, main .empty, main .button-row"),
+    )
     hands.fill("Depth", "2")
     hands.click("button", "Preview", exact=True)
     expect(page.get_by_role("heading", name=re.compile("A pool of"))).to_be_visible(timeout=JOB_MS)
     hands.click("button", "Build the pool")
-    expect(page.locator(".tile", has_text="Pairs without text").locator("dd").first).to_have_text("0", timeout=JOB_MS)
+    expect(page.locator(".tile", has_text="Pairs without text").locator("dd").first).to_have_text(
+        "0", timeout=JOB_MS
+    )
     hands.click("link", "Campaigns", within=page.get_by_role("navigation", name="Main"))
     hands.click("link", "New campaign")
     hands.fill("Name", "Health questions")
@@ -73,11 +92,17 @@ def deadline(hands: Hands) -> None:
 
 def pause_clicker(hands: Hands) -> None:
     open_campaign(hands, "People")
-    hands.click("link", hands.given["fast"], within=hands.page.get_by_role("region", name="Annotators"))
+    hands.click(
+        "link", hands.given["fast"], within=hands.page.get_by_role("region", name="Annotators")
+    )
     hands.click("button", re.compile("^Pause A"))
-    hands.type_into(hands.page.locator("#pause-text"), "Please read the guidelines on Partial once more.")
+    hands.type_into(
+        hands.page.locator("#pause-text"), "Please read the guidelines on Partial once more."
+    )
     hands.click("button", "Pause", within=hands.page.locator("#pause-person"), exact=True)
-    expect(hands.page.locator("main h2 .badge", has_text=re.compile("paused", re.IGNORECASE)).first).to_be_visible()
+    expect(
+        hands.page.locator("main h2 .badge", has_text=re.compile("paused", re.IGNORECASE)).first
+    ).to_be_visible()
 
 
 def gold_from_file(hands: Hands) -> None:
@@ -87,7 +112,12 @@ def gold_from_file(hands: Hands) -> None:
         topic, _, docno, grade = row.split()
         hands.type_into(hands.page.locator("#q"), docno)
         hands.click("button", "Search")
-        form = hands.page.get_by_role("region", name="Found pairs").locator("tr").filter(has=hands.page.locator("form")).first
+        form = (
+            hands.page.get_by_role("region", name="Found pairs")
+            .locator("tr")
+            .filter(has=hands.page.locator("form"))
+            .first
+        )
         hands.choose(form.locator("[name=kind]"), value="gold")
         hands.choose(form.locator("[name=grade]"), value=grade)
         hands.type_into(form.locator("[name=explanation]"), f"Topic {topic}: known.")
@@ -97,19 +127,30 @@ def gold_from_file(hands: Hands) -> None:
 def disputed(hands: Hands) -> None:
     open_campaign(hands, "Agreement")
     for number in range(N_DISPUTED):
-        hands.touch(hands.page.get_by_role("region", name="Most disputed pairs").get_by_role("link", name="Adjudicate").nth(number))
+        hands.touch(
+            hands.page.get_by_role("region", name="Most disputed pairs")
+            .get_by_role("link", name="Adjudicate")
+            .nth(number)
+        )
         hands.touch(hands.page.locator("form [name=grade]").nth(2))
         hands.click("button", "Adjudicate")
         hands.see("Your label stands")
         if number < N_DISPUTED - 1:
-            hands.click("link", "Agreement", within=hands.page.get_by_role("navigation", name="Campaign"), exact=True)
+            hands.click(
+                "link",
+                "Agreement",
+                within=hands.page.get_by_role("navigation", name="Campaign"),
+                exact=True,
+            )
 
 
 def another_recipe(hands: Hands) -> None:
     """It ends with the table of labels; none leads to its pair."""
     open_campaign(hands, "Export")
     hands.click("button", "Show what differs")
-    expect(hands.page.get_by_role("region", name="How both rank the systems").locator("tbody tr").first).to_be_visible(timeout=JOB_MS)
+    expect(
+        hands.page.get_by_role("region", name="How both rank the systems").locator("tbody tr").first
+    ).to_be_visible(timeout=JOB_MS)
     hands.note = "no link from a changed label to its pair"
 
 
@@ -124,7 +165,9 @@ def picture_for_the_paper(hands: Hands) -> None:
 
 def show_a_colleague(hands: Hands) -> None:
     open_campaign(hands, "Settings")
-    hands.click("link", re.compile("People"), within=hands.page.get_by_role("navigation", name="Steps"))
+    hands.click(
+        "link", re.compile("People"), within=hands.page.get_by_role("navigation", name="Steps")
+    )
 
 
 def pay(hands: Hands) -> None:

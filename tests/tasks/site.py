@@ -1,4 +1,5 @@
-"""What both installations hold: the demo with simulated annotators, campaigns for annotators' tasks, a collection with double topics.
+"""What both installations hold: the demo with simulated annotators, campaigns for annotators'
+tasks, a collection with double topics.
 
 Written with what the first version has, too: it runs there and here."""
 
@@ -13,7 +14,8 @@ N_KNOWN = 10
 
 
 def prepare() -> None:
-    """Fills an installation that has the demo, and prints as one JSON object what stands in addresses, and the sessions of people."""
+    """Fills an installation that has the demo, and prints as one JSON object what stands in
+    addresses, and the sessions of people."""
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -21,7 +23,10 @@ def prepare() -> None:
     from annotation.services import people
     from tests.pages import simulate
 
-    campaign, manager = Campaign.objects.get(slug="python-documentation"), User.objects.get(username="manager")
+    campaign, manager = (
+        Campaign.objects.get(slug="python-documentation"),
+        User.objects.get(username="manager"),
+    )
     members = simulate(campaign, 420)
     stretch(campaign)
     given = {
@@ -32,7 +37,9 @@ def prepare() -> None:
         "token": people.invite(campaign=campaign, actor=manager).token,
         **make_jobs(),
     }
-    sessions = {member.user.username: member.user for member in Membership.objects.select_related("user")}
+    sessions = {
+        member.user.username: member.user for member in Membership.objects.select_related("user")
+    }
     for name, user in sessions.items():
         client = Client()
         client.force_login(user)
@@ -57,7 +64,10 @@ def stretch(campaign, times: int = 3) -> None:
 def known_rows(campaign) -> str:
     """Qrels of the last pairs of the pool, which nobody has judged."""
     pairs = campaign.pairs.select_related("entry__topic").order_by("-position")[:N_KNOWN]
-    return "".join(f"{pair.entry.topic.topic_id} 0 {pair.entry.docno} {number % 4}\n" for number, pair in enumerate(pairs))
+    return "".join(
+        f"{pair.entry.topic.topic_id} 0 {pair.entry.docno} {number % 4}\n"
+        for number, pair in enumerate(pairs)
+    )
 
 
 def save_recipes(campaign, manager) -> str:
@@ -70,7 +80,10 @@ def save_recipes(campaign, manager) -> str:
         from analysis.selectors.exports import Choices
         from analysis.services.archive import Plan as ReleasePlan
         from analysis.services.releases import save_recipe
-    for plan in (ReleasePlan(name="Majority"), ReleasePlan(name="Dawid-Skene", choices=Choices(method="dawid-skene"))):
+    for plan in (
+        ReleasePlan(name="Majority"),
+        ReleasePlan(name="Dawid-Skene", choices=Choices(method="dawid-skene")),
+    ):
         save_recipe(campaign, plan, user=manager)
     return "Dawid-Skene"
 
@@ -81,10 +94,20 @@ def make_doubles(manager) -> str:
     from pooling.services.collections import create_collection
 
     collection = create_collection(name="Voice questions", user=manager)
-    texts = [f"how long does {what} take in {month}" for what in ("the ferry", "a visa", "a refund", "delivery") for month in MONTHS]
-    texts = [*texts, *[f"is {what} open in {month}" for what in ("the museum", "the pool") for month in MONTHS]][:N_DOUBLES]
+    texts = [
+        f"how long does {what} take in {month}"
+        for what in ("the ferry", "a visa", "a refund", "delivery")
+        for month in MONTHS
+    ]
+    texts = [
+        *texts,
+        *[f"is {what} open in {month}" for what in ("the museum", "the pool") for month in MONTHS],
+    ][:N_DOUBLES]
     rows = [*texts, *[text.capitalize() for text in texts]]
-    Topic.objects.bulk_create(Topic(collection=collection, topic_id=str(i), text=text, position=i) for i, text in enumerate(rows, 1))
+    Topic.objects.bulk_create(
+        Topic(collection=collection, topic_id=str(i), text=text, position=i)
+        for i, text in enumerate(rows, 1)
+    )
     return f"/collections/{collection.slug}/"
 
 
@@ -92,7 +115,8 @@ MONTHS = [f"{date(2026, month, 1):%B}" for month in range(1, 13)]
 
 
 def make_jobs() -> dict[str, str]:
-    """Open campaigns, each with an annotator who has read the guidelines: campaign of the task -> its address for judging."""
+    """Open campaigns, each with an annotator who has read the guidelines: campaign of the task ->
+    its address for judging."""
     from annotation.models import Membership, Pair
     from annotation.services import campaigns
     from tests.browser.judging import make_job
@@ -109,7 +133,13 @@ def make_jobs() -> dict[str, str]:
         if key == "practice":
             for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:3]:
                 why = "It reports “a trial of twelve weeks”, which is what was asked for."
-                campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=3, explanation=why, actor=campaign.created_by)
+                campaigns.set_kind(
+                    pair,
+                    Pair.Kind.QUALIFICATION,
+                    gold_grade=3,
+                    explanation=why,
+                    actor=campaign.created_by,
+                )
             campaigns.update_campaign(campaign, actor=campaign.created_by, qualification_pass=0.5)
             Membership.objects.filter(pk=member.pk).update(qualified_at=None)
         addresses[key] = f"/judge/{campaign.slug}/"
@@ -117,10 +147,20 @@ def make_jobs() -> dict[str, str]:
 
 
 JOBS = {
-    "passage": {"name": "Evidence with passages", "spans": "required", "spans_from": 2, "n_documents": 4},
+    "passage": {
+        "name": "Evidence with passages",
+        "spans": "required",
+        "spans_from": 2,
+        "n_documents": 4,
+    },
     "reopen": {"name": "Exercise trials", "n_documents": 8},
     "larger": {"name": "Exercise reviews", "n_documents": 4},
-    "stay": {"name": "Three systems", "n_documents": 12, "n_topics": 3, "ranks": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]},
+    "stay": {
+        "name": "Three systems",
+        "n_documents": 12,
+        "n_topics": 3,
+        "ranks": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4],
+    },
     "ask": {"name": "Exercise reports", "n_documents": 6},
     "practice": {"name": "Practice first", "n_documents": 8},
     "language": {"name": "Exercise and sleep", "n_documents": 4},

@@ -1,4 +1,5 @@
-"""The result of an aggregation: a label for each pair, how it was decided, and the counts to report."""
+"""The result of an aggregation: a label for each pair, how it was decided, and the counts to
+report."""
 
 from __future__ import annotations
 
@@ -14,12 +15,18 @@ from analysis.core.labels import MISSING, LabelTable
 from pooling.core.columns import QrelsColumns
 
 NONE, UNANIMOUS, MAJORITY, LOWEST_GRADE, ADJUDICATED = -1, 0, 1, 2, 3
-DECISIONS = {UNANIMOUS: "unanimous", MAJORITY: "majority", LOWEST_GRADE: "lowest_grade", ADJUDICATED: "adjudicated"}
+DECISIONS = {
+    UNANIMOUS: "unanimous",
+    MAJORITY: "majority",
+    LOWEST_GRADE: "lowest_grade",
+    ADJUDICATED: "adjudicated",
+}
 
 
 STILL = 1e-6
-"""An iterative method stops when no posterior changes by this much in one round. The likelihood is no measure of that: among many
-pairs it stands still while single posteriors still move from one grade to another."""
+"""An iterative method stops when no posterior changes by this much in one round. The likelihood is
+no measure of that: among many pairs it stands still while single posteriors still move from one
+grade to another."""
 MOST_ROUNDS = 2000
 TIE = 1e-9
 """Posteriors closer than this are a tie: of symmetrical grades rounding must not choose."""
@@ -31,7 +38,8 @@ def most_probable(posterior: NDArray[np.float64]) -> NDArray[np.int16]:
 
 
 class Iteration(NamedTuple):
-    """rounds: of the iteration. converged: False if they ran out. log_likelihood: of the grades with the prior, None without one."""
+    """rounds: of the iteration. converged: False if they ran out. log_likelihood: of the grades
+    with the prior, None without one."""
 
     rounds: int
     converged: bool
@@ -43,9 +51,9 @@ class Aggregation:
     """Labels of the pairs of `table`.
 
     label: int16 (n_pairs), MISSING where the pair has fewer than `min_judgements` judgements.
-    decision: int8 (n_pairs), one of DECISIONS, NONE where there is no label; None for methods that decide otherwise.
-    posterior: float64 (n_pairs, n_grades), NaN rows where there is no label; None for methods without probabilities.
-    ended: how an iterative method ended; None for the others.
+    decision: int8 (n_pairs), one of DECISIONS, NONE where there is no label; None for methods that
+    decide otherwise. posterior: float64 (n_pairs, n_grades), NaN rows where there is no label; None
+    for methods without probabilities. ended: how an iterative method ended; None for the others.
     """
 
     method: str
@@ -72,15 +80,23 @@ class Aggregation:
 
     def labels(self) -> dict[int, int]:
         """How many pairs have each grade as their label; every grade of the scale is there."""
-        return dict(enumerate(np.bincount(self.label[self.labelled], minlength=self.table.n_grades).tolist()))
+        return dict(
+            enumerate(
+                np.bincount(self.label[self.labelled], minlength=self.table.n_grades).tolist()
+            )
+        )
 
     def cross(self) -> dict[int, dict[str, int]] | None:
-        """Pairs by label and, within it, by decision (TripJudge's Figure 1). None for methods without decisions."""
+        """Pairs by label and, within it, by decision (TripJudge's Figure 1). None for methods
+        without decisions."""
         if self.decision is None:
             return None
         names = self._decision_names()
         return {
-            grade: {name: int(((self.label == grade) & (self.decision == code)).sum()) for code, name in names.items()}
+            grade: {
+                name: int(((self.label == grade) & (self.decision == code)).sum())
+                for code, name in names.items()
+            }
             for grade in range(self.table.n_grades)
         }
 
@@ -88,7 +104,10 @@ class Aggregation:
         """Pairs by decision. None for methods without decisions."""
         if self.decision is None:
             return None
-        return {name: int((self.decision == code).sum()) for code, name in self._decision_names().items()}
+        return {
+            name: int((self.decision == code).sum())
+            for code, name in self._decision_names().items()
+        }
 
     def _decision_names(self) -> dict[int, str]:
         """`adjudicated` only where there is one."""
@@ -104,20 +123,31 @@ class Aggregation:
         """The same for each topic that has a label, by topic id."""
         topic = self.table.pair_topic[self.labelled]
         n = np.bincount(topic, minlength=len(self.table.topics))
-        relevant = np.bincount(topic[self.label[self.labelled] >= threshold], minlength=len(self.table.topics))
-        return {name: int(relevant[i]) / int(n[i]) for i, name in enumerate(self.table.topics) if n[i]}
+        relevant = np.bincount(
+            topic[self.label[self.labelled] >= threshold], minlength=len(self.table.topics)
+        )
+        return {
+            name: int(relevant[i]) / int(n[i]) for i, name in enumerate(self.table.topics) if n[i]
+        }
 
     def adjudicated(self, rulings: Mapping[tuple[str, str], int]) -> Aggregation:
-        """With a manager's own labels, by (topic id, document id), over those of the method; decision `adjudicated`.
+        """With a manager's own labels, by (topic id, document id), over those of the method;
+        decision `adjudicated`.
 
-        A ruling labels a pair that had too few judgements, too. Rulings on pairs without any judgement are ignored, since the
-        table does not hold them. ValueError if a grade is outside the scale.
-        """
+        A ruling labels a pair that had too few judgements, too. Rulings on pairs without any
+        judgement are ignored, since the table does not hold them. ValueError if a grade is outside
+        the scale."""
         label = self.label.copy()
-        decision = np.full(len(label), NONE, dtype=np.int8) if self.decision is None else self.decision.copy()
+        decision = (
+            np.full(len(label), NONE, dtype=np.int8)
+            if self.decision is None
+            else self.decision.copy()
+        )
         table = self.table
         width = max(len(table.documents), 1)
-        codes = table.pair_topic.astype(np.int64) * width + table.pair_document  # ascending, as the pairs of a table are
+        codes = (
+            table.pair_topic.astype(np.int64) * width + table.pair_document
+        )  # ascending, as the pairs of a table are
         for (topic, document), grade in rulings.items():
             if not 0 <= grade < table.n_grades:
                 raise ValueError(f"grade {grade} on a scale from 0 to {table.n_grades - 1}")
@@ -130,16 +160,21 @@ class Aggregation:
         return replace(self, label=label, decision=decision)
 
     def qrels(self, name: str) -> QrelsColumns:
-        """The labelled pairs, ascending by topic id and document id: the same judgements give the same bytes."""
+        """The labelled pairs, ascending by topic id and document id: the same judgements give the
+        same bytes."""
         kept = np.flatnonzero(self.labelled)
         topic = self.table.pair_topic[kept]
         used, starts = np.unique(topic, return_index=True)
-        documents = [self.table.documents[i].encode() for i in self.table.pair_document[kept].tolist()]
+        documents = [
+            self.table.documents[i].encode() for i in self.table.pair_document[kept].tolist()
+        ]
         return QrelsColumns(
             name=name,
             topics=[self.table.topics[i] for i in used.tolist()],
             offsets=np.append(starts, len(kept)).astype(np.int64),
-            documents=np.array(documents, dtype=np.bytes_) if documents else np.empty(0, dtype="S1"),
+            documents=np.array(documents, dtype=np.bytes_)
+            if documents
+            else np.empty(0, dtype="S1"),
             grades=self.label[kept].astype(np.int32),
         )
 

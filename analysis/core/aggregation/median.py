@@ -9,7 +9,8 @@ from analysis.core.labels import MISSING, LabelTable
 
 
 def median(table: LabelTable, *, min_judgements: int = 2) -> Aggregation:
-    """The middle grade of each pair; of an even number of judgements the lower of the two in the middle.
+    """The middle grade of each pair; of an even number of judgements the lower of the two in the
+    middle.
 
     Pairs with fewer than `min_judgements` judgements have no label. There are no decisions.
     """

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 
-BANDS = ((0.20, "slight"), (0.40, "fair"), (0.60, "moderate"), (0.80, "substantial"), (1.00, "almost perfect"))
-"""Highest kappa of each band, to two decimals; below 0: poor. Landis and Koch (1977), "The measurement of observer agreement for
-categorical data", who call the divisions clearly arbitrary."""
+BANDS = (
+    (0.20, "slight"),
+    (0.40, "fair"),
+    (0.60, "moderate"),
+    (0.80, "substantial"),
+    (1.00, "almost perfect"),
+)
+"""Highest kappa of each band, to two decimals; below 0: poor. Landis and Koch (1977), "The
+measurement of observer agreement for categorical data", who call the divisions clearly
+arbitrary."""
 
 CAVEAT = (
-    "The words are the bands of Landis and Koch (1977), a convention without a statistical reason: kappa also depends on the number of "
+    "The words are the bands of Landis and Koch (1977), a convention without a statistical "
+    "reason: kappa also depends on the number of "
     "grades and on how often each is used."
 )
 

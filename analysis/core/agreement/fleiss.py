@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 
 def fleiss_kappa(counts: NDArray[np.integer]) -> float:
-    """Fleiss' kappa of counts (n_pairs, n_grades), each pair with the same number of judgements, at least two.
+    """Fleiss' kappa of counts (n_pairs, n_grades), each pair with the same number of judgements, at
+    least two.
 
-    Fleiss (1971), "Measuring nominal scale agreement among many raters". NaN where it is undefined: pairs with
-    different numbers of judgements or fewer than two, none at all, or one grade only.
+    Fleiss (1971), "Measuring nominal scale agreement among many raters". NaN where it is undefined:
+    pairs with different numbers of judgements or fewer than two, none at all, or one grade only.
     """
     n = counts.sum(axis=1)
     if not len(n) or n[0] < 2 or (n != n[0]).any() or np.count_nonzero(counts.sum(axis=0)) < 2:
@@ -20,7 +21,8 @@ def fleiss_kappa(counts: NDArray[np.integer]) -> float:
 
 
 def percent_agreement(counts: NDArray[np.integer]) -> float:
-    """Share of the pairs of judgements (two judgements of one pair) that have the same grade; NaN if there are none.
+    """Share of the pairs of judgements (two judgements of one pair) that have the same grade; NaN
+    if there are none.
 
     counts: (n_pairs, n_grades).
     """

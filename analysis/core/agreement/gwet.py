@@ -1,4 +1,5 @@
-"""Gwet's AC1: agreement beyond chance where one grade is far more frequent than the others, and kappa falls for that alone."""
+"""Gwet's AC1: agreement beyond chance where one grade is far more frequent than the others, and
+kappa falls for that alone."""
 
 from __future__ import annotations
 
@@ -7,12 +8,13 @@ from numpy.typing import NDArray
 
 
 def ac1(counts: NDArray[np.integer]) -> float:
-    """AC1 of counts (n_pairs, n_grades), any number of judgements of each pair; over all grades of the scale.
+    """AC1 of counts (n_pairs, n_grades), any number of judgements of each pair; over all grades of
+    the scale.
 
-    Gwet (2008), "Computing inter-rater reliability and its variance in the presence of high agreement": agreement is the mean over the
-    pairs with two judgements or more, chance Σ π (1 - π) / (grades - 1) with π the mean share of a grade over all judged pairs. NaN
-    without a pair that has two judgements, and on a scale of one grade.
-    """
+    Gwet (2008), "Computing inter-rater reliability and its variance in the presence of high
+    agreement": agreement is the mean over the pairs with two judgements or more, chance Σ π (1 - π)
+    / (grades - 1) with π the mean share of a grade over all judged pairs. NaN without a pair that
+    has two judgements, and on a scale of one grade."""
     n = counts.sum(axis=1)
     twice = n > 1
     n_grades = counts.shape[1]

@@ -12,7 +12,12 @@ from analysis.core.agreement.alpha import LEVELS, alpha_interval, krippendorff_a
 from analysis.core.agreement.fleiss import fleiss_kappa, percent_agreement
 from analysis.core.agreement.gwet import ac1
 from analysis.core.agreement.kappa import cohen_kappa, mean_of_defined
-from analysis.core.agreement.raters import against_labels, against_others, chance_floors, pairs_of_annotators
+from analysis.core.agreement.raters import (
+    against_labels,
+    against_others,
+    chance_floors,
+    pairs_of_annotators,
+)
 from analysis.core.digits import error_of_mean
 from analysis.core.intervals import Interval
 from analysis.core.labels import LabelTable
@@ -20,8 +25,8 @@ from analysis.core.labels import LabelTable
 
 @dataclass(frozen=True, eq=False)
 class ScaleAgreement:
-    """Agreement on one scale. Undefined figures are NaN; `undefined` counts the kappas left out of each mean, and
-    `reasons` says in words why a figure is undefined.
+    """Agreement on one scale. Undefined figures are NaN; `undefined` counts the kappas left out of
+    each mean, and `reasons` says in words why a figure is undefined.
 
     kappa, kappa_others: float64 (n_annotators), in the order of the table's annotators.
     """
@@ -48,7 +53,8 @@ class ScaleAgreement:
     """By level of measurement."""
     ac1: float
     quadratic: dict[str, float]
-    """The mean kappas against the label, against the others and of two annotators, with quadratic weights; on two grades the same as without."""
+    """The mean kappas against the label, against the others and of two annotators, with quadratic
+    weights; on two grades the same as without."""
     undefined: dict[str, int]
     reasons: dict[str, str]
 
@@ -86,14 +92,19 @@ def agreement_report(
     min_judgements: int = 2,
     permutations: int = 100,
 ) -> AgreementReport:
-    """Agreement on the full scale (kappa linearly weighted, alpha ordinal) and on two grades (both unweighted).
+    """Agreement on the full scale (kappa linearly weighted, alpha ordinal) and on two grades (both
+    unweighted).
 
-    The kappas against labels take every label, those by the lowest-grade rule among them, of the pairs with at least
-    `min_judgements` judgements; the other figures take all judgements. Means and quartiles are plain, over the annotators (or
-    pairs of annotators) whose kappa is defined.
+    The kappas against labels take every label, those by the lowest-grade rule among them, of the
+    pairs with at least `min_judgements` judgements; the other figures take all judgements. Means
+    and quartiles are plain, over the annotators (or pairs of annotators) whose kappa is defined.
     """
     graded_rng, binary_rng = rng.spawn(2)
-    options = {"min_common": min_common, "min_judgements": min_judgements, "permutations": permutations}
+    options = {
+        "min_common": min_common,
+        "min_judgements": min_judgements,
+        "permutations": permutations,
+    }
     graded = scale_agreement(table, weighted=True, rng=graded_rng, **options)
     binary = scale_agreement(table.binary(threshold), weighted=False, rng=binary_rng, **options)
     return AgreementReport(
@@ -115,17 +126,31 @@ def scale_agreement(
     min_judgements: int = 2,
     permutations: int = 100,
 ) -> ScaleAgreement:
-    """The figures of one scale; `weighted`: kappa with linear weights and alpha ordinal, else both nominal."""
+    """The figures of one scale; `weighted`: kappa with linear weights and alpha ordinal, else both
+    nominal."""
     pairs = pairs_of_annotators(table, min_common=min_common)
-    joints = (against_labels(table, majority(table, min_judgements=min_judgements).label), against_others(table), pairs.joint)
+    joints = (
+        against_labels(table, majority(table, min_judgements=min_judgements).label),
+        against_others(table),
+        pairs.joint,
+    )
     kappa, kappa_others, pairwise = (cohen_kappa(joint, weighted=weighted) for joint in joints)
     quadratic = [mean_of_defined(cohen_kappa(joint, weighted=True, power=2)) for joint in joints]
-    floors = chance_floors(table.with_enough(min_judgements), weighted=weighted, rng=rng.spawn(1)[0], permutations=permutations)
+    floors = chance_floors(
+        table.with_enough(min_judgements),
+        weighted=weighted,
+        rng=rng.spawn(1)[0],
+        permutations=permutations,
+    )
     counts = table.counts
     alphas = {level: krippendorff_alpha(counts, level=level) for level in LEVELS}
     alpha = alphas["ordinal" if weighted else "nominal"]
     fleiss = fleiss_kappa(counts)
-    quartiles = np.quantile(kappa[~np.isnan(kappa)], [0.25, 0.5, 0.75]) if not np.isnan(kappa).all() else [np.nan] * 3
+    quartiles = (
+        np.quantile(kappa[~np.isnan(kappa)], [0.25, 0.5, 0.75])
+        if not np.isnan(kappa).all()
+        else [np.nan] * 3
+    )
     undefined = {
         "kappa": int(np.isnan(kappa).sum()),
         "kappa_others": int(np.isnan(kappa_others).sum()),
@@ -146,34 +171,55 @@ def scale_agreement(
         pairs_of_annotators=len(pairs),
         alpha=alpha,
         alpha_nominal=alphas["nominal"],
-        alpha_interval=alpha_interval(counts, level="ordinal" if weighted else "nominal", topic=table.pair_topic),
+        alpha_interval=alpha_interval(
+            counts, level="ordinal" if weighted else "nominal", topic=table.pair_topic
+        ),
         fleiss=fleiss,
         percent=percent_agreement(counts),
         alphas={str(level): value for level, value in alphas.items()},
         ac1=ac1(counts),
-        quadratic=dict(zip(("mean_kappa", "mean_kappa_others", "mean_pairwise_kappa"), quadratic, strict=True)),
+        quadratic=dict(
+            zip(("mean_kappa", "mean_kappa_others", "mean_pairwise_kappa"), quadratic, strict=True)
+        ),
         undefined=undefined,
-        reasons=_reasons(table, undefined, n_pairs_of_annotators=len(pairs), min_common=min_common, min_judgements=min_judgements),
+        reasons=_reasons(
+            table,
+            undefined,
+            n_pairs_of_annotators=len(pairs),
+            min_common=min_common,
+            min_judgements=min_judgements,
+        ),
     )
 
 
 def _reasons(
-    table: LabelTable, undefined: dict[str, int], *, n_pairs_of_annotators: int, min_common: int, min_judgements: int
+    table: LabelTable,
+    undefined: dict[str, int],
+    *,
+    n_pairs_of_annotators: int,
+    min_common: int,
+    min_judgements: int,
 ) -> dict[str, str]:
     """In words, why a figure is undefined."""
     n = table.judgements_per_pair
     one_grade = "use one and the same grade only on the pairs they share, so nothing is left to agree on beyond chance"
     no_two = "no pair has two judgements"
-    why_alpha = "all judgements of pairs judged twice have the same grade" if (n > 1).any() else no_two
+    why_alpha = (
+        "all judgements of pairs judged twice have the same grade" if (n > 1).any() else no_two
+    )
     reasons = {}
     if undefined["kappa"] == table.n_annotators:
         labelled = (n >= min_judgements).any()
         why = (
-            f"every annotator and the labels {one_grade}" if labelled else f"no pair has the {min_judgements} judgements that a label needs"
+            f"every annotator and the labels {one_grade}"
+            if labelled
+            else f"no pair has the {min_judgements} judgements that a label needs"
         )
         reasons["mean_kappa"] = why
     if undefined["kappa_others"] == table.n_annotators:
-        reasons["mean_kappa_others"] = f"every annotator and the others {one_grade}" if (n > 1).any() else no_two
+        reasons["mean_kappa_others"] = (
+            f"every annotator and the others {one_grade}" if (n > 1).any() else no_two
+        )
     if not n_pairs_of_annotators:
         reasons["mean_pairwise_kappa"] = f"no two annotators have {min_common} pairs in common"
     elif undefined["pairwise_kappa"] == n_pairs_of_annotators:
@@ -184,14 +230,22 @@ def _reasons(
         reasons["ac1"] = no_two
     if undefined["fleiss"]:
         different = len(n) > 0 and n.min() != n.max()
-        reasons["fleiss"] = f"pairs have from {n.min()} to {n.max()} judgements; Fleiss' kappa needs one number" if different else why_alpha
+        reasons["fleiss"] = (
+            f"pairs have from {n.min()} to {n.max()} judgements; Fleiss' kappa needs one number"
+            if different
+            else why_alpha
+        )
     return reasons
 
 
-def _annotators(table: LabelTable, graded: ScaleAgreement, binary: ScaleAgreement) -> list[AnnotatorAgreement]:
+def _annotators(
+    table: LabelTable, graded: ScaleAgreement, binary: ScaleAgreement
+) -> list[AnnotatorAgreement]:
     """One row a person, in the order of names."""
     g = table.n_grades
-    counts = np.bincount(table.annotator.astype(np.int64) * g + table.grade, minlength=table.n_annotators * g).reshape(-1, g)
+    counts = np.bincount(
+        table.annotator.astype(np.int64) * g + table.grade, minlength=table.n_annotators * g
+    ).reshape(-1, g)
     medians = median_seconds(table)
     return [
         AnnotatorAgreement(

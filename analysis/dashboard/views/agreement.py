@@ -43,7 +43,8 @@ SAVED = "saved_label"
 @login_required
 @require_safe
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The quick figures are computed here; alpha's interval, the chance floor and what is by group come from a job, with their age."""
+    """The quick figures are computed here; alpha's interval, the chance floor and what is by group
+    come from a job, with their age."""
     campaign = managed_campaign(request, slug)
     live = page_rows(campaign)
     heavy, job = agreement_figures.agreement_of(campaign, live)
@@ -77,16 +78,26 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "analysis/agreement.html", context)
 
 
-def pictures_of_agreement(campaign: Campaign, live: Live, heavy: dict[str, Any] | None) -> dict[str, Any]:
-    """What analysis/_agreement_scales.html and _agreement_pictures.html show. heavy: the newest figures that a job has computed."""
+def pictures_of_agreement(
+    campaign: Campaign, live: Live, heavy: dict[str, Any] | None
+) -> dict[str, Any]:
+    """What analysis/_agreement_scales.html and _agreement_pictures.html show. heavy: the newest
+    figures that a job has computed."""
     names = campaign.grades.names
     table = live.table(len(names))
-    confusion = confusion_matrix(table).counts.tolist() if table.n_annotators > 1 and (table.judgements_per_pair > 1).any() else []
+    confusion = (
+        confusion_matrix(table).counts.tolist()
+        if table.n_annotators > 1 and (table.judgements_per_pair > 1).any()
+        else []
+    )
     met = matrix(
         names,
         names,
         confusion,
-        caption="How often one annotator's grade meets another's on the same pair (each two judgements once in either order)",
+        caption=(
+            "How often one annotator's grade meets another's on the same pair (each two "
+            "judgements once in either order)"
+        ),
         row_label="one grade",
         column_label="another annotator's",
         reason=_("No pair has been judged by two annotators yet."),
@@ -95,7 +106,9 @@ def pictures_of_agreement(campaign: Campaign, live: Live, heavy: dict[str, Any] 
     return {
         "scales": [scale_view(heavy, key, title) for key, title in titles] if heavy else [],
         "over_time": mark_safe(alpha_over_time(heavy)),
-        "groups": [mark_safe(group_chart(heavy, key, title, what)) for key, title, what in groups_of(heavy)],
+        "groups": [
+            mark_safe(group_chart(heavy, key, title, what)) for key, title, what in groups_of(heavy)
+        ],
         "nothing_yet": not confusion and not heavy,
         "ordered": campaign.pool is not None and campaign.pool.kind == PoolKind.ORDERED,
         "confusion": mark_safe(met),
@@ -103,13 +116,25 @@ def pictures_of_agreement(campaign: Campaign, live: Live, heavy: dict[str, Any] 
 
 
 GROUPS = [
-    ("by_topic", "Alpha by topic (the fifteen lowest with at least ten pairs judged twice)", "topics"),
+    (
+        "by_topic",
+        "Alpha by topic (the fifteen lowest with at least ten pairs judged twice)",
+        "topics",
+    ),
     ("by_length", "Alpha by length of the document", "lengths"),
-    ("by_guideline", "Alpha by version of the guidelines under which a pair was judged", "versions"),
+    (
+        "by_guideline",
+        "Alpha by version of the guidelines under which a pair was judged",
+        "versions",
+    ),
 ]
 
 
-BY_ENTRY = ("by_entry", "Alpha of pairs drawn by chance and of pairs that the order chose", "two kinds of pairs")
+BY_ENTRY = (
+    "by_entry",
+    "Alpha of pairs drawn by chance and of pairs that the order chose",
+    "two kinds of pairs",
+)
 """Of ordered pools alone."""
 
 
@@ -118,7 +143,8 @@ def groups_of(heavy: dict[str, Any] | None) -> list[tuple[str, str, str]]:
 
 
 def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
-    """The figures of one scale with their names, as the page's tiles; undefined ones with the reason in words."""
+    """The figures of one scale with their names, as the page's tiles; undefined ones with the
+    reason in words."""
     one = heavy[key]
     reasons = one.get("reasons", {})
     low, high = one["alpha_ci"]
@@ -128,22 +154,42 @@ def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
     kappa_left_out = one["undefined"]["kappa"]
     left_out = f"; {kappa_left_out} undefined left out" if kappa_left_out else ""
     rows = [
-        ("Krippendorff's alpha", one["alpha"], reasons.get("alpha", ""), interval + (", ordinal" if key == "graded" else ", nominal")),
+        (
+            "Krippendorff's alpha",
+            one["alpha"],
+            reasons.get("alpha", ""),
+            interval + (", ordinal" if key == "graded" else ", nominal"),
+        ),
         (
             _("Kappa against the label"),
             one["mean_kappa"],
             reasons.get("kappa", ""),
             f"mean over annotators{left_out}; contains each one's own vote",
         ),
-        (_("… its chance floor"), one["chance_floor"], reasons.get("chance_floor", ""), _("what annotators at random would reach")),
-        (_("Kappa against the others"), one["mean_kappa_others"], reasons.get("kappa_others", ""), _("own vote left out")),
+        (
+            _("… its chance floor"),
+            one["chance_floor"],
+            reasons.get("chance_floor", ""),
+            _("what annotators at random would reach"),
+        ),
+        (
+            _("Kappa against the others"),
+            one["mean_kappa_others"],
+            reasons.get("kappa_others", ""),
+            _("own vote left out"),
+        ),
         (
             _("Kappa of two annotators"),
             one["mean_pairwise_kappa"],
             reasons.get("pairwise_kappa", ""),
             f"mean over {counted(one['pairs_of_annotators'], 'pair')} of annotators with 10 common pairs",
         ),
-        (_("Percent agreement"), one["percent"], reasons.get("percent", ""), _("share of agreeing pairs of judgements")),
+        (
+            _("Percent agreement"),
+            one["percent"],
+            reasons.get("percent", ""),
+            _("share of agreeing pairs of judgements"),
+        ),
         (
             "Fleiss' kappa",
             one["fleiss"],
@@ -151,9 +197,13 @@ def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
             _("where all pairs have equally many judgements"),
         ),
     ]
-    tiles = [{"name": n, "value": v, "reason": r or "undefined", "note": note} for n, v, r, note in rows]
+    tiles = [
+        {"name": n, "value": v, "reason": r or "undefined", "note": note} for n, v, r, note in rows
+    ]
     for tile in tiles:
-        tile["band"] = band(tile["value"]) if "appa" in tile["name"] and "alpha" not in tile["name"] else None
+        tile["band"] = (
+            band(tile["value"]) if "appa" in tile["name"] and "alpha" not in tile["name"] else None
+        )
     return {"title": title, "rows": tiles, "caveat": CAVEAT}
 
 
@@ -176,26 +226,49 @@ def alpha_over_time(heavy: dict[str, Any] | None) -> str:
         y_label="alpha",
         x_at=[float(i) for i in range(0, len(points), max(1, -(-len(points) // 8)))],
         x_form=lambda i: points[int(i)]["day"] if 0 <= int(i) < len(points) else "",
-        reason=_("Not enough pairs judged twice on any day yet.") if heavy else _("Being computed; it appears here in a moment."),
+        reason=_("Not enough pairs judged twice on any day yet.")
+        if heavy
+        else _("Being computed; it appears here in a moment."),
     )
 
 
 def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -> str:
     rows = (heavy or {}).get(key, [])
-    shown = [DrawnInterval(f"{row['name']} (n = {row['pairs']})", row["alpha"], row["low"], row["high"], row.get("reason", "")) for row in rows]
+    shown = [
+        DrawnInterval(
+            f"{row['name']} (n = {row['pairs']})",
+            row["alpha"],
+            row["low"],
+            row["high"],
+            row.get("reason", ""),
+        )
+        for row in rows
+    ]
     too_few = _("Fewer than ten pairs judged twice in any of the %(what)s.") % {"what": what}
     reason = too_few if heavy else _("Being computed; it appears here in a moment.")
-    return intervals(shown, caption=title, x_label="ordinal alpha", what=what, reference=(0.0, "chance"), reason=reason)
+    return intervals(
+        shown,
+        caption=title,
+        x_label="ordinal alpha",
+        what=what,
+        reference=(0.0, "chance"),
+        reason=reason,
+    )
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
-    """All judgements of one pair side by side; the POST adjudicates and goes on to the next pair, or withdraws the manager's label. `of=labels`
-    and the list's own parameters: through the list of labels as it was asked for, else through the disputed pairs that are not decided."""
+    """All judgements of one pair side by side; the POST adjudicates and goes on to the next pair,
+    or withdraws the manager's label. `of=labels` and the list's own parameters: through the list of
+    labels as it was asked for, else through the disputed pairs that are not decided."""
     campaign = managed_campaign(request, slug)
     pair = get_object_or_404(
-        Pair.objects.select_related("entry__topic", "entry__document", "campaign", "adjudicated_by"), campaign=campaign, pk=pair_id
+        Pair.objects.select_related(
+            "entry__topic", "entry__document", "campaign", "adjudicated_by"
+        ),
+        campaign=campaign,
+        pk=pair_id,
     )
     if request.method == "POST":
         before = SavedLabel.of(pair)
@@ -204,21 +277,40 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
         try:
             if grade is None and "withdraw" not in request.POST:
                 raise CampaignError(_("Choose a grade."))
-            judging.adjudicate(pair, grade, reason=request.POST.get("reason", "").strip(), actor=request.user)
+            judging.adjudicate(
+                pair, grade, reason=request.POST.get("reason", "").strip(), actor=request.user
+            )
         except CampaignError as error:
             messages.error(request, str(error))
         else:
             if grade is not None and "undo" not in request.POST:
                 request.session[SAVED] = before.as_kept(campaign)
                 return redirect(_next_address(request, campaign, pair))
-            messages.success(request, _("The label is as it was before.") if "undo" in request.POST else _("Your label is withdrawn."))
+            messages.success(
+                request,
+                _("The label is as it was before.")
+                if "undo" in request.POST
+                else _("Your label is withdrawn."),
+            )
         return redirect(request.get_full_path())
-    judgements = list(pair.judgements.filter(current=True).select_related("membership").order_by("membership__pseudonym"))
+    judgements = list(
+        pair.judgements.filter(current=True)
+        .select_related("membership")
+        .order_by("membership__pseudonym")
+    )
     of_labels = request.GET.get("of") == "labels"
     turn = _turn(request, campaign, pair)
     context = {
-        **{"campaign": campaign, "tab": "labels" if of_labels else "agreement", "pair": pair, "judgements": judgements},
-        **{"to_read": pair_to_read(pair) if pair.entry.document else None, "saved": saved_label(request, campaign)},
+        **{
+            "campaign": campaign,
+            "tab": "labels" if of_labels else "agreement",
+            "pair": pair,
+            "judgements": judgements,
+        },
+        **{
+            "to_read": pair_to_read(pair) if pair.entry.document else None,
+            "saved": saved_label(request, campaign),
+        },
         **{"turn": turn, "of_labels": of_labels, "asked": request.GET.urlencode()},
     }
     return render(request, "analysis/pair.html", context)
@@ -233,7 +325,8 @@ def _turn(request: SignedInRequest, campaign: Campaign, pair: Pair) -> disagreem
 
 
 def _next_address(request: SignedInRequest, campaign: Campaign, pair: Pair) -> str:
-    """Where a manager goes on who has decided on a pair; the same page for a pair that is on no list, or the last of the labels."""
+    """Where a manager goes on who has decided on a pair; the same page for a pair that is on no
+    list, or the last of the labels."""
     turn = _turn(request, campaign, pair)
     if turn is None:
         return request.get_full_path()
@@ -264,15 +357,24 @@ class SavedLabel:
 
 
 def saved_label(request: SignedInRequest, campaign: Campaign) -> dict[str, Any] | None:
-    """The pair that the manager has just decided on, and what brings back what it was before; told once."""
+    """The pair that the manager has just decided on, and what brings back what it was before; told
+    once."""
     kept = request.session.get(SAVED)
     if not kept or kept["campaign"] != campaign.pk or request.headers.get("HX-Request"):
         return None
     del request.session[SAVED]
-    pair = Pair.objects.select_related("entry__topic", "entry__document").filter(campaign=campaign, pk=kept["pair"]).first()
+    pair = (
+        Pair.objects.select_related("entry__topic", "entry__document")
+        .filter(campaign=campaign, pk=kept["pair"])
+        .first()
+    )
     if pair is None or pair.adjudicated_grade is None:
         return None
-    fields = {"withdraw": "1"} if kept["grade"] is None else {"grade": kept["grade"], "reason": kept["reason"]}
+    fields = (
+        {"withdraw": "1"}
+        if kept["grade"] is None
+        else {"grade": kept["grade"], "reason": kept["reason"]}
+    )
     return {"pair": pair, "grade": pair.adjudicated_grade, "fields": {**fields, "undo": "1"}}
 
 

@@ -1,4 +1,5 @@
-"""Gold, everyone and qualification pairs: choosing them, explaining them, and how people do on them."""
+"""Gold, everyone and qualification pairs: choosing them, explaining them, and how people do on
+them."""
 
 from __future__ import annotations
 
@@ -31,12 +32,23 @@ from pooling.requests import row_number
 
 MOST_PROPOSALS, PER_PAGE = 12, 20
 KINDS = [
-    (Pair.Kind.GOLD, gettext_lazy("Gold"), gettext_lazy("known grade; spread over everybody's sequence, unseen")),
-    (Pair.Kind.EVERYONE, gettext_lazy("Everyone"), gettext_lazy("judged by each annotator, to compare them on the same pairs")),
+    (
+        Pair.Kind.GOLD,
+        gettext_lazy("Gold"),
+        gettext_lazy("known grade; spread over everybody's sequence, unseen"),
+    ),
+    (
+        Pair.Kind.EVERYONE,
+        gettext_lazy("Everyone"),
+        gettext_lazy("judged by each annotator, to compare them on the same pairs"),
+    ),
     (
         Pair.Kind.QUALIFICATION,
         gettext_lazy("Qualification"),
-        gettext_lazy("known grade and an explanation; before the first real pair. It costs its judgements: the known grade is published as its label, marked"),
+        gettext_lazy(
+            "known grade and an explanation; before the first real pair. It costs its judgements: "
+            "the known grade is published as its label, marked"
+        ),
     ),
     (Pair.Kind.NORMAL, gettext_lazy("Normal"), gettext_lazy("an ordinary pair again")),
 ]
@@ -50,7 +62,11 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         _change_chosen(request, campaign)
         return redirect(request.get_full_path())
     if request.method == "POST":
-        pair = get_object_or_404(Pair.objects.select_related("campaign", "entry"), campaign=campaign, pk=row_number(request.POST.get("pair")))
+        pair = get_object_or_404(
+            Pair.objects.select_related("campaign", "entry"),
+            campaign=campaign,
+            pk=row_number(request.POST.get("pair")),
+        )
         try:
             campaigns.set_kind(
                 pair,
@@ -75,7 +91,11 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "proposals": proposals(campaign),
         "query": query,
         "single_key": single_key_warnings(campaign),
-        "found": ListPage(request, search(campaign, query), per_page=PER_PAGE, prefix="found-", part="search") if query else None,
+        "found": ListPage(
+            request, search(campaign, query), per_page=PER_PAGE, prefix="found-", part="search"
+        )
+        if query
+        else None,
     }
     return render(request, "analysis/gold.html", context)
 
@@ -94,12 +114,16 @@ def _change_chosen(request: SignedInRequest, campaign: Campaign) -> None:
             raise CampaignError(_("Tick the pairs first."))
         if request.POST["action"] == "remove-chosen":
             n = change_known(campaign, ids, remove=True, actor=request.user)
-            says = ngettext("%(n)s pair is ordinary again.", "%(n)s pairs are ordinary again.", n) % {"n": f"{n:,}"}
+            says = ngettext(
+                "%(n)s pair is ordinary again.", "%(n)s pairs are ordinary again.", n
+            ) % {"n": f"{n:,}"}
         elif grade is None:
             raise CampaignError(_("Choose a grade."))
         else:
             n = change_known(campaign, ids, grade=grade, actor=request.user)
-            says = ngettext("The grade of %(n)s pair is changed.", "The grade of %(n)s pairs is changed.", n) % {"n": f"{n:,}"}
+            says = ngettext(
+                "The grade of %(n)s pair is changed.", "The grade of %(n)s pairs is changed.", n
+            ) % {"n": f"{n:,}"}
     except CampaignError as error:
         messages.error(request, str(error))
     else:
@@ -112,9 +136,18 @@ def known_page(request: HttpRequest, campaign: Campaign) -> ListPage:
     return ListPage(
         request,
         known_pairs(campaign),
-        search=("=entry__topic__topic_id", "entry__topic__text", "entry__docno", "entry__document__title"),
+        search=(
+            "=entry__topic__topic_id",
+            "entry__topic__text",
+            "entry__docno",
+            "entry__document__title",
+        ),
         sort={
-            "topic": (Length("entry__topic__topic_id"), "entry__topic__topic_id", "position"),  # 2 before 10
+            "topic": (
+                Length("entry__topic__topic_id"),
+                "entry__topic__topic_id",
+                "position",
+            ),  # 2 before 10
             "document": "entry__docno",
             "judged": "n_judged",
             "right": "n_right",
@@ -129,9 +162,12 @@ def known_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 
 
 def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
-    """(annotator, score in the qualification, score in gold) of everybody who has judged known pairs, as a list."""
+    """(annotator, score in the qualification, score in gold) of everybody who has judged known
+    pairs, as a list."""
     scores = known_scores(campaign)
-    members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pk__in=scores).order_by("pseudonym")
+    members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pk__in=scores).order_by(
+        "pseudonym"
+    )
     return ListPage(
         request,
         [(m, scores[m.pk].get("qualification"), scores[m.pk].get("gold")) for m in members],
@@ -151,20 +187,24 @@ def results_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 
 
 def known_pairs(campaign: Campaign) -> QuerySet[Pair]:
-    """Pairs that are not ordinary, with how many judged them, how many were right by the campaign's rule, and how many exactly."""
+    """Pairs that are not ordinary, with how many judged them, how many were right by the campaign's
+    rule, and how many exactly."""
     judged = Q(judgements__current=True) & ~Q(judgements__standing=Judgement.Standing.TOO_FAST)
     ids = list(kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).values_list("pk", flat=True))
     pairs = Pair.objects.filter(pk__in=ids).select_related("entry__topic", "entry__document")
     right = judged & is_right_q(campaign, grade="judgements__grade", gold="gold_grade")
     exact = judged & Q(judgements__grade=F("gold_grade"))
     counted = pairs.annotate(
-        n_judged=Count("judgements", filter=judged), n_right=Count("judgements", filter=right), n_exact=Count("judgements", filter=exact)
+        n_judged=Count("judgements", filter=judged),
+        n_right=Count("judgements", filter=right),
+        n_exact=Count("judgements", filter=exact),
     )
     return counted.order_by("kind", "position")
 
 
 def proposals(campaign: Campaign) -> list[Pair]:
-    """Ordinary pairs on which at least three annotators agree: the safest gold, a few of each grade."""
+    """Ordinary pairs on which at least three annotators agree: the safest gold, a few of each
+    grade."""
     live = page_rows(campaign)
     table = live.table(campaign.grades.size)
     labels = majority(table, min_judgements=min(3, campaign.judgements_per_pair))
@@ -172,10 +212,18 @@ def proposals(campaign: Campaign) -> list[Pair]:
     wanted: dict[int, int] = {}
     per_grade = max(1, MOST_PROPOSALS // len(campaign.scale))
     for grade in campaign.grades.values:
-        unanimous = ((labels.decision == 0) & (labels.label == grade) & ordinary).nonzero()[0][:per_grade]
+        unanimous = ((labels.decision == 0) & (labels.label == grade) & ordinary).nonzero()[0][
+            :per_grade
+        ]
         wanted |= {int(live.pairs.ids[live.table_pairs[pair]]): grade for pair in unanimous}
-    normal_pairs = kept_pairs(campaign).filter(pk__in=list(wanted), kind=Pair.Kind.NORMAL).select_related("entry__topic", "entry__document")
-    pairs: list[Any] = sorted(normal_pairs, key=lambda pair: (wanted[pair.pk], pair.position))  # with the grade proposed
+    normal_pairs = (
+        kept_pairs(campaign)
+        .filter(pk__in=list(wanted), kind=Pair.Kind.NORMAL)
+        .select_related("entry__topic", "entry__document")
+    )
+    pairs: list[Any] = sorted(
+        normal_pairs, key=lambda pair: (wanted[pair.pk], pair.position)
+    )  # with the grade proposed
     for pair in pairs:
         pair.proposed = wanted[pair.pk]
     return pairs
@@ -183,5 +231,14 @@ def proposals(campaign: Campaign) -> list[Pair]:
 
 def search(campaign: Campaign, query: str) -> QuerySet[Pair]:
     """Pairs by topic id, words of the topic, or document id."""
-    match = Q(entry__topic__topic_id=query) | Q(entry__topic__text__icontains=query) | Q(entry__docno__icontains=query)
-    return kept_pairs(campaign).filter(match).select_related("entry__topic", "entry__document").order_by("position")
+    match = (
+        Q(entry__topic__topic_id=query)
+        | Q(entry__topic__text__icontains=query)
+        | Q(entry__docno__icontains=query)
+    )
+    return (
+        kept_pairs(campaign)
+        .filter(match)
+        .select_related("entry__topic", "entry__document")
+        .order_by("position")
+    )

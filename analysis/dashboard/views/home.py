@@ -26,7 +26,14 @@ def page(request: HttpRequest) -> HttpResponse:
     if not request.user.is_authenticated:
         if get_user_model().objects.exists():
             return redirect("sign-in")
-        return render(request, "annotation/welcome.html", {"given": settings.BEFORE_COMMANDS + settings.COMMAND, "other_database": settings.DATABASE_GIVEN})
+        return render(
+            request,
+            "annotation/welcome.html",
+            {
+                "given": settings.BEFORE_COMMANDS + settings.COMMAND,
+                "other_database": settings.DATABASE_GIVEN,
+            },
+        )
     managed = managed_campaigns(request.user)
     if managed:
         translation.activate(settings.LANGUAGE_CODE)  # managers' pages are not translated yet
@@ -37,7 +44,14 @@ def page(request: HttpRequest) -> HttpResponse:
     context = {
         "judging": my_campaigns(request.user),
         "viewing": viewed_campaigns(request.user),
-        "cards": [{"campaign": one, "figures": known.get(one.pk), "ahead": ahead_in_words(one, known.get(one.pk))} for one in shown],
+        "cards": [
+            {
+                "campaign": one,
+                "figures": known.get(one.pk),
+                "ahead": ahead_in_words(one, known.get(one.pk)),
+            }
+            for one in shown
+        ],
         "others": [campaign for campaign in managed if campaign not in shown],
         "managing": bool(managed),
         "to_do": to_do(of_interest, known),
@@ -57,4 +71,7 @@ def ahead_in_words(campaign: Campaign, figures: HomeFigures | None) -> dict[str,
     if figures.forecast.is_vague:
         return {"says": _("too uncertain to say when it ends"), "level": ""}
     late = campaign.deadline is not None and expected > campaign.deadline.timestamp()
-    return {"says": _("expected to end %(day)s") % {"day": day_text(expected)}, "level": "bad" if late else "good" if campaign.deadline else ""}
+    return {
+        "says": _("expected to end %(day)s") % {"day": day_text(expected)},
+        "level": "bad" if late else "good" if campaign.deadline else "",
+    }

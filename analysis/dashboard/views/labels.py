@@ -15,7 +15,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from analysis.charts.bars import stacked
-from analysis.core.campaign import CampaignStatistics, RankCoverage, campaign_statistics, complete_depth
+from analysis.core.campaign import (
+    CampaignStatistics,
+    RankCoverage,
+    campaign_statistics,
+    complete_depth,
+)
 from analysis.dashboard import label_list, method_effect
 from analysis.dashboard.label_list import labels_on_page
 from analysis.judgements.live import Live
@@ -28,7 +33,12 @@ from pooling.selectors import pools as pool_selectors
 from pooling.services.matching import count_documents
 from pooling.tasks import send
 
-DECISIONS = [("unanimous", "all agree"), ("majority", "majority"), ("lowest_grade", "lowest grade"), ("adjudicated", "adjudicated")]
+DECISIONS = [
+    ("unanimous", "all agree"),
+    ("majority", "majority"),
+    ("lowest_grade", "lowest grade"),
+    ("adjudicated", "adjudicated"),
+]
 
 
 @login_required
@@ -85,7 +95,13 @@ def pictures_of_labels(campaign: Campaign, live: Live) -> dict[str, Any]:
         "n_adjudicated": made.n_adjudicated,
         "n_known": made.n_known,
         "pictures": [
-            mark_safe(decisions_chart(made.cross("graded"), names, f"Labels on {len(campaign.scale)} grades and how each was decided")),
+            mark_safe(
+                decisions_chart(
+                    made.cross("graded"),
+                    names,
+                    f"Labels on {len(campaign.scale)} grades and how each was decided",
+                )
+            ),
             mark_safe(
                 decisions_chart(
                     made.cross("binary"),
@@ -102,12 +118,17 @@ def pictures_of_labels(campaign: Campaign, live: Live) -> dict[str, Any]:
 def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:
     """The statistics of the command, with the ranks of the pool from the kept pairs."""
     table, pairs = live.table(campaign.grades.size), live.pairs
-    statistics = campaign_statistics(table, threshold=campaign.threshold, documents=count_documents(campaign.collection))
+    statistics = campaign_statistics(
+        table, threshold=campaign.threshold, documents=count_documents(campaign.collection)
+    )
     n = np.zeros(len(pairs), dtype=np.int64)
     n[live.table_pairs] = table.judgements_per_pair
     wanted = pairs.kind != QUALIFICATION
     ranks, at = np.unique(pairs.rank[wanted], return_inverse=True)
-    columns = [np.bincount(at[some], minlength=len(ranks)).tolist() for some in (slice(None), n[wanted] > 0, n[wanted] >= 2)]
+    columns = [
+        np.bincount(at[some], minlength=len(ranks)).tolist()
+        for some in (slice(None), n[wanted] > 0, n[wanted] >= 2)
+    ]
     counts = {rank: numbers for rank, *numbers in zip(ranks.tolist(), *columns, strict=True)}
     for rank, n_undrawn in pool_selectors.undrawn(campaign.pool).items():
         counts.setdefault(rank, [0, 0, 0])[0] += n_undrawn
@@ -116,15 +137,26 @@ def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:
 
 
 def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption: str) -> str:
-    series = [(title, [float(cross.get(g, {}).get(key, 0)) for g in range(len(names))]) for key, title in DECISIONS]
+    series = [
+        (title, [float(cross.get(g, {}).get(key, 0)) for g in range(len(names))])
+        for key, title in DECISIONS
+    ]
     series = [(title, values) for title, values in series if any(values) or title != "adjudicated"]
     return stacked(
-        names, series, caption=caption, what="label", shares=False, reason=_("No pair has two judgements yet, so none has a label.")
+        names,
+        series,
+        caption=caption,
+        what="label",
+        shares=False,
+        reason=_("No pair has two judgements yet, so none has a label."),
     )
 
 
-def rows_of_statistics(statistics: CampaignStatistics, names: list[str], n_topics: int) -> list[tuple[str, str]]:
-    """The rows of TripJudge's Table 1, in words; undefined ones say so. n_topics: kept ones that have pairs."""
+def rows_of_statistics(
+    statistics: CampaignStatistics, names: list[str], n_topics: int
+) -> list[tuple[str, str]]:
+    """The rows of TripJudge's Table 1, in words; undefined ones say so. n_topics: kept ones that
+    have pairs."""
 
     def text(value: Any, digits: int = 2, unit: str = "") -> str:
         if value is None:
@@ -145,12 +177,21 @@ def rows_of_statistics(statistics: CampaignStatistics, names: list[str], n_topic
     for grade, name in enumerate(names):
         one = statistics.grades[grade]
         share = "" if math.isnan(one.share) else f" ({100 * one.share:.0f} %)"
-        seconds = "" if math.isnan(one.mean_seconds) else f", mean {one.mean_seconds:.0f} s, median {one.median_seconds:.0f} s"
+        seconds = (
+            ""
+            if math.isnan(one.mean_seconds)
+            else f", mean {one.mean_seconds:.0f} s, median {one.median_seconds:.0f} s"
+        )
         rows.append((f"Judgements {name}", f"{one.n:,}{share}{seconds}"))
     rows += [
         ("Annotators", text(statistics.annotators)),
         (_("Judgements per annotator"), text(statistics.per_annotator, 1)),
-        (_("Complete down to rank"), text(statistics.complete_depth) if statistics.complete_depth != 0 else _("none: the first is not complete")),
+        (
+            _("Complete down to rank"),
+            text(statistics.complete_depth)
+            if statistics.complete_depth != 0
+            else _("none: the first is not complete"),
+        ),
         (_("Relevant share of the labels"), text(statistics.relevant_share * 100, 1, " %")),
     ]
     return rows

@@ -25,14 +25,23 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-settings", slug)
-    context = {"campaign": campaign, "tab": "progress", "word": campaign.level_word, "why_whole": why_whole(campaign)}
+    context = {
+        "campaign": campaign,
+        "tab": "progress",
+        "word": campaign.level_word,
+        "why_whole": why_whole(campaign),
+    }
     if request.method == "POST":
         key = request.POST.get("key", "")
         try:
             now, lever = service.lever_of(campaign, key, row_number(request.POST.get("value")))
             if "confirm" in request.POST:
                 messages.success(request, service.pull(campaign, lever, actor=request.user))
-                return redirect("campaign-step", slug, "people") if key == "invite" else redirect("campaign-levers", slug)
+                return (
+                    redirect("campaign-step", slug, "people")
+                    if key == "invite"
+                    else redirect("campaign-levers", slug)
+                )
         except CampaignError as error:
             messages.error(request, str(error))
             return redirect("campaign-levers", slug)
@@ -41,5 +50,11 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     now, offered, why_none = service.levers(campaign, live=live)
     helpful = service.helpful(now, offered)
     shown = service.depths(campaign, offered, live=live) if offered else []
-    context |= {"now": now, "levers": helpful, "recommended": helpful[0] if helpful and now.is_late else None}
-    return render(request, "analysis/levers.html", {**context, "why_none": why_none, "depths": shown})
+    context |= {
+        "now": now,
+        "levers": helpful,
+        "recommended": helpful[0] if helpful and now.is_late else None,
+    }
+    return render(
+        request, "analysis/levers.html", {**context, "why_none": why_none, "depths": shown}
+    )

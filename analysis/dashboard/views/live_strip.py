@@ -21,10 +21,18 @@ from annotation.permissions import managed_campaign
 @login_required
 @require_safe
 def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
-    """304 to a browser that has these figures: written anew only when one of them, the minute or the reader's time zone is another."""
+    """304 to a browser that has these figures: written anew only when one of them, the minute or
+    the reader's time zone is another."""
     campaign = managed_campaign(request, slug)
     figures = strip_figures(campaign)
-    parts = (campaign.pk, figures.changed_at, timezone.now().timestamp() // MINUTE, timezone.get_current_timezone_name(), campaign.deadline, campaign.state)
+    parts = (
+        campaign.pk,
+        figures.changed_at,
+        timezone.now().timestamp() // MINUTE,
+        timezone.get_current_timezone_name(),
+        campaign.deadline,
+        campaign.state,
+    )
     tag = f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
     # get_conditional_response needs no page where the browser already has it
     response = cast("HttpResponse | None", get_conditional_response(request, etag=tag))

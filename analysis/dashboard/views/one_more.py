@@ -23,7 +23,8 @@ from pooling.requests import row_number
 @login_required
 @require_POST
 def ask(request: SignedInRequest, slug: str) -> HttpResponse:
-    """pair (several), action `more` or `back`, back: where one came from. With `confirm` it is done, else shown."""
+    """pair (several), action `more` or `back`, back: where one came from. With `confirm` it is
+    done, else shown."""
     campaign = managed_campaign(request, slug)
     ids = {number for written in request.POST.getlist("pair") if (number := row_number(written))}
     taking_back, way_back = request.POST.get("action") == "back", _way_back(request, campaign)
@@ -33,16 +34,28 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
             done = deed(campaign, ids, actor=request.user)
             n = len(done.ids)
             if taking_back:
-                said = ngettext("%(n)s judgement is no longer asked for.", "%(n)s judgements are no longer asked for.", n)
+                said = ngettext(
+                    "%(n)s judgement is no longer asked for.",
+                    "%(n)s judgements are no longer asked for.",
+                    n,
+                )
             else:
-                said = ngettext("%(n)s judgement is asked for.", "%(n)s judgements are asked for.", n)
+                said = ngettext(
+                    "%(n)s judgement is asked for.", "%(n)s judgements are asked for.", n
+                )
             messages.success(request, " ".join([said % {"n": f"{n:,}"}, *done.reasons]))
             return redirect(way_back)
         shown = previews.preview(campaign, ids, back=taking_back)
     except CampaignError as error:
         messages.error(request, str(error))
         return redirect(way_back)
-    context: dict[str, object] = {"campaign": campaign, "tab": "labels", "shown": shown, "taking_back": taking_back, "way_back": way_back}
+    context: dict[str, object] = {
+        "campaign": campaign,
+        "tab": "labels",
+        "shown": shown,
+        "taking_back": taking_back,
+        "way_back": way_back,
+    }
     context["word"] = campaign.level_word
     return render(request, "analysis/one_more.html", context)
 

@@ -49,7 +49,16 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         "shares": mark_safe(
             stacked(
                 [person.membership.pseudonym for person in shown],
-                [(name, [float(round(person.n_kept * (person.shares[g] or 0.0))) for person in shown]) for g, name in enumerate(names)],
+                [
+                    (
+                        name,
+                        [
+                            float(round(person.n_kept * (person.shares[g] or 0.0)))
+                            for person in shown
+                        ],
+                    )
+                    for g, name in enumerate(names)
+                ],
                 caption="Grades given by each annotator",
                 what="annotator",
                 reason=_("Nobody has judged yet."),
@@ -67,10 +76,20 @@ def kappa_chart(shown: list[Person]) -> str:
             rows.append(DrawnInterval(person.membership.pseudonym, None, note=person.kappa_reason))
             continue
         low, high = person.agreement.interval.bounds
-        rows.append(DrawnInterval(person.membership.pseudonym, person.kappa, None if math.isnan(low) else low, None if math.isnan(high) else high))
+        rows.append(
+            DrawnInterval(
+                person.membership.pseudonym,
+                person.kappa,
+                None if math.isnan(low) else low,
+                None if math.isnan(high) else high,
+            )
+        )
     return intervals(
         rows,
-        caption="Linearly weighted kappa against the label of the other annotators, with its 95 % interval; the lowest first",
+        caption=(
+            "Linearly weighted kappa against the label of the other annotators, with its 95 % "
+            "interval; the lowest first"
+        ),
         x_label="kappa",
         what="annotators",
         reference=(0.0, "chance"),
@@ -95,13 +114,17 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     code = live.rows.annotators.index(pseudonym) if pseudonym in live.rows.annotators else -1
     mine = live.rows.judged_at[live.rows.annotator == code] if code >= 0 else np.empty(0)
     timeline = judgements_per_half_day(mine) or []
-    confusion = person.agreement.confusion if person.agreement is not None and person.agreement.n else None
+    confusion = (
+        person.agreement.confusion if person.agreement is not None and person.agreement.n else None
+    )
     context = {
         "campaign": campaign,
         "tab": "people",
         "as_of": as_of(live),
         "person": person,
-        "grades": list(zip(names, person.shares, person.shares_of_others, person.median_by_grade, strict=True)),
+        "grades": list(
+            zip(names, person.shares, person.shares_of_others, person.median_by_grade, strict=True)
+        ),
         "shares": mark_safe(shares_chart(person, names)),
         "timeline": mark_safe(
             bars(
@@ -134,11 +157,17 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
 
 def shares_chart(person: Person, names: list[str]) -> str:
     """The annotator's grades over those of all others, who judged other pairs in part."""
-    rows = [(person.membership.pseudonym, person.n_kept, person.shares), ("the others", person.n_of_others, person.shares_of_others)]
+    rows = [
+        (person.membership.pseudonym, person.n_kept, person.shares),
+        ("the others", person.n_of_others, person.shares_of_others),
+    ]
     shown = [(name, n, shares) for name, n, shares in rows if n]
     return stacked(
         [name for name, _, _ in shown],
-        [(name, [float(round(n * (shares[g] or 0.0))) for _, n, shares in shown]) for g, name in enumerate(names)],
+        [
+            (name, [float(round(n * (shares[g] or 0.0))) for _, n, shares in shown])
+            for g, name in enumerate(names)
+        ],
         caption=f"Grades of {person.membership.pseudonym} beside those of all others",
         what="annotator",
         reason=_("Nobody has judged yet."),

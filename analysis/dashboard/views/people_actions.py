@@ -65,7 +65,9 @@ def note(member: Membership, text: str, actor: User) -> str:
 def include(member: Membership, text: str, actor: User) -> str:
     done = exclusion.include_annotator(member, actor=actor, reason=text)
     says = ngettext(
-        "is included again: %(n)s judgement counts, %(extra)s kept as extra", "is included again: %(n)s judgements count, %(extra)s kept as extra", done.counted
+        "is included again: %(n)s judgement counts, %(extra)s kept as extra",
+        "is included again: %(n)s judgements count, %(extra)s kept as extra",
+        done.counted,
     )
     return says % {"n": f"{done.counted:,}", "extra": f"{done.extra:,}"}
 
@@ -81,7 +83,8 @@ OF_MANY = ("message", "pause", "resume", "include")
 @login_required
 @require_POST
 def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
-    """Message, note, pause, resume, include again, let in, let try again; or ask what an exclusion would change."""
+    """Message, note, pause, resume, include again, let in, let try again; or ask what an exclusion
+    would change."""
     campaign = managed_campaign(request, slug)
     member = get_object_or_404(annotators(campaign), pseudonym=pseudonym)
     action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
@@ -102,16 +105,25 @@ def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> Htt
 @login_required
 @require_POST
 def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The same for all whose boxes are checked; who cannot be acted on is named with the reason, and the others are."""
+    """The same for all whose boxes are checked; who cannot be acted on is named with the reason,
+    and the others are."""
     campaign = managed_campaign(request, slug)
-    chosen = list(annotators(campaign).filter(pseudonym__in=request.POST.getlist("annotator")).order_by("pseudonym"))
+    chosen = list(
+        annotators(campaign)
+        .filter(pseudonym__in=request.POST.getlist("annotator"))
+        .order_by("pseudonym")
+    )
     action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
     back = redirect(way_back(request, slug))
     if not chosen:
-        messages.error(request, _("Choose annotators first: check the boxes at the left of their rows."))
+        messages.error(
+            request, _("Choose annotators first: check the boxes at the left of their rows.")
+        )
         return back
     if action == "preview":
-        names = [member.pseudonym for member in chosen if member.standing != Membership.Standing.EXCLUDED]
+        names = [
+            member.pseudonym for member in chosen if member.standing != Membership.Standing.EXCLUDED
+        ]
         if not names:
             messages.error(request, _("%(chosen)s: excluded already.") % {"chosen": named(chosen)})
             return back
@@ -142,7 +154,11 @@ def annotators(campaign: Campaign) -> QuerySet[Membership]:
 
 def named(members: list[Membership]) -> str:
     names = [member.pseudonym for member in members]
-    return get_text_list(names, "and") if len(names) <= MOST_NAMED else counted(len(names), "annotator")
+    return (
+        get_text_list(names, "and")
+        if len(names) <= MOST_NAMED
+        else counted(len(names), "annotator")
+    )
 
 
 def way_back(request: SignedInRequest, slug: str) -> str:
@@ -156,30 +172,54 @@ def way_back(request: SignedInRequest, slug: str) -> str:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "") -> HttpResponse:
-    """What excluding one annotator, or several together, would change; the POST does it, with a reason."""
+    """What excluding one annotator, or several together, would change; the POST does it, with a
+    reason."""
     campaign = managed_campaign(request, slug)
     job = get_object_or_404(Job, pk=job_id, campaign_id=campaign.pk, kind=exclusions.EXCLUSION)
     names = job.parameters.get("annotators", [])
     members = list(annotators(campaign).filter(pseudonym__in=names).order_by("pseudonym"))
     if (pseudonym and names != [pseudonym]) or not members:
         raise Http404("This preview is about somebody else.")
-    back = reverse("campaign-person", args=[slug, pseudonym]) if pseudonym else reverse("campaign-people", args=[slug])
+    back = (
+        reverse("campaign-person", args=[slug, pseudonym])
+        if pseudonym
+        else reverse("campaign-people", args=[slug])
+    )
     if request.method == "POST":
         try:
-            n = exclusion.exclude_together(members, reason=request.POST.get("reason", "").strip(), actor=request.user)
+            n = exclusion.exclude_together(
+                members, reason=request.POST.get("reason", "").strip(), actor=request.user
+            )
         except CampaignError as error:
             messages.error(request, str(error))
             return redirect(request.path)
-        excluded = ngettext("%(who)s is excluded:", "%(who)s are excluded:", len(members)) % {"who": named(members)}
-        lost = ngettext("%(n)s judgement counts no longer.", "%(n)s judgements count no longer.", n) % {"n": f"{n:,}"}
+        excluded = ngettext("%(who)s is excluded:", "%(who)s are excluded:", len(members)) % {
+            "who": named(members)
+        }
+        lost = ngettext(
+            "%(n)s judgement counts no longer.", "%(n)s judgements count no longer.", n
+        ) % {"n": f"{n:,}"}
         messages.success(request, " ".join([excluded, lost, _("You can include them again.")]))
         return redirect(back)
     grades = campaign.grades.names
-    changes = [{**change, "before": grades[change["before"]], "after": grades[change["after"]]} for change in job.report.get("changes", [])]
-    template = "analysis/_exclusion.html" if request.headers.get("HX-Request") else "analysis/exclude.html"
+    changes = [
+        {**change, "before": grades[change["before"]], "after": grades[change["after"]]}
+        for change in job.report.get("changes", [])
+    ]
+    template = (
+        "analysis/_exclusion.html" if request.headers.get("HX-Request") else "analysis/exclude.html"
+    )
     context = {
-        **{"campaign": campaign, "tab": "people", "members": members, "whom": named(members), "back": back},
+        **{
+            "campaign": campaign,
+            "tab": "people",
+            "members": members,
+            "whom": named(members),
+            "back": back,
+        },
         **{"job": job, "report": job.report, "changes": changes},
-        "already": [member for member in members if member.standing == Membership.Standing.EXCLUDED],
+        "already": [
+            member for member in members if member.standing == Membership.Standing.EXCLUDED
+        ],
     }
     return render(request, template, context)

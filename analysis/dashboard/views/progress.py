@@ -59,7 +59,11 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "alpha": agreement_figures.latest_alpha(campaign, live),
         "verdict": verdict(campaign, now),
         "headline": headline(campaign, now),
-        **(quality_of_closed(campaign) if campaign.state == Campaign.State.CLOSED else {"refresh": REFRESH}),
+        **(
+            quality_of_closed(campaign)
+            if campaign.state == Campaign.State.CLOSED
+            else {"refresh": REFRESH}
+        ),
         **pictures_of_progress(campaign, live, now),
         "waiting": waiting().filter(campaign=campaign),
         "too_fast": selectors.too_fast(campaign, live),
@@ -78,7 +82,9 @@ def quality_of_closed(campaign: Campaign) -> dict[str, Any]:
     return {"to_do": to_do([campaign], known)}
 
 
-def pictures_of_progress(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> dict[str, Any]:
+def pictures_of_progress(
+    campaign: Campaign, live: Live, now: selectors.CampaignProgress
+) -> dict[str, Any]:
     """What analysis/_progress_pictures.html draws."""
     topics, ranks, shares, left_out = selectors.heat_map(campaign, live)
     level = campaign.level_word
@@ -104,8 +110,8 @@ def pictures_of_progress(campaign: Campaign, live: Live, now: selectors.Campaign
 
 
 def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, Any]:
-    """The forecast in words, and whether it is good or bad news. Without a forecast: why, since when there can be one, and what is true `without`.
-    ended: nobody judges any more."""
+    """The forecast in words, and whether it is good or bad news. Without a forecast: why, since
+    when there can be one, and what is true `without`. ended: nobody judges any more."""
     ahead = now.forecast
     missing = now.needed - now.counted
     if missing and has_ended(campaign):
@@ -114,13 +120,35 @@ def verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, An
         done = now.counted >= now.needed and now.needed
         if done:
             return {"when": "done", "note": ahead.reason, "level": "good"}
-        return {"when": "none", "note": why_and_since(ahead), "without": true_without(campaign, now) if missing else "", "level": ""}
-    note = " ".join(filter(None, (_("95%% prediction interval: %(interval)s.") % {"interval": interval_text(ahead)}, ahead.reason)))
+        return {
+            "when": "none",
+            "note": why_and_since(ahead),
+            "without": true_without(campaign, now) if missing else "",
+            "level": "",
+        }
+    note = " ".join(
+        filter(
+            None,
+            (
+                _("95%% prediction interval: %(interval)s.") % {"interval": interval_text(ahead)},
+                ahead.reason,
+            ),
+        )
+    )
     when = _("too uncertain to say") if ahead.is_vague else day_text(ahead.expected)
     if campaign.deadline is None:
         return {"when": when, "note": note, "level": ""}
-    level = "" if ahead.is_vague else "bad" if ahead.expected > campaign.deadline.timestamp() else "good"
-    due = _("Deadline: %(moment)s, %(until)s.") % {"moment": moment_text(campaign.deadline.timestamp()), "until": until(campaign.deadline)}
+    level = (
+        ""
+        if ahead.is_vague
+        else "bad"
+        if ahead.expected > campaign.deadline.timestamp()
+        else "good"
+    )
+    due = _("Deadline: %(moment)s, %(until)s.") % {
+        "moment": moment_text(campaign.deadline.timestamp()),
+        "until": until(campaign.deadline),
+    }
     return {"when": when, "note": f"{note} {due}", "level": level}
 
 
@@ -155,9 +183,19 @@ def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> 
     ended = has_ended(campaign)
     caption = "Judgements made" if ended else "Progress and forecast (95% prediction interval)"
     if not len(made):
-        return mark_safe(lines([], caption=caption, x_label="", y_label="", reason=_("Nobody has judged yet.")))
+        return mark_safe(
+            lines([], caption=caption, x_label="", y_label="", reason=_("Nobody has judged yet."))
+        )
     at = np.linspace(made[0], now.moment.timestamp(), 60)
-    series = [Line("made", [(float(t), float(n)) for t, n in zip(at, np.searchsorted(made, at, side="right"), strict=True)])]
+    series = [
+        Line(
+            "made",
+            [
+                (float(t), float(n))
+                for t, n in zip(at, np.searchsorted(made, at, side="right"), strict=True)
+            ],
+        )
+    ]
     ahead = now.forecast
     expected = None if ended else ahead.expected
     if expected is not None:
@@ -170,7 +208,9 @@ def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> 
         y_label="judgements",
         y_low=0,
         x_form=lambda s: datetime.fromtimestamp(s, UTC).strftime("%d %b"),
-        x_at=_days(made[0], max([expected or 0, now.moment.timestamp(), *(v for v, _ in vertical)])),
+        x_at=_days(
+            made[0], max([expected or 0, now.moment.timestamp(), *(v for v, _ in vertical)])
+        ),
         whole=True,
         vertical=vertical,
         horizontal=[(float(now.needed), "needed")],
@@ -178,7 +218,9 @@ def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> 
     return mark_safe(picture)
 
 
-def _ahead(now: selectors.CampaignProgress, expected: float, early: float | None, late: float | None) -> Line:
+def _ahead(
+    now: selectors.CampaignProgress, expected: float, early: float | None, late: float | None
+) -> Line:
     """Straight lines from here to the need; the band lies between the early and the late end."""
     here, left = now.moment.timestamp(), now.needed - now.counted
     at = np.linspace(here, expected, 20)
@@ -186,7 +228,9 @@ def _ahead(now: selectors.CampaignProgress, expected: float, early: float | None
     if early is None:
         return Line("forecast", middle)
     low = [now.counted + (left * (t - here) / (late - here) if late else 0.0) for t in at]
-    high = [min(float(now.needed), now.counted + left * (t - here) / max(early - here, 1)) for t in at]
+    high = [
+        min(float(now.needed), now.counted + left * (t - here) / max(early - here, 1)) for t in at
+    ]
     return Line("forecast", middle, low=low, high=high)
 
 
@@ -218,15 +262,21 @@ def stalled(campaign: Campaign, live: Live) -> list[Pair]:
     """The longest stalled pairs, with `last`: when each was judged last."""
     ids, moments = selectors.stalled_pairs(campaign, live)
     last = dict(zip(ids[:MOST_ROWS], moments, strict=False))
-    pairs: dict[int, Any] = Pair.objects.select_related("entry__topic").in_bulk(list(last))  # with the last moment
+    pairs: dict[int, Any] = Pair.objects.select_related("entry__topic").in_bulk(
+        list(last)
+    )  # with the last moment
     for pk, moment in last.items():
         pairs[pk].last = moment
     return [pairs[pk] for pk in last]
 
 
 def live_leases(campaign: Campaign) -> list[Any]:
-    leases = Lease.objects.filter(membership__campaign=campaign, state=Lease.State.LIVE, expires_at__gt=timezone.now())
-    rows: list[Any] = list(leases.select_related("membership", "pair__entry__topic").order_by("-served_at")[:MOST_ROWS])
+    leases = Lease.objects.filter(
+        membership__campaign=campaign, state=Lease.State.LIVE, expires_at__gt=timezone.now()
+    )
+    rows: list[Any] = list(
+        leases.select_related("membership", "pair__entry__topic").order_by("-served_at")[:MOST_ROWS]
+    )
     for lease in rows:
         lease.reason = why_in_words(lease.why)
     return rows
@@ -242,9 +292,15 @@ def why_in_words(why: dict[str, Any]) -> str:
     if why.get("band") is not None:
         parts.append(f"band {why['band']}")
     if why.get("topic_in_a_row") and why.get("block_length", 1) > 1:
-        parts.append(f"number {why['topic_in_a_row']} of at most {why['block_length']} of its topic in a row")
+        parts.append(
+            f"number {why['topic_in_a_row']} of at most {why['block_length']} of its topic in a row"
+        )
     if why.get("needed") is not None and "counted" in why:
         parts.append(f"it had {why['counted']} of {why['needed']} judgements")
     if held := why.get("held_by_others"):
-        parts.append(_("somebody else had it open") if held == 1 else _("%(n)s others had it open") % {"n": number(held)})
+        parts.append(
+            _("somebody else had it open")
+            if held == 1
+            else _("%(n)s others had it open") % {"n": number(held)}
+        )
     return f"{'; '.join(parts)}.".replace(parts[0][:1], parts[0][:1].upper(), 1)

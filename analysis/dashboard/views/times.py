@@ -39,7 +39,14 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     table = live.table(len(names))
     daily = daily_seconds(table) or []
     series = [
-        Line(name, [(start, None if math.isnan(by_grade.get(g, math.nan)) else by_grade[g]) for start, by_grade in daily], marks=True)
+        Line(
+            name,
+            [
+                (start, None if math.isnan(by_grade.get(g, math.nan)) else by_grade[g])
+                for start, by_grade in daily
+            ],
+            marks=True,
+        )
         for g, name in enumerate(names)
     ]
     pictures = [
@@ -52,7 +59,10 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         lines(
             series if daily else [],
-            caption="Mean active seconds per day (UTC), by grade. A drop, or grades that take the same time, can be a sign of random judging",
+            caption=(
+                "Mean active seconds per day (UTC), by grade. A drop, or grades that take the "
+                "same time, can be a sign of random judging"
+            ),
             x_label="",
             y_label="seconds",
             y_low=0,
@@ -61,7 +71,11 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
             reason=str(NOBODY),
         ),
         boxes(
-            times.per_half_day(rows), caption="Active seconds per judgement, by half day (UTC)", x_label="active seconds", what="half day", reason=str(NOBODY)
+            times.per_half_day(rows),
+            caption="Active seconds per judgement, by half day (UTC)",
+            x_label="active seconds",
+            what="half day",
+            reason=str(NOBODY),
         ),
         matrix(
             DAYS,

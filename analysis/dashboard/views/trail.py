@@ -29,14 +29,23 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
     total = sum(counts.values())
     picture = bars(
         [label for _, label in Feedback.Score.choices],
-        [100 * counts.get(score, 0) / total if total else None for score, _ in Feedback.Score.choices],
+        [
+            100 * counts.get(score, 0) / total if total else None
+            for score, _ in Feedback.Score.choices
+        ],
         caption=f"What annotators thought of the campaign (n = {total})",
         unit="% of answers",
         what="answer",
-        reason=_("Nobody has answered the survey yet. Annotators see it when they have reached their target."),
+        reason=_(
+            "Nobody has answered the survey yet. Annotators see it when they have reached their target."
+        ),
     )
     texts = given.exclude(text="").select_related("membership").order_by("-created_at")[:500]
-    return render(request, "analysis/feedback.html", {"campaign": campaign, "tab": "feedback", "picture": mark_safe(picture), "texts": texts})
+    return render(
+        request,
+        "analysis/feedback.html",
+        {"campaign": campaign, "tab": "feedback", "picture": mark_safe(picture), "texts": texts},
+    )
 
 
 @login_required
@@ -44,7 +53,12 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
 def audit(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = managed_campaign(request, slug)
     actions = campaign.audit.order_by("action").values_list("action", flat=True).distinct()
-    what = ListChoice("action", _("What"), [(name, name) for name in actions], lambda rows, value: rows.filter(action=value))
+    what = ListChoice(
+        "action",
+        _("What"),
+        [(name, name) for name in actions],
+        lambda rows, value: rows.filter(action=value),
+    )
     page = ListPage(
         request,
         campaign.audit.select_related("actor"),
@@ -55,16 +69,25 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
     )
     event: Any
     for event in page:
-        event.lines = [(key.replace("_", " "), _words(value)) for key, value in event.details.items() if value not in ("", None, [], {})]
-    return render(request, "analysis/audit.html", {"campaign": campaign, "tab": "audit", "page": page})
+        event.lines = [
+            (key.replace("_", " "), _words(value))
+            for key, value in event.details.items()
+            if value not in ("", None, [], {})
+        ]
+    return render(
+        request, "analysis/audit.html", {"campaign": campaign, "tab": "audit", "page": page}
+    )
 
 
 def _words(value: object) -> str:
-    """A detail as a person reads it: grades by number and name, yes and no, changes as before and after."""
+    """A detail as a person reads it: grades by number and name, yes and no, changes as before and
+    after."""
     if isinstance(value, dict):
         if {"value", "name"} <= set(value):
             return f"{value['value']} {value['name']}"
-        return "; ".join(f"{str(key).replace('_', ' ')}: {_change(change)}" for key, change in value.items())
+        return "; ".join(
+            f"{str(key).replace('_', ' ')}: {_change(change)}" for key, change in value.items()
+        )
     if isinstance(value, list):
         return ", ".join(_words(item) for item in value)
     return {True: "yes", False: "no"}.get(value, "") if isinstance(value, bool) else str(value)
@@ -73,7 +96,8 @@ def _words(value: object) -> str:
 def _change(change: object) -> str:
     """A pair of values is before and after."""
     if isinstance(change, list) and len(change) == 2:
-        before, after = (_words(side)[:200] if side not in ("", None) else "empty" for side in change)
+        before, after = (
+            _words(side)[:200] if side not in ("", None) else "empty" for side in change
+        )
         return f"{before} → {after}" if before != after else f"{after} (in its explanations)"
     return _words(change)
-

@@ -27,7 +27,13 @@ FIGURES = {
     "ac1": "Gwet's AC1",
     "percent": "agreeing pairs of judgements",
 }
-KAPPAS = {"mean_kappa", "mean_kappa_others", "mean_pairwise_kappa", "mean_pairwise_kappa_weighted", "fleiss"}
+KAPPAS = {
+    "mean_kappa",
+    "mean_kappa_others",
+    "mean_pairwise_kappa",
+    "mean_pairwise_kappa_weighted",
+    "fleiss",
+}
 """Figures that have a word beside them."""
 
 
@@ -44,10 +50,16 @@ class Command(FileCommand):
             help="two annotators are compared from so many common pairs on (default 10)",
         )
         parser.add_argument(
-            "--bootstrap", type=positive, default=1000, metavar="N", help="of no effect: the interval is not a bootstrap any more; kept for scripts"
+            "--bootstrap",
+            type=positive,
+            default=1000,
+            metavar="N",
+            help="of no effect: the interval is not a bootstrap any more; kept for scripts",
         )
 
-    def compute(self, *, min_common: int, min_judgements: int, seed: int, **options: Any) -> dict[str, Any]:
+    def compute(
+        self, *, min_common: int, min_judgements: int, seed: int, **options: Any
+    ) -> dict[str, Any]:
         table, dropped, threshold, campaign, _ = read_judged(self, options)
         report = agreement_report(
             table,
@@ -67,7 +79,9 @@ class Command(FileCommand):
             "threshold": threshold,
         }
         if campaign is not None:
-            from analysis.judgements.agreement_by_entry import agreement_by_entry  # here: a file of judgements needs no database
+            from analysis.judgements.agreement_by_entry import (
+                agreement_by_entry,
+            )  # here: a file of judgements needs no database
 
             if apart := agreement_by_entry(campaign, table):
                 result["by_entry"] = apart
@@ -77,8 +91,15 @@ class Command(FileCommand):
         graded, binary = result["graded"], result["binary"]
         rows: list[list[Any]] = []
         for name, text in FIGURES.items():
-            words = [(band(scale[name]) or "") if name in KAPPAS else "" for scale in (graded, binary)]
-            known = [text_of(scale[name], scale["chance_floor_error"]) if name == "chance_floor" else scale[name] for scale in (graded, binary)]
+            words = [
+                (band(scale[name]) or "") if name in KAPPAS else "" for scale in (graded, binary)
+            ]
+            known = [
+                text_of(scale[name], scale["chance_floor_error"])
+                if name == "chance_floor"
+                else scale[name]
+                for scale in (graded, binary)
+            ]
             rows.append([text, known[0], words[0], known[1], words[1]])
         for bound, text in enumerate(("alpha, lower bound (95 %)", "alpha, upper bound (95 %)")):
             rows.append([text, graded["alpha_ci"][bound], "", binary["alpha_ci"][bound], ""])
@@ -89,11 +110,23 @@ class Command(FileCommand):
             for scale in ("graded", "binary")
         ]
         people = [
-            [name, row["judgements"], row["kappa_graded"], row["kappa_graded_others"], row["kappa_binary"], row["kappa_binary_others"]]
+            [
+                name,
+                row["judgements"],
+                row["kappa_graded"],
+                row["kappa_graded_others"],
+                row["kappa_binary"],
+                row["kappa_binary_others"],
+            ]
             for name, row in result["annotators"].items()
         ]
         apart = [
-            f"alpha (ordinal) of pairs {row['name']}: " + (f"none, {row['reason']}" if row["alpha"] is None else f"{row['alpha']:.3f}, {row['pairs']} pairs")
+            f"alpha (ordinal) of pairs {row['name']}: "
+            + (
+                f"none, {row['reason']}"
+                if row["alpha"] is None
+                else f"{row['alpha']:.3f}, {row['pairs']} pairs"
+            )
             for row in result.get("by_entry", [])
         ]
         reasons = [
@@ -104,7 +137,8 @@ class Command(FileCommand):
         ]
         return "\n".join(
             [
-                f"{counted(result['judgements'], 'judgement')} of {counted(result['pairs'], 'pair')} by {counted(len(people), 'annotator')}; "
+                f"{counted(result['judgements'], 'judgement')} of "
+                f"{counted(result['pairs'], 'pair')} by {counted(len(people), 'annotator')}; "
                 f"kappa linearly weighted and "
                 "alpha ordinal on the full scale",
                 "",
@@ -114,6 +148,8 @@ class Command(FileCommand):
                 *reasons,
                 *intervals,
                 "",
-                text_table(["annotator", "judgements", "graded", "others", "binary", "others"], people),
+                text_table(
+                    ["annotator", "judgements", "graded", "others", "binary", "others"], people
+                ),
             ]
         )

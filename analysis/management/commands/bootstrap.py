@@ -20,8 +20,24 @@ from analysis.commandline.measures import (
     one_qrels,
 )
 from analysis.commandline.rank_noise import RankNoise, add_label_options, wants_noise
-from analysis.core.bootstrap import BootstrapChunk, BootstrapTally, as_json, chunks, combine, run_chunk, summarise
-from analysis.core.bootstrap_words import LABELS_DRAWN, LABELS_HEADER, beaten_by, by_expected_rank, label_rows, many_comparisons, may_be
+from analysis.core.bootstrap import (
+    BootstrapChunk,
+    BootstrapTally,
+    as_json,
+    chunks,
+    combine,
+    run_chunk,
+    summarise,
+)
+from analysis.core.bootstrap_words import (
+    LABELS_DRAWN,
+    LABELS_HEADER,
+    beaten_by,
+    by_expected_rank,
+    label_rows,
+    many_comparisons,
+    may_be,
+)
 from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure, name_of_condition
 from analysis.core.score_table import ScoreTable, score_table
@@ -40,7 +56,8 @@ TOP = 5
 
 @dataclass(frozen=True)
 class Condition:
-    """What runs are ranked by. topics_file: one topic id a line; None: all topics of the qrels. level: None: as --level."""
+    """What runs are ranked by. topics_file: one topic id a line; None: all topics of the qrels.
+    level: None: as --level."""
 
     name: str
     measure: Measure
@@ -50,15 +67,31 @@ class Condition:
 
 
 class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
-    help = "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, interval, who beats whom."
+    help = (
+        "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, "
+        "interval, who beats whom."
+    )
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
-        parser.add_argument("--measures", type=measure_list, metavar='"..."', help=f'default "{DEFAULT}", none where --condition is given')
-        parser.add_argument("--trials", type=positive, default=1000, metavar="N", help="samples of the topics (default 1000)")
-        parser.add_argument("--show", metavar="TAGS", help="report these runs only, among all; separated by commas")
+        parser.add_argument(
+            "--measures",
+            type=measure_list,
+            metavar='"..."',
+            help=f'default "{DEFAULT}", none where --condition is given',
+        )
+        parser.add_argument(
+            "--trials",
+            type=positive,
+            default=1000,
+            metavar="N",
+            help="samples of the topics (default 1000)",
+        )
+        parser.add_argument(
+            "--show", metavar="TAGS", help="report these runs only, among all; separated by commas"
+        )
         parser.add_argument(
             "--condition",
             action="append",
@@ -72,47 +105,92 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         add_level_options(parser)
         add_run_options(parser)
 
-    def plan(self, *, qrels: str, runs: list[str], conditions: list[Condition], trials: int, seed: int, **options: Any) -> PieceworkPlan:
+    def plan(
+        self,
+        *,
+        qrels: str,
+        runs: list[str],
+        conditions: list[Condition],
+        trials: int,
+        seed: int,
+        **options: Any,
+    ) -> PieceworkPlan:
         measures = options["measures"] or ([] if conditions else measure_list(DEFAULT))
         conditions = [Condition(str(measure), measure, qrels) for measure in measures] + conditions
-        if twice := [one.name for i, one in enumerate(conditions) if one.name in {other.name for other in conditions[:i]}]:
+        if twice := [
+            one.name
+            for i, one in enumerate(conditions)
+            if one.name in {other.name for other in conditions[:i]}
+        ]:
             raise BadInput(f"two conditions are called {twice[0]}")
         if taken := [one.name for one in conditions if one.name in RESERVED]:
-            raise BadInput(f"a condition cannot be called {taken[0]}: the answer has a part of this name, expected another name")
-        columns = all_runs(self, runs, options) if wants_noise(options) else each_run(self, runs, options)
+            raise BadInput(
+                f"a condition cannot be called {taken[0]}: the answer has a part of this name, expected another name"
+            )
+        columns = (
+            all_runs(self, runs, options) if wants_noise(options) else each_run(self, runs, options)
+        )
         judged: dict[str, QrelsColumns] = {}
         tables = self.tables(conditions, columns, judged, options)
         tags = next(iter(tables.values())).tags
-        shown = tags if options["show"] is None else [tag for tag in options["show"].split(",") if tag]
+        shown = (
+            tags if options["show"] is None else [tag for tag in options["show"].split(",") if tag]
+        )
         if unknown := [tag for tag in shown if tag not in tags]:
-            raise BadInput(f"no run is called {', '.join(unknown)} (--show); there are {', '.join(tags)}")
+            raise BadInput(
+                f"no run is called {', '.join(unknown)} (--show); there are {', '.join(tags)}"
+            )
         pieces = [(name, chunk) for name in tables for chunk in chunks(trials=trials, seed=seed)]
 
         def finish(tallies: list[BootstrapTally]) -> dict[str, Any]:
             result = {}
             for name, table in tables.items():
-                summary = summarise(combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name))
-                result[name] = {**as_json(summary, tags, table.scores, shown=shown), "topics": len(table.topics)}
+                summary = summarise(
+                    combine(
+                        tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name
+                    )
+                )
+                result[name] = {
+                    **as_json(summary, tags, table.scores, shown=shown),
+                    "topics": len(table.topics),
+                }
             if isinstance(columns, list):
                 of_qrels = {one.name: one for one in conditions if one.qrels == qrels}
                 noise = RankNoise(self, judged[qrels], columns, options, trials=trials, seed=seed)
                 for name, one in of_qrels.items():
-                    result[name]["labels"] = noise.of(one.measure, one.level, tables[name].topics, list(shown))
+                    result[name]["labels"] = noise.of(
+                        one.measure, one.level, tables[name].topics, list(shown)
+                    )
             return result
 
-        return PieceworkPlan("bootstrap", _tally, {name: table.scores for name, table in tables.items()}, pieces, finish)
+        return PieceworkPlan(
+            "bootstrap",
+            _tally,
+            {name: table.scores for name, table in tables.items()},
+            pieces,
+            finish,
+        )
 
     def tables(
-        self, conditions: list[Condition], runs: Iterable[RunColumns], judged: dict[str, QrelsColumns], options: dict[str, Any]
+        self,
+        conditions: list[Condition],
+        runs: Iterable[RunColumns],
+        judged: dict[str, QrelsColumns],
+        options: dict[str, Any],
     ) -> dict[str, ScoreTable]:
-        """The scores of all runs under each condition; each file is read once. judged: is filled with the qrels."""
+        """The scores of all runs under each condition; each file is read once. judged: is filled
+        with the qrels."""
         evaluators = {}
         for one in conditions:
             if one.qrels not in judged:
                 judged[one.qrels] = one_qrels(self, one.qrels)
             level = options["level"] if one.level is None else one.level
             evaluators[one.name] = Evaluator(
-                judged[one.qrels], [one.measure], level=level, topics=options["topics"], only_with_relevant=options["only_with_relevant"]
+                judged[one.qrels],
+                [one.measure],
+                level=level,
+                topics=options["topics"],
+                only_with_relevant=options["only_with_relevant"],
             )
         evaluations: dict[str, list[Evaluation]] = {one.name: [] for one in conditions}
         for run in runs:
@@ -120,7 +198,11 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
                 evaluations[name].append(evaluator.evaluate(run))
         tables = {}
         for one in conditions:
-            only = None if one.topics_file is None else self.topic_ids(one.topics_file, judged[one.qrels].topics)
+            only = (
+                None
+                if one.topics_file is None
+                else self.topic_ids(one.topics_file, judged[one.qrels].topics)
+            )
             tables[one.name] = score_table(evaluations[one.name], only=only)
             if not tables[one.name].topics:
                 raise BadInput(f"condition {one.name}: no topic counts for all runs")
@@ -132,7 +214,9 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         if unknown == ids:
             raise BadInput(f"{path}: none of its {counted(len(ids), 'topic')} is in the qrels")
         if unknown:
-            self.warn(f"{path}: {part_of(len(unknown), len(ids), 'topic', 'is', 'are')} not in the qrels")
+            self.warn(
+                f"{path}: {part_of(len(unknown), len(ids), 'topic', 'is', 'are')} not in the qrels"
+            )
         return ids
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
@@ -143,7 +227,18 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             tags = by_expected_rank(condition)
             n_ranks = min(TOP, len(condition["rank_share"][tags[0]]))
             places = [f"P(rank {r})" for r in range(1, n_ranks + 1)]
-            header = ["run", "score", *places, "expected rank", "best", "worst", "2.5 %", "97.5 %", "may be", "significantly worse than"]
+            header = [
+                "run",
+                "score",
+                *places,
+                "expected rank",
+                "best",
+                "worst",
+                "2.5 %",
+                "97.5 %",
+                "may be",
+                "significantly worse than",
+            ]
             rows = [
                 [
                     tag,
@@ -156,10 +251,16 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
                 ]
                 for tag in tags
             ]
-            over = f"{counted(condition['topics'], 'topic')}, {counted(condition['trials'], 'trial')}"
-            parts.append(f"{name}: {over}\n{text_table(header, rows)}\n{many_comparisons(condition)}")
+            over = (
+                f"{counted(condition['topics'], 'topic')}, {counted(condition['trials'], 'trial')}"
+            )
+            parts.append(
+                f"{name}: {over}\n{text_table(header, rows)}\n{many_comparisons(condition)}"
+            )
             if condition.get("labels"):
-                parts.append(f"{LABELS_DRAWN}\n{text_table(LABELS_HEADER, label_rows(condition, tags))}")
+                parts.append(
+                    f"{LABELS_DRAWN}\n{text_table(LABELS_HEADER, label_rows(condition, tags))}"
+                )
         return "\n\n".join(parts)
 
 
@@ -178,4 +279,10 @@ def condition(text: str) -> Condition:
     if len(measures) != 1:
         raise ArgumentTypeError(f"{text!r} names {len(measures)} measures, expected one")
     topics_file = parts[2] if len(parts) > 2 and parts[2] else None
-    return Condition(name, measures[0], parts[1], topics_file, positive(parts[3]) if len(parts) > 3 and parts[3] else None)
+    return Condition(
+        name,
+        measures[0],
+        parts[1],
+        topics_file,
+        positive(parts[3]) if len(parts) > 3 and parts[3] else None,
+    )

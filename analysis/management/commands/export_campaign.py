@@ -1,11 +1,17 @@
-"""`manage.py export_campaign --campaign SLUG --output FILE`: a release, one zip file with everything."""
+"""`manage.py export_campaign --campaign SLUG --output FILE`: a release, one zip file with
+everything."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.commandline.campaign_files import add_campaign_options, bytes_output, campaign_named, choices_of
+from analysis.commandline.campaign_files import (
+    add_campaign_options,
+    bytes_output,
+    campaign_named,
+    choices_of,
+)
 from analysis.publishing.recipes import digest_of, plan_of
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
@@ -19,23 +25,47 @@ N_PARTS = 20
 
 
 class Command(DatabaseCommand):
-    help = "Write a release of a campaign: qrels, judgements under pseudonyms, topics, pool, guidelines, datasheet, checksums."
+    help = (
+        "Write a release of a campaign: qrels, judgements under pseudonyms, topics, pool, "
+        "guidelines, datasheet, checksums."
+    )
     makes_data_file = True
     takes_seed = False
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_campaign_options(parser)
-        parser.add_argument("--recipe", metavar="NAME", help="a recipe of the campaign, in place of the options above")
-        parser.add_argument("--documents", action="store_true", help="put the texts of the pool's documents in (mind their licence)")
-        parser.add_argument("--notes", action="store_true", help="put annotators' notes in (people may have written names)")
+        parser.add_argument(
+            "--recipe",
+            metavar="NAME",
+            help="a recipe of the campaign, in place of the options above",
+        )
+        parser.add_argument(
+            "--documents",
+            action="store_true",
+            help="put the texts of the pool's documents in (mind their licence)",
+        )
+        parser.add_argument(
+            "--notes",
+            action="store_true",
+            help="put annotators' notes in (people may have written names)",
+        )
 
     def compute(
-        self, *, campaign: str, recipe: str | None, documents: bool, notes: bool, output: str | None, **options: Any
+        self,
+        *,
+        campaign: str,
+        recipe: str | None,
+        documents: bool,
+        notes: bool,
+        output: str | None,
+        **options: Any,
     ) -> dict[str, Any]:
         if not output or output == "-":
             raise BadInput("a release is a zip file: name it with --output FILE")
         campaign_row = campaign_named(campaign)
-        plan = ReleasePlan("default", choices_of(campaign_row, options), documents=documents, notes=notes)
+        plan = ReleasePlan(
+            "default", choices_of(campaign_row, options), documents=documents, notes=notes
+        )
         if recipe is not None:
             saved = campaign_row.recipes.filter(name=recipe).first()
             if saved is None:
@@ -49,9 +79,21 @@ class Command(DatabaseCommand):
         except CampaignError as error:
             raise BadInput(str(error)) from None
         record(campaign_row, None, AuditAction.EXPORTED, f"release {plan.name}", digest=digest)
-        return {"campaign": campaign_row.slug, "file": output, "sha256": digest, "simulated": campaign_row.simulated, "recipe": plan.as_json(), **facts}
+        return {
+            "campaign": campaign_row.slug,
+            "file": output,
+            "sha256": digest,
+            "simulated": campaign_row.simulated,
+            "recipe": plan.as_json(),
+            **facts,
+        }
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
-        pairs, judgements = counted(result["pairs"], "labelled pair"), counted(result["judgements"], "judgement")
+        pairs, judgements = (
+            counted(result["pairs"], "labelled pair"),
+            counted(result["judgements"], "judgement"),
+        )
         of_content = f"sha256 of judgements and labels alone {result['content_sha256']}"
-        return f"{result['file']}: {pairs} from {judgements}\nsha256 {result['sha256']}\n{of_content}"
+        return (
+            f"{result['file']}: {pairs} from {judgements}\nsha256 {result['sha256']}\n{of_content}"
+        )

@@ -1,29 +1,64 @@
-"""`manage.py export_judgements --campaign SLUG`: every revision of every judgement of a campaign."""
+"""`manage.py export_judgements --campaign SLUG`: every revision of every judgement of a
+campaign."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.commandline.campaign_files import ExportCommand, add_campaign_options, campaign_named, choices_of
+from analysis.commandline.campaign_files import (
+    ExportCommand,
+    add_campaign_options,
+    campaign_named,
+    choices_of,
+)
 from analysis.publishing.exports import EXPORTS, ExportWanted, note_export
 
-FORMS = {"raw": "judgements", "fira": "fira", "quepid-book": "quepid-book", "crowd-kit": "crowd-kit"}
+FORMS = {
+    "raw": "judgements",
+    "fira": "fira",
+    "quepid-book": "quepid-book",
+    "crowd-kit": "crowd-kit",
+}
 
 
 class Command(ExportCommand):
-    help = "Write the judgements of a campaign: every revision with times and standing, or what counts in another tool's format."
+    help = (
+        "Write the judgements of a campaign: every revision with times and standing, or what "
+        "counts in another tool's format."
+    )
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_campaign_options(parser)
-        parser.add_argument("--format", choices=list(FORMS), default="raw", dest="form", help="default raw; the others hold what counts")
-        parser.add_argument("--spreadsheet", action="store_true", help="make cells harmless that a spreadsheet would run as formulas (raw)")
+        parser.add_argument(
+            "--format",
+            choices=list(FORMS),
+            default="raw",
+            dest="form",
+            help="default raw; the others hold what counts",
+        )
+        parser.add_argument(
+            "--spreadsheet",
+            action="store_true",
+            help="make cells harmless that a spreadsheet would run as formulas (raw)",
+        )
 
-    def compute(self, *, campaign: str, form: str, spreadsheet: bool, output: str | None, json: bool, **options: Any) -> dict[str, Any]:
+    def compute(
+        self,
+        *,
+        campaign: str,
+        form: str,
+        spreadsheet: bool,
+        output: str | None,
+        json: bool,
+        **options: Any,
+    ) -> dict[str, Any]:
         campaign_row = campaign_named(campaign)
         choices = choices_of(campaign_row, options)
         export, wanted = EXPORTS[FORMS[form]], ExportWanted(choices, spreadsheet=spreadsheet)
-        lines = self.hand_over(self.prepared_export(export.name, campaign_row, wanted), output, json=json)
+        lines = self.hand_over(
+            self.prepared_export(export.name, campaign_row, wanted), output, json=json
+        )
         note_export(campaign_row, None, export, wanted)
         return {
             "campaign": campaign_row.slug,

@@ -1,4 +1,5 @@
-"""`manage.py export_payment --campaign SLUG`: what each annotator worked, and what it comes to at a rate."""
+"""`manage.py export_payment --campaign SLUG`: what each annotator worked, and what it comes to at a
+rate."""
 
 from __future__ import annotations
 
@@ -19,10 +20,22 @@ class Command(DatabaseCommand):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--campaign", required=True, metavar="SLUG")
-        parser.add_argument("--rate", default="", metavar="NUMBER", help="money for one hour or judgement; without it no amounts")
-        parser.add_argument("--per", choices=payment.PER, default="hour", help="what the rate is for (default hour: active time)")
+        parser.add_argument(
+            "--rate",
+            default="",
+            metavar="NUMBER",
+            help="money for one hour or judgement; without it no amounts",
+        )
+        parser.add_argument(
+            "--per",
+            choices=payment.PER,
+            default="hour",
+            help="what the rate is for (default hour: active time)",
+        )
 
-    def compute(self, *, campaign: str, rate: str, per: str, output: str | None, json: bool, **options: Any) -> dict[str, Any]:
+    def compute(
+        self, *, campaign: str, rate: str, per: str, output: str | None, json: bool, **options: Any
+    ) -> dict[str, Any]:
         row = campaign_named(campaign)
         try:
             asked = payment.Rate.of(rate, per)
@@ -37,7 +50,14 @@ class Command(DatabaseCommand):
             self.text = f"{counted(n, 'annotator')} in {output}"
         elif not json:
             self.text = text.rstrip("\n")
-        return {"campaign": row.slug, "file": payment.filename(row), "annotators": n, "rate": rate or None, "per": per, "simulated": row.simulated}
+        return {
+            "campaign": row.slug,
+            "file": payment.filename(row),
+            "annotators": n,
+            "rate": rate or None,
+            "per": per,
+            "simulated": row.simulated,
+        }
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         return self.text

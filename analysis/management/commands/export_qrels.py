@@ -5,7 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.commandline.campaign_files import ExportCommand, add_campaign_options, campaign_named, choices_of
+from analysis.commandline.campaign_files import (
+    ExportCommand,
+    add_campaign_options,
+    campaign_named,
+    choices_of,
+)
 from analysis.commandline.only_topics import add_only_topics, only_topics, rows_of
 from analysis.core.aggregation import ADJUDICATED, DECISIONS
 from analysis.judgements.labels import labels
@@ -14,21 +19,47 @@ from pooling.snapshot import snapshot
 
 
 class Command(ExportCommand):
-    help = "Write the labels of a campaign as TREC qrels, sorted by topic and document: the same judgements give the same bytes."
+    help = (
+        "Write the labels of a campaign as TREC qrels, sorted by topic and document: the same "
+        "judgements give the same bytes."
+    )
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_campaign_options(parser)
-        parser.add_argument("--grades", choices=["graded", "binary"], default="graded", help="which labels (default graded)")
-        parser.add_argument("--comments", action="store_true", help="begin with lines # that say how the labels were made")
+        parser.add_argument(
+            "--grades",
+            choices=["graded", "binary"],
+            default="graded",
+            help="which labels (default graded)",
+        )
+        parser.add_argument(
+            "--comments",
+            action="store_true",
+            help="begin with lines # that say how the labels were made",
+        )
         add_only_topics(parser)
 
-    def compute(self, *, campaign: str, grades: str, comments: bool, output: str | None, json: bool, **options: Any) -> dict[str, Any]:
+    def compute(
+        self,
+        *,
+        campaign: str,
+        grades: str,
+        comments: bool,
+        output: str | None,
+        json: bool,
+        **options: Any,
+    ) -> dict[str, Any]:
         name = "qrels" if grades == "graded" else "qrels-binary"
         with snapshot():
             campaign_row = campaign_named(campaign)
             choices = choices_of(campaign_row, options)
             labels_chosen = labels(campaign_row, choices)
-            only = only_topics(self, options, {row.topic for row in labels_chosen.rows}, f"the labels of {campaign}")
+            only = only_topics(
+                self,
+                options,
+                {row.topic for row in labels_chosen.rows},
+                f"the labels of {campaign}",
+            )
             rows = [row for row in labels_chosen.rows if only is None or row.topic in only]
             wanted = ExportWanted(choices, comments=comments, topics=only)
             prepared = self.prepared_export(name, campaign_row, wanted)
@@ -43,7 +74,13 @@ class Command(ExportCommand):
             "pairs": len(rows),
             "labels": dict(sorted(counts.items())),
             "adjudicated": sum(row.decision == DECISIONS[ADJUDICATED] for row in rows),
-            "judgements": int(rows_of(labels_chosen.table.topics, labels_chosen.table.pair_topic[labels_chosen.table.pair], only).sum()),
+            "judgements": int(
+                rows_of(
+                    labels_chosen.table.topics,
+                    labels_chosen.table.pair_topic[labels_chosen.table.pair],
+                    only,
+                ).sum()
+            ),
             "simulated": campaign_row.simulated,
             **choices.as_json(),
             "threshold": labels_chosen.threshold,

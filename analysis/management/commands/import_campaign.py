@@ -16,22 +16,33 @@ from pooling.jobs import Refused
 
 
 class Command(DatabaseCommand):
-    help = "Import a release: collection, topics, pool and the closed campaign with its judgements; all of it or nothing."
+    help = (
+        "Import a release: collection, topics, pool and the closed campaign with its judgements; "
+        "all of it or nothing."
+    )
     takes_seed = False
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("release", metavar="RELEASE", help="the zip file of export_campaign, or of a release")
-        parser.add_argument("--user", metavar="NAME", help="becomes manager of the campaign and the collection")
+        parser.add_argument(
+            "release", metavar="RELEASE", help="the zip file of export_campaign, or of a release"
+        )
+        parser.add_argument(
+            "--user", metavar="NAME", help="becomes manager of the campaign and the collection"
+        )
         parser.add_argument("--anyway", action="store_true", help=beside_judging.ANYWAY)
 
-    def compute(self, *, release: str, user: str | None, anyway: bool, **options: Any) -> dict[str, Any]:
+    def compute(
+        self, *, release: str, user: str | None, anyway: bool, **options: Any
+    ) -> dict[str, Any]:
         person = None
         if user is not None:
             person = get_user_model().objects.filter(username=user).first()
             if person is None:
                 raise BadInput(f"nobody has the user name {user!r}")
         try:
-            beside_judging.check(release, name=Path(release).name, anyway=anyway, way=beside_judging.WITH_THE_OPTION)
+            beside_judging.check(
+                release, name=Path(release).name, anyway=anyway, way=beside_judging.WITH_THE_OPTION
+            )
         except Refused as error:
             raise BadInput(str(error)) from None
         campaign = import_release(Path(release), name=Path(release).name, user=person)
@@ -48,6 +59,8 @@ class Command(DatabaseCommand):
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         return (
-            f"campaign {result['campaign']} on collection {result['collection']}: {counted(result['topics'], 'topic')}, {counted(result['pairs'], 'pair')}, "
-            f"{result['judged_pairs']} of them judged by {counted(result['annotators'], 'annotator')}; its qrels are those of the archive"
+            f"campaign {result['campaign']} on collection {result['collection']}: "
+            f"{counted(result['topics'], 'topic')}, {counted(result['pairs'], 'pair')}, "
+            f"{result['judged_pairs']} of them judged by "
+            f"{counted(result['annotators'], 'annotator')}; its qrels are those of the archive"
         )

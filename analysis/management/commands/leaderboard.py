@@ -1,4 +1,5 @@
-"""`manage.py leaderboard QRELS RUN... --order FILE`: the records of a leaderboard and whether they are significant."""
+"""`manage.py leaderboard QRELS RUN... --order FILE`: the records of a leaderboard and whether they
+are significant."""
 
 from __future__ import annotations
 
@@ -15,11 +16,25 @@ from analysis.commandline.campaign_sources import OfCampaign, add_campaign_optio
 from analysis.commandline.first_ranks import FirstRanks, add_verdict_options, first_ranks
 from analysis.commandline.measures import add_level_options
 from analysis.core.equal_runs import BOARDS, chain_pairs, equal_boards
-from analysis.core.leaderboard import BoardEntry, Point, by_date, chain, comparisons, order_by_displacement, points
+from analysis.core.leaderboard import (
+    BoardEntry,
+    Point,
+    by_date,
+    chain,
+    comparisons,
+    order_by_displacement,
+    points,
+)
 from analysis.core.outcomes import Comparison, compare
 from analysis.core.significance import CORRECTIONS, why_no_verdict
 from analysis.core.significance import p_text as p
-from analysis.core.verdict_words import DISPLACEMENT, LOOKED_AT_OFTEN, UNPAIRED, equal_boards_words, verdict_word
+from analysis.core.verdict_words import (
+    DISPLACEMENT,
+    LOOKED_AT_OFTEN,
+    UNPAIRED,
+    equal_boards_words,
+    verdict_word,
+)
 from analysis.core.verdicts import as_json, judge
 from pooling.commandline import BadInput, ProgressLine, distinct_tags, text_table
 from pooling.core.counts import counted
@@ -29,47 +44,86 @@ PRECISIONS = ("float64", "float32")
 
 
 class Command(ByTopicGroup, OfCampaign):
-    help = "The chain of runs that were the state of the art, compared as Lin et al. do; with --scores FILE the chain alone."
+    help = (
+        "The chain of runs that were the state of the art, compared as Lin et al. do; with "
+        "--scores FILE the chain alone."
+    )
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", nargs="?", metavar="QRELS")
         parser.add_argument("runs", nargs="*", metavar="RUN")
         add_campaign_options(parser)
-        parser.add_argument("--order", metavar="FILE", help="tag, date, group, baseline (0/1), description of each run; without: as given")
+        parser.add_argument(
+            "--order",
+            metavar="FILE",
+            help="tag, date, group, baseline (0/1), description of each run; without: as given",
+        )
         parser.add_argument(
             "--scores",
             default="float64",
             metavar="FILE",
-            help="tag, date, group, score of each run in place of QRELS and RUN; or float64 or float32, the precision of scores in runs",
+            help=(
+                "tag, date, group, score of each run in place of QRELS and RUN; or float64 or "
+                "float32, the precision of scores in runs"
+            ),
         )
-        parser.add_argument("--score-column", metavar="NAME", help="with --scores FILE: the header of the column that counts")
         parser.add_argument(
-            "--baselines", default="", metavar="TAGS", help="organisers' baselines, separated by commas, beside those marked"
+            "--score-column",
+            metavar="NAME",
+            help="with --scores FILE: the header of the column that counts",
         )
-        parser.add_argument("--until", default="", metavar="DATE", help="leave out what is later, as in 2021-04-30")
-        parser.add_argument("--highlight", default="", metavar="WORD", help="mark runs whose description holds this word")
         parser.add_argument(
-            "--lenient", action="store_true", help="accept extra columns, and runs of three columns (topic, document, rank)"
+            "--baselines",
+            default="",
+            metavar="TAGS",
+            help="organisers' baselines, separated by commas, beside those marked",
+        )
+        parser.add_argument(
+            "--until", default="", metavar="DATE", help="leave out what is later, as in 2021-04-30"
+        )
+        parser.add_argument(
+            "--highlight",
+            default="",
+            metavar="WORD",
+            help="mark runs whose description holds this word",
+        )
+        parser.add_argument(
+            "--lenient",
+            action="store_true",
+            help="accept extra columns, and runs of three columns (topic, document, rank)",
         )
         add_verdict_options(parser, CORRECTIONS)
         add_level_options(parser)
 
     def compute(self, **options: Any) -> dict[str, Any]:
-        if options["scores"] in PRECISIONS and not (options["qrels"] is None and Path(options["scores"]).exists()):
+        if options["scores"] in PRECISIONS and not (
+            options["qrels"] is None and Path(options["scores"]).exists()
+        ):
             return self.compared(**options)
         if options["qrels"] is not None:
             raise BadInput("--scores FILE stands in place of QRELS and RUN, give one or the other")
-        rows = read_leaderboard(options["scores"], required=("tag", "date", "score"), score_column=options["score_column"])
+        rows = read_leaderboard(
+            options["scores"],
+            required=("tag", "date", "score"),
+            score_column=options["score_column"],
+        )
         tags, _ = distinct_tags(row.tag for row in rows)
-        entries = [entry(row, tag, row.numbers["score"]) for row, tag in zip(rows, tags, strict=True)]
+        entries = [
+            entry(row, tag, row.numbers["score"]) for row, tag in zip(rows, tags, strict=True)
+        ]
         return board(self.chosen(entries, **options), options["highlight"])
 
-    def compared(self, *, qrels: str | None, runs: Sequence[str], order: str | None, **options: Any) -> dict[str, Any]:
+    def compared(
+        self, *, qrels: str | None, runs: Sequence[str], order: str | None, **options: Any
+    ) -> dict[str, Any]:
         if qrels is None or not runs:
             raise BadInput("QRELS and at least one RUN are needed, or --scores FILE")
         first = first_ranks(self, qrels, runs, options)
         if order is None:
-            entries = [BoardEntry(tag, f"{i:06}", mrr) for i, (tag, mrr) in enumerate(zip(first.tags, first.mrr.tolist(), strict=True))]
+            entries = [
+                BoardEntry(tag, f"{i:06}", mrr)
+                for i, (tag, mrr) in enumerate(zip(first.tags, first.mrr.tolist(), strict=True))
+            ]
         else:
             entries = self.dated(order, first)
         entries = self.chosen(entries, **options)
@@ -79,7 +133,11 @@ class Command(ByTopicGroup, OfCampaign):
         if order is None:
             for run in result["runs"]:
                 run["date"] = None
-        return {**result, **self.rows(entries, result["chain"], first, **options), "topics_with_several_relevant": first.n_several}
+        return {
+            **result,
+            **self.rows(entries, result["chain"], first, **options),
+            "topics_with_several_relevant": first.n_several,
+        }
 
     def dated(self, order: str, first: FirstRanks) -> list[BoardEntry]:
         rows: dict[str, BoardRow] = {}
@@ -88,12 +146,22 @@ class Command(ByTopicGroup, OfCampaign):
                 raise BadInput(f"{order}: the run {row.tag} is there twice")
             rows[row.tag] = row
         if absent := [tag for tag in first.tags if tag not in rows]:
-            raise BadInput(f"{order}: no line for the run{'s' if len(absent) > 1 else ''} {', '.join(absent)}")
+            raise BadInput(
+                f"{order}: no line for the run{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
+            )
         if unknown := sorted(set(rows) - set(first.tags)):
-            self.warn(f"{order}: {counted(len(unknown), 'run', 'was', 'were')} not given: {', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}")
-        return [entry(rows[tag], tag, mrr) for tag, mrr in zip(first.tags, first.mrr.tolist(), strict=True)]
+            self.warn(
+                f"{order}: {counted(len(unknown), 'run', 'was', 'were')} not given: "
+                f"{', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}"
+            )
+        return [
+            entry(rows[tag], tag, mrr)
+            for tag, mrr in zip(first.tags, first.mrr.tolist(), strict=True)
+        ]
 
-    def chosen(self, entries: list[BoardEntry], *, baselines: str, until: str, **options: Any) -> list[BoardEntry]:
+    def chosen(
+        self, entries: list[BoardEntry], *, baselines: str, until: str, **options: Any
+    ) -> list[BoardEntry]:
         """The entries that count, organisers' baselines marked."""
         named = {tag for tag in baselines.split(",") if tag}
         if unknown := named - {one.tag for one in entries}:
@@ -101,10 +169,16 @@ class Command(ByTopicGroup, OfCampaign):
         kept = [replace(one, is_baseline=one.is_baseline or one.tag in named) for one in entries]
         return [one for one in kept if not until or one.date[:10] <= until.replace("/", "-")]
 
-    def rows(self, entries: list[BoardEntry], tags: list[str], first: FirstRanks, **options: Any) -> dict[str, Any]:
+    def rows(
+        self, entries: list[BoardEntry], tags: list[str], first: FirstRanks, **options: Any
+    ) -> dict[str, Any]:
         """The comparisons of the chain, and the linear order of all runs."""
         place = {tag: i for i, tag in enumerate(first.tags)}
-        lists = comparisons(tags) if tags else {name: [] for name in ("vs_first", "vs_previous", "vs_last")}
+        lists = (
+            comparisons(tags)
+            if tags
+            else {name: [] for name in ("vs_first", "vs_previous", "vs_last")}
+        )
         in_order = [point.entry.tag for point in points(entries)]
         pairs = [(a, b) for j, b in enumerate(in_order) for a in in_order[:j]]
         compared: dict[tuple[str, str], Comparison] = {}
@@ -117,17 +191,28 @@ class Command(ByTopicGroup, OfCampaign):
         family = options["family"] or len(own)
         if family < len(own):
             raise BadInput(f"--family {family}: the chain alone has {len(own)} comparisons")
-        verdicts = dict(zip(own, judge([compared[pair] for pair in own], **how, family=family), strict=True))
+        verdicts = dict(
+            zip(own, judge([compared[pair] for pair in own], **how, family=family), strict=True)
+        )
         named = Named(entries, tags)
-        table = {name: [{**named.pair(a, b), **as_json(compared[a, b], verdicts[a, b])} for a, b in rows] for name, rows in lists.items()}
+        table = {
+            name: [{**named.pair(a, b), **as_json(compared[a, b], verdicts[a, b])} for a, b in rows]
+            for name, rows in lists.items()
+        }
         later_wins = {}
         all_pairs = max(family, len(pairs))
-        for (a, b), judged in zip(pairs, judge([compared[pair] for pair in pairs], **how, family=all_pairs), strict=True):
+        for (a, b), judged in zip(
+            pairs, judge([compared[pair] for pair in pairs], **how, family=all_pairs), strict=True
+        ):
             later_wins[b, a] = judged.verdict.do_no_harm is True
             later_wins[a, b] = judged.mirrored.do_no_harm is True
         order = order_by_displacement(in_order, lambda a, b: later_wins[a, b])
         why = why_no_verdict(first.ranks.shape[1])
-        displacement = {"order": order.tags, "cycles": order.cycles, "against": [list(pair) for pair in order.against]}
+        displacement = {
+            "order": order.tags,
+            "cycles": order.cycles,
+            "against": [list(pair) for pair in order.against],
+        }
         return {
             **table,
             **(dict.fromkeys(displacement) if why else displacement),
@@ -138,14 +223,25 @@ class Command(ByTopicGroup, OfCampaign):
             "equal_boards": self.equal_boards(entries, first, **options) if own else None,
         }
 
-    def equal_boards(self, entries: list[BoardEntry], first: FirstRanks, **options: Any) -> dict[str, Any]:
-        """By correction: how often boards of equal runs have a record that is said to be better than the first."""
+    def equal_boards(
+        self, entries: list[BoardEntry], first: FirstRanks, **options: Any
+    ) -> dict[str, Any]:
+        """By correction: how often boards of equal runs have a record that is said to be better
+        than the first."""
         place = {tag: i for i, tag in enumerate(first.tags)}
         entries = by_date(entries)
         ranks = first.ranks[[place[one.tag] for one in entries]]
-        how = {"alpha": options["alpha"], "decide": options["decide"], "rng": np.random.default_rng(options["seed"]), "family": options["family"]}
+        how = {
+            "alpha": options["alpha"],
+            "decide": options["decide"],
+            "rng": np.random.default_rng(options["seed"]),
+            "family": options["family"],
+        }
         with ProgressLine("boards of equal runs", BOARDS) as progress:
-            return {name: asdict(rates) for name, rates in equal_boards(ranks, entries, **how, step=progress.step).items()}
+            return {
+                name: asdict(rates)
+                for name, rates in equal_boards(ranks, entries, **how, step=progress.step).items()
+            }
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         score = {run["tag"]: run["score"] for run in result["runs"]}
@@ -158,7 +254,11 @@ class Command(ByTopicGroup, OfCampaign):
                 ],
             )
         ]
-        rows = {(row["a"], row["b"]): row for name in ("vs_first", "vs_previous", "vs_last") for row in result.get(name, [])}
+        rows = {
+            (row["a"], row["b"]): row
+            for name in ("vs_first", "vs_previous", "vs_last")
+            for row in result.get(name, [])
+        }
         if rows:
             parts.extend(paper_tables(list(rows.values())))
             parts.append(equal_boards_words(result))
@@ -168,7 +268,9 @@ class Command(ByTopicGroup, OfCampaign):
             order = ", ".join(f"{tag} ({score[tag]:.4f})" for tag in result["order"])
             parts.append(f"order by displacement: {order}\n{DISPLACEMENT}")
             parts.extend("no order among " + ", ".join(cycle) for cycle in result["cycles"])
-        return "\n\n".join([*parts, LOOKED_AT_OFTEN] if "order" in result and options.get("campaign") else parts)
+        return "\n\n".join(
+            [*parts, LOOKED_AT_OFTEN] if "order" in result and options.get("campaign") else parts
+        )
 
 
 class Named:
@@ -181,7 +283,12 @@ class Named:
     def pair(self, a: str, b: str) -> dict[str, str]:
         sides = (("a", a), ("b", b))
         labels = {f"{side}_label": self.labels[tag] for side, tag in sides}
-        return {"a": a, "b": b, **labels, **{f"{side}_group": self.groups[tag] for side, tag in sides}}
+        return {
+            "a": a,
+            "b": b,
+            **labels,
+            **{f"{side}_group": self.groups[tag] for side, tag in sides},
+        }
 
 
 def shortened(group: str) -> str:
@@ -195,7 +302,10 @@ def entry(row: BoardRow, tag: str, score: float) -> BoardEntry:
 
 def board(entries: list[BoardEntry], highlight: str) -> dict[str, Any]:
     """The chain, and every run for the picture over time."""
-    return {"chain": chain(entries), "runs": [point_json(point) for point in points(entries, highlight=highlight)]}
+    return {
+        "chain": chain(entries),
+        "runs": [point_json(point) for point in points(entries, highlight=highlight)],
+    }
 
 
 def point_json(point: Point) -> dict[str, Any]:
@@ -213,19 +323,28 @@ def point_json(point: Point) -> dict[str, Any]:
 
 
 def paper_tables(rows: list[dict[str, Any]]) -> list[str]:
-    """Table 1, Table 2 and the verdicts, one comparison a line; p-values are raw, verdicts are corrected."""
+    """Table 1, Table 2 and the verdicts, one comparison a line; p-values are raw, verdicts are
+    corrected."""
 
     def percent(share: float) -> str:
         return f"{100 * share:.0f} %"
 
     def words(verdict: dict[str, Any]) -> list[str]:
-        return [verdict_word(verdict[key]) for key in ("better", "significantly_better", "do_no_harm")]
+        return [
+            verdict_word(verdict[key]) for key in ("better", "significantly_better", "do_no_harm")
+        ]
 
     is_corrected = rows[0]["correction"] != "none"
     tests, outcomes, verdicts = [], [], []
     for row in rows:
         pair = [f"{row['a_label']} {row['a']}", f"{row['b_label']} {row['b']}"]
-        mrr, esl, rr, shares, verdict = row["mrr"], row["esl"], row["rr"], row["outcomes"], row["verdict"]
+        mrr, esl, rr, shares, verdict = (
+            row["mrr"],
+            row["esl"],
+            row["rr"],
+            row["outcomes"],
+            row["verdict"],
+        )
         tests.append([*pair, mrr["difference"], p(mrr["wrs"]), p(mrr["wsr"]), p(mrr["t"])])
         outcomes.append(
             [
@@ -238,14 +357,49 @@ def paper_tables(rows: list[dict[str, Any]]) -> list[str]:
             ]
             + [rr["a"], rr["b"], p(rr["wsr"]), p(rr["t"])]
         )
-        tested = [p(row["binomial"]), *([p(row["corrected"][key]) for key in ("binomial", "esl_wsr", "esl_t")] if is_corrected else [])]
-        verdicts.append([*pair, *tested, *words(verdict), *words(verdict["by_rr"]), len(verdict["disagreements"])])
-    after = ["binomial, corrected", "ESL WSR, corrected", "ESL t, corrected"] if is_corrected else []
+        tested = [
+            p(row["binomial"]),
+            *(
+                [p(row["corrected"][key]) for key in ("binomial", "esl_wsr", "esl_t")]
+                if is_corrected
+                else []
+            ),
+        ]
+        verdicts.append(
+            [
+                *pair,
+                *tested,
+                *words(verdict),
+                *words(verdict["by_rr"]),
+                len(verdict["disagreements"]),
+            ]
+        )
+    after = (
+        ["binomial, corrected", "ESL WSR, corrected", "ESL t, corrected"] if is_corrected else []
+    )
     return [
-        "mean RR\n" + text_table(["A", "B", "difference", "WRS p", "WSR p", "t p"], tests) + f"\nWRS: {UNPAIRED}",
+        "mean RR\n"
+        + text_table(["A", "B", "difference", "WRS p", "WSR p", "t p"], tests)
+        + f"\nWRS: {UNPAIRED}",
         "outcomes\n"
         + text_table(
-            ["A", "B", "neither", "A only", "B only", "both", "ESL A", "ESL B", "WSR p", "t p", "RR A", "RR B", "WSR p", "t p"], outcomes
+            [
+                "A",
+                "B",
+                "neither",
+                "A only",
+                "B only",
+                "both",
+                "ESL A",
+                "ESL B",
+                "WSR p",
+                "t p",
+                "RR A",
+                "RR B",
+                "WSR p",
+                "t p",
+            ],
+            outcomes,
         ),
         "is B better than A?\n"
         + text_table(

@@ -1,4 +1,5 @@
-"""`manage.py study NAME FILE.toml|--campaign SLUG|--collection SLUG|RELEASE`: the tables and figures of a paper in one folder."""
+"""`manage.py study NAME FILE.toml|--campaign SLUG|--collection SLUG|RELEASE`: the tables and
+figures of a paper in one folder."""
 
 from __future__ import annotations
 
@@ -24,36 +25,82 @@ class Command(FileCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
         parser.add_argument(
-            "file", metavar="FILE", nargs="?", help="a TOML file that names the inputs, or a release (its zip file or folder)"
+            "file",
+            metavar="FILE",
+            nargs="?",
+            help="a TOML file that names the inputs, or a release (its zip file or folder)",
         )
-        parser.add_argument("--campaign", metavar="SLUG", help="this campaign in the database in place of FILE")
-        parser.add_argument("--collection", metavar="SLUG", help="this collection in the database: its runs, topics and imported qrels")
-        parser.add_argument("--replace", action="store_true", help="put the new study in the place of an older one")
-        parser.add_argument("--keys", action="store_true", help="say what the TOML file may hold, and nothing else")
+        parser.add_argument(
+            "--campaign", metavar="SLUG", help="this campaign in the database in place of FILE"
+        )
+        parser.add_argument(
+            "--collection",
+            metavar="SLUG",
+            help="this collection in the database: its runs, topics and imported qrels",
+        )
+        parser.add_argument(
+            "--replace", action="store_true", help="put the new study in the place of an older one"
+        )
+        parser.add_argument(
+            "--keys", action="store_true", help="say what the TOML file may hold, and nothing else"
+        )
         for action in parser._actions:
             if action.dest == "output":
-                action.metavar, action.help = "FOLDER", "the folder of the study (default study-NAME)"
+                action.metavar, action.help = (
+                    "FOLDER",
+                    "the folder of the study (default study-NAME)",
+                )
             if action.dest == "seed":
                 action.default = None
                 action.help = "in place of the seed in the TOML file (default 0)"
 
     def compute(
-        self, *, name: str, file: str | None, campaign: str | None, collection: str | None, replace: bool, keys: bool, output: str | None, seed: int | None,
-        processes: int, **options: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        with_database()  # tables and pictures are those of reports, whose modules know their models; no query is made for files
+        self,
+        *,
+        name: str,
+        file: str | None,
+        campaign: str | None,
+        collection: str | None,
+        replace: bool,
+        keys: bool,
+        output: str | None,
+        seed: int | None,
+        processes: int,
+        **options: Any,
+    ) -> dict[str, Any]:
+        # tables and pictures are those of reports, whose modules know their models; no query is
+        # made for files
+        with_database()
         from analysis.studies.papers import study_named
         from analysis.studies.settings import keys_of
 
         study = study_named(name)
         if keys:
-            return {"study": name, "keys": {key.name: f"{key.kind}: {key.help}" for key in keys_of(study).values()}}
+            return {
+                "study": name,
+                "keys": {key.name: f"{key.kind}: {key.help}" for key in keys_of(study).values()},
+            }
         if (file is not None) + (campaign is not None) + (collection is not None) != 1:
-            raise BadInput("a study reads a TOML file, a release, --campaign SLUG or --collection SLUG, expected one of them")
-        stored = ("campaign", campaign) if campaign is not None else ("collection", collection) if collection is not None else None
+            raise BadInput(
+                "a study reads a TOML file, a release, --campaign SLUG or --collection SLUG, expected one of them"
+            )
+        stored = (
+            ("campaign", campaign)
+            if campaign is not None
+            else ("collection", collection)
+            if collection is not None
+            else None
+        )
         with tempfile.TemporaryDirectory(prefix="assay-study-") as scratch:
             return self.made(
-                study, file, stored, Path(output or f"study-{name}"), Path(scratch), replace=replace, seed=seed, processes=processes
+                study,
+                file,
+                stored,
+                Path(output or f"study-{name}"),
+                Path(scratch),
+                replace=replace,
+                seed=seed,
+                processes=processes,
             )
 
     def made(
@@ -68,26 +115,41 @@ class Command(FileCommand):
         seed: int | None,
         processes: int,
     ) -> dict[str, Any]:
-        """The study in its folder. stored: (campaign or collection, slug). scratch: an empty folder."""
+        """The study in its folder. stored: (campaign or collection, slug). scratch: an empty
+        folder."""
         from analysis.studies.folder import refuse_target
         from analysis.studies.running import make_folder
 
         refuse_target(target, replace=replace)
         path, inputs = self.inputs(study, file, stored, scratch)
-        about = make_folder(study, path, target, scratch=scratch, inputs=inputs, seed=seed, replace=replace, processes=processes)
+        about = make_folder(
+            study,
+            path,
+            target,
+            scratch=scratch,
+            inputs=inputs,
+            seed=seed,
+            replace=replace,
+            processes=processes,
+        )
         for warning in about["warnings"]:
             self.warn(warning)
         return {**about, "output": str(target)}
 
-    def inputs(self, study: Study, file: str | None, stored: tuple[str, str] | None, scratch: Path) -> tuple[str, Path | None]:
-        """-> (the TOML file, the folder of inputs that goes into the study, or None for a person's own files)"""
+    def inputs(
+        self, study: Study, file: str | None, stored: tuple[str, str] | None, scratch: Path
+    ) -> tuple[str, Path | None]:
+        """-> (the TOML file, the folder of inputs that goes into the study, or None for a person's
+        own files)"""
         from analysis.studies.folder import is_of_a_study
         from analysis.studies.sources import campaign_inputs, collection_inputs, release_inputs
 
         folder = scratch / "inputs"
         if stored is not None:
             kind, slug = stored
-            return (campaign_inputs if kind == "campaign" else collection_inputs)(study, slug, folder), folder
+            return (campaign_inputs if kind == "campaign" else collection_inputs)(
+                study, slug, folder
+            ), folder
         assert file is not None
         if Path(file).is_dir() or Path(file).suffix == ".zip":
             return release_inputs(study, file, folder), folder
@@ -96,7 +158,12 @@ class Command(FileCommand):
     def table(self, result: dict[str, Any], **options: Any) -> str:
         if "keys" in result:
             width = max(map(len, result["keys"]))
-            return "\n".join(f"{name.ljust(width)}  {words}" for name, words in result["keys"].items())
-        made = [f"{name}: {counted(len(part['files']), 'file')}" for name, part in result["parts"].items()]
+            return "\n".join(
+                f"{name.ljust(width)}  {words}" for name, words in result["keys"].items()
+            )
+        made = [
+            f"{name}: {counted(len(part['files']), 'file')}"
+            for name, part in result["parts"].items()
+        ]
         left = [f"left out, {name}: {reason}" for name, reason in result["left_out"].items()]
         return "\n".join([f"{result['title']}: {result['output']}/report.html", *made, *left])

@@ -1,4 +1,5 @@
-"""The datasheet of a release: what it holds, how it came about, its figures, and the commands that give them again."""
+"""The datasheet of a release: what it holds, how it came about, its figures, and the commands that
+give them again."""
 
 from __future__ import annotations
 
@@ -27,13 +28,21 @@ LISTED = 50
 
 def written(content: ReleaseContent) -> str:
     """Markdown."""
-    campaign, about, statistics, made = content.campaign, content.about, content.statistics, content.labels
+    campaign, about, statistics, made = (
+        content.campaign,
+        content.about,
+        content.statistics,
+        content.labels,
+    )
     return (
         "\n\n".join(
             part
             for part in (
                 f"# {markdown.escaped(campaign.name)}",
-                "**Simulated.** This release holds judgements of simulated annotators. It says nothing about real documents."
+                (
+                    "**Simulated.** This release holds judgements of simulated annotators. It says "
+                    "nothing about real documents."
+                )
                 if campaign.simulated
                 else "",
                 _as_of(campaign, about),
@@ -48,12 +57,21 @@ def written(content: ReleaseContent) -> str:
                 _commands(campaign, about, made),
                 _machines(campaign),
                 "## Files\n\n"
-                + _ready(("File", "What it holds"), [(f"`{part.name}`", part.holds) for part in PARTS if part.asked(content)]),
-                "## Recognising persons\n\nAnnotators appear under pseudonyms that belong to this campaign alone. No name, address or "
+                + _ready(
+                    ("File", "What it holds"),
+                    [(f"`{part.name}`", part.holds) for part in PARTS if part.asked(content)],
+                ),
+                "## Recognising persons\n\nAnnotators appear under pseudonyms that belong to this "
+                "campaign alone. No name, address or "
                 "account is in this release"
-                + ("; annotators' notes are, as they wrote them." if content.plan.notes else ", and annotators' notes are left out."),
+                + (
+                    "; annotators' notes are, as they wrote them."
+                    if content.plan.notes
+                    else ", and annotators' notes are left out."
+                ),
                 f"Built by Assay {about['software']}. The same recipe on the same data gives the same bytes.\n\n"
-                f"Content digest: `{about['content_sha256']}`, the SHA-256 of the judgements and labels alone. It is the same in every version of Assay.",
+                f"Content digest: `{about['content_sha256']}`, the SHA-256 of the judgements and "
+                f"labels alone. It is the same in every version of Assay.",
             )
             if part
         )
@@ -63,22 +81,39 @@ def written(content: ReleaseContent) -> str:
 
 def _as_of(campaign: Campaign, about: Mapping[str, Any]) -> str:
     """Of when a release is whose campaign may go on; nothing for a closed one."""
-    states = {Campaign.State.DRAFT: "campaign not opened yet", Campaign.State.OPEN: "campaign still open", Campaign.State.PAUSED: "campaign paused, not closed"}
+    states = {
+        Campaign.State.DRAFT: "campaign not opened yet",
+        Campaign.State.OPEN: "campaign still open",
+        Campaign.State.PAUSED: "campaign paused, not closed",
+    }
     if campaign.state not in states:
         return ""
     state = states[Campaign.State(campaign.state)]
     if about["as_of"] is None:
         return f"**No judgement yet, {state}.**"
-    return f"**As of {about['as_of']}, {state}.** This is when the newest judgement or adjudication in this release was made. A later release may hold more."
+    return (
+        f"**As of {about['as_of']}, {state}.** This is when the newest judgement or adjudication "
+        f"in this release was made. A later release may hold more."
+    )
 
 
 def _machines(campaign: Campaign) -> str:
     """Whose labels the second file holds; empty without a frozen machine judge."""
     if not (frozen := machines.frozen_of(campaign)):
         return ""
-    rows = [(judge.name, judge.model, judge.prompt_name or f"file {judge.file_name}", f"{judge.frozen_at:%Y-%m-%d}", judge.digest) for judge in frozen]
+    rows = [
+        (
+            judge.name,
+            judge.model,
+            judge.prompt_name or f"file {judge.file_name}",
+            f"{judge.frozen_at:%Y-%m-%d}",
+            judge.digest,
+        )
+        for judge in frozen
+    ]
     return (
-        "## Machine labels\n\n`machine-labels.tsv` holds labels of machines. They are in no other file: labels, qrels, statistics and agreement above are "
+        "## Machine labels\n\n`machine-labels.tsv` holds labels of machines. They are in no other "
+        "file: labels, qrels, statistics and agreement above are "
         "people's. Alone they are unfit for verdicts, and a machine may not judge a system that was built on it.\n\n"
         + _rows(("Machine", "Model", "Prompt", "Frozen", "SHA-256 of its labels as qrels"), rows)
     )
@@ -113,9 +148,14 @@ def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
             f"seed {pool['seed']}, {counts.counted(pool['pairs'], 'pair')}."
         )
     sentences.append(
-        f"Judgements asked for each pair: {campaign.judgements_per_pair}. Least active time: {campaign.min_active_seconds:g} s."
+        f"Judgements asked for each pair: {campaign.judgements_per_pair}. Least active time: "
+        f"{campaign.min_active_seconds:g} s."
     )
-    asked = kept_pairs(campaign).filter(asked_more__gt=0).aggregate(pairs=Count("pk"), judgements=Sum("asked_more"))
+    asked = (
+        kept_pairs(campaign)
+        .filter(asked_more__gt=0)
+        .aggregate(pairs=Count("pk"), judgements=Sum("asked_more"))
+    )
     sentences += _near_duplicates(campaign)
     sentences += _depth(campaign)
     sentences += _asked_more(asked["pairs"], asked["judgements"] or 0)
@@ -125,23 +165,30 @@ def _origin(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
     )
     if is_sampled(campaign):
         sentences.append(
-            "The pool is sampled: only pairs that were drawn by chance are judged. A measure under qrels.txt would count all others as not relevant; "
+            "The pool is sampled: only pairs that were drawn by chance are judged. A measure "
+            "under qrels.txt would count all others as not relevant; "
             "scores are estimated from prels.txt, which has every pair with its stratum."
         )
     if made.n_known:
-        sentences.append(f"{counts.counted(made.n_known, 'label', 'is', 'are')} from known grades of qualification pairs (marked {KNOWN} in labels.tsv).")
+        sentences.append(
+            f"{counts.counted(made.n_known, 'label', 'is', 'are')} from known grades of "
+            f"qualification pairs (marked {KNOWN} in labels.tsv)."
+        )
     return "## Origin\n\n" + "\n".join(f"- {sentence}" for sentence in sentences)
 
 
 def _near_duplicates(campaign: Campaign) -> list[str]:
-    """That annotators could see their own grade of a document very like the one on the page, and since when; nothing where they never could."""
+    """That annotators could see their own grade of a document very like the one on the page, and
+    since when; nothing where they never could."""
     turns = _turns(campaign, "show_near_duplicates")
     if not campaign.show_near_duplicates and not turns:
         return []
     turned = ", ".join(f"{'on' if is_on else 'off'} on {at:%Y-%m-%d}" for at, is_on in turns)
     return [
-        "Beside a document very like one that the same annotator had graded in the topic, that one could be read with the annotator's own grade of it "
-        f"(resemblance {NEAR:g} or more of shingles of {WORDS_A_SHINGLE} words). Grades of such documents are not independent of each other."
+        "Beside a document very like one that the same annotator had graded in the topic, that "
+        "one could be read with the annotator's own grade of it "
+        f"(resemblance {NEAR:g} or more of shingles of {WORDS_A_SHINGLE} words). Grades of such "
+        f"documents are not independent of each other."
         + (f" After the campaign had been opened this was switched {turned}." if turns else "")
     ]
 
@@ -150,8 +197,14 @@ def _turns(campaign: Campaign, setting: str) -> list[tuple[datetime, Any]]:
     """(when, to what) a setting was changed since the campaign was opened."""
     if campaign.opened_at is None:
         return []
-    rows = AuditEvent.objects.filter(campaign=campaign, action=AuditAction.CHANGED_SETTINGS, at__gte=campaign.opened_at).order_by("at", "pk")
-    return [(row.at, row.details["changes"][setting][1]) for row in rows if setting in row.details.get("changes", {})]
+    rows = AuditEvent.objects.filter(
+        campaign=campaign, action=AuditAction.CHANGED_SETTINGS, at__gte=campaign.opened_at
+    ).order_by("at", "pk")
+    return [
+        (row.at, row.details["changes"][setting][1])
+        for row in rows
+        if setting in row.details.get("changes", {})
+    ]
 
 
 def _depth(campaign: Campaign) -> list[str]:
@@ -160,23 +213,41 @@ def _depth(campaign: Campaign) -> list[str]:
         return []
     beyond = kept_pairs(campaign).filter(beyond_depth=True, kind=Pair.Kind.NORMAL)
     n, n_judged = beyond.count(), beyond.filter(counted__gt=0).count()
-    lie, were = counts.counted(n, "pair lies", plural="pairs lie"), "was" if n_judged == 1 else "were"
+    lie, were = (
+        counts.counted(n, "pair lies", plural="pairs lie"),
+        "was" if n_judged == 1 else "were",
+    )
     return [
-        f"Judging was ended at {campaign.level_word} {campaign.judged_to}: {lie} beyond it, of which {n_judged:,} {were} judged before that, in the order of "
+        f"Judging was ended at {campaign.level_word} {campaign.judged_to}: {lie} beyond it, of "
+        f"which {n_judged:,} {were} judged before that, in the order of "
         f"service, and the others are not. Labels beyond that {campaign.level_word} are no sample of it."
     ]
 
 
 def _asked_more(n_pairs: int, n_judgements: int) -> list[str]:
-    """Managers choose such pairs by what was judged: their labels rest on more people than others, and not by chance."""
+    """Managers choose such pairs by what was judged: their labels rest on more people than others,
+    and not by chance."""
     if not n_pairs:
         return []
     pairs = counts.counted(n_pairs, "pair")
-    return [f"Beyond that, managers asked for {counts.counted(n_judgements, 'judgement')} more of {pairs} that they chose (asked_more in pairs.tsv)."]
+    return [
+        (
+            f"Beyond that, managers asked for {counts.counted(n_judgements, 'judgement')} more of "
+            f"{pairs} that they chose (asked_more in pairs.tsv)."
+        )
+    ]
 
 
 def _scale(campaign: Campaign, threshold: int) -> str:
-    rows = [(g["value"], g["name"], g.get("explanation", ""), "yes" if g["value"] >= threshold else "no") for g in campaign.scale]
+    rows = [
+        (
+            g["value"],
+            g["name"],
+            g.get("explanation", ""),
+            "yes" if g["value"] >= threshold else "no",
+        )
+        for g in campaign.scale
+    ]
     return "## Scale\n\n" + _rows(("Grade", "Name", "Explanation", "Relevant on two grades"), rows)
 
 
@@ -187,16 +258,24 @@ def _removed(campaign: Campaign) -> str:
     if not rows:
         return ""
     n = removed.count()
-    said = f"{n:,} topic{' is' if n == 1 else 's are'} removed, with all that was judged of {'it' if n == 1 else 'them'}"
+    said = (
+        f"{n:,} topic{' is' if n == 1 else 's are'} removed, with all that was judged of "
+        f"{'it' if n == 1 else 'them'}"
+    )
     more = f"; the first {LISTED} of them, all in topics-removed.tsv" if n > LISTED else ""
-    return f"## Topics removed\n\n{said}{more}.\n\n" + _rows(("Topic", "Reason", "The same as"), rows)
+    return f"## Topics removed\n\n{said}{more}.\n\n" + _rows(
+        ("Topic", "Reason", "The same as"), rows
+    )
 
 
 def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
     depth = s["complete_depth"]
     rows = [
         ("Topics with a judgement, of those with pairs", counts.some_of(s["topics"], n_topics)),
-        ("Documents in the collection", "not known" if s["documents"] is None else figure(s["documents"])),
+        (
+            "Documents in the collection",
+            "not known" if s["documents"] is None else figure(s["documents"]),
+        ),
         ("Judged pairs", figure(s["pairs"])),
         ("Labelled pairs", figure(s["labelled_pairs"])),
         ("Judgements", figure(s["judgements"])),
@@ -204,7 +283,10 @@ def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
         ("Judgements per labelled pair", figure(s["per_labelled_pair"], 2, "no pair has a label")),
         ("Annotators", figure(s["annotators"])),
         ("Judgements per annotator", figure(s["per_annotator"], 1, "no judgement counts")),
-        ("Deepest rank to which the pool is complete", "not known" if depth is None else (figure(depth) if depth else "not even rank 1")),
+        (
+            "Deepest rank to which the pool is complete",
+            "not known" if depth is None else (figure(depth) if depth else "not even rank 1"),
+        ),
         ("Relevant share of labels on two grades", share(s["relevant_share"])),
     ]
     if s["truncated_share"] is not None:
@@ -217,11 +299,19 @@ def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
 def _grades(campaign: Campaign, s: Mapping[str, Any]) -> str:
     names = {grade["value"]: grade["name"] for grade in campaign.scale}
     rows = [
-        (names[grade], figure(row["n"]), share(row["share"]), figure(row["mean_seconds"], 1), figure(row["median_seconds"], 1))
+        (
+            names[grade],
+            figure(row["n"]),
+            share(row["share"]),
+            figure(row["mean_seconds"], 1),
+            figure(row["median_seconds"], 1),
+        )
         for grade, row in s["grades"].items()
         if grade in names
     ]
-    return "## Judgements by grade\n\n" + _rows(("Grade", "Judgements", "Share", "Mean active seconds", "Median"), rows)
+    return "## Judgements by grade\n\n" + _rows(
+        ("Grade", "Judgements", "Share", "Mean active seconds", "Median"), rows
+    )
 
 
 def _decisions(s: Mapping[str, Any]) -> str:
@@ -230,9 +320,14 @@ def _decisions(s: Mapping[str, Any]) -> str:
         total = sum(s[scale]["labels"].values())
         for label, n in s[scale]["labels"].items():
             cross = (s[scale]["cross"] or {}).get(label, {})
-            said = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in cross.items()) or "not by votes"
+            said = (
+                ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in cross.items())
+                or "not by votes"
+            )
             rows.append((scale, label, f"{n:,}", share(n / total if total else None), said))
-    return "## Labels and how they were decided\n\n" + _rows(("Scale", "Label", "Pairs", "Share", "Decided by"), rows)
+    return "## Labels and how they were decided\n\n" + _rows(
+        ("Scale", "Label", "Pairs", "Share", "Decided by"), rows
+    )
 
 
 def _agreement(agreement: Mapping[str, Any]) -> str:
@@ -250,19 +345,39 @@ def _agreement(agreement: Mapping[str, Any]) -> str:
     graded, binary = agreement["graded"], agreement["binary"]
     rows = []
     for name, words in kinds:
-        cells = [figure(scale[name], 3, scale["reasons"].get(name, "")) for scale in (graded, binary)]
+        cells = [
+            figure(scale[name], 3, scale["reasons"].get(name, "")) for scale in (graded, binary)
+        ]
         if name == "alpha":
-            cells = [_with_interval(cell, scale) for cell, scale in zip(cells, (graded, binary), strict=True)]
+            cells = [
+                _with_interval(cell, scale)
+                for cell, scale in zip(cells, (graded, binary), strict=True)
+            ]
         rows.append((words, *cells))
     said = words_by_entry(agreement.get("by_entry", []))
-    apart = f"\n\nThe pool was judged relevant first. Ordinal alpha of pairs {said}. Only pairs drawn by chance are a sample of the pool." if said else ""
-    return "## Agreement\n\n" + _rows(("", "All grades (kappa linearly weighted)", "Two grades"), rows) + apart
+    apart = (
+        (
+            f"\n\nThe pool was judged relevant first. Ordinal alpha of pairs {said}. Only pairs drawn "
+            f"by chance are a sample of the pool."
+        )
+        if said
+        else ""
+    )
+    return (
+        "## Agreement\n\n"
+        + _rows(("", "All grades (kappa linearly weighted)", "Two grades"), rows)
+        + apart
+    )
 
 
 def _with_interval(cell: str, scale: Mapping[str, Any]) -> str:
     low, high = scale["alpha_ci"]
     if low is None or math.isnan(low):
-        return f"{cell} (no interval: {scale['alpha_ci_reason']})" if scale.get("alpha_ci_reason") else cell
+        return (
+            f"{cell} (no interval: {scale['alpha_ci_reason']})"
+            if scale.get("alpha_ci_reason")
+            else cell
+        )
     return f"{cell} (95 %: {low:.3f} to {high:.3f}, over {scale['alpha_ci_unit']})"
 
 
@@ -280,10 +395,19 @@ def _commands(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str
         lines.append("manage.py evaluate prels.txt RUN... --sampled")
     note = ""
     if made.n_adjudicated:
-        takes = counts.counted(made.n_adjudicated, "label of adjudications.tsv", "takes", "take", plural="labels of adjudications.tsv")
+        takes = counts.counted(
+            made.n_adjudicated,
+            "label of adjudications.tsv",
+            "takes",
+            "take",
+            plural="labels of adjudications.tsv",
+        )
         note = f" Then {takes} the place of what is aggregated."
     if made.n_known:
         known = counts.counted(made.n_known, "label", "is", "are")
-        note += f" {known} marked {KNOWN} in labels.tsv, from the gold grades of qualification.tsv, and made by no command."
+        note += (
+            f" {known} marked {KNOWN} in labels.tsv, from the gold grades of qualification.tsv, "
+            f"and made by no command."
+        )
     code = "\n".join(lines)
     return f"## Commands that give the same numbers\n\nIn the folder of this release.{note}\n\n```sh\n{code}\n```"

@@ -1,8 +1,9 @@
-"""A release imported: collection, topics, pool, and the campaign, closed, with its judgements. All of it or nothing.
+"""A release imported: collection, topics, pool, and the campaign, closed, with its judgements. All
+of it or nothing.
 
-What was imported has to give the release's own qrels, byte for byte; else nothing is kept. The rows of the lower apps are written
-by their own services (`pooling.services.restoring`, `annotation.services.restoring`); here stands what a release says of them.
-"""
+What was imported has to give the release's own qrels, byte for byte; else nothing is kept. The rows
+of the lower apps are written by their own services (`pooling.services.restoring`,
+`annotation.services.restoring`); here stands what a release says of them."""
 
 from __future__ import annotations
 
@@ -43,17 +44,25 @@ from pooling.services.restoring import NotRestorable
 Step = Callable[[str, int], object]
 
 
-def import_release(path: str | Path, *, name: str, user: User | None, step: Step = lambda what, n: None) -> Campaign:
-    """The campaign of a release. user: becomes manager of campaign and collection. Addresses that are taken get a number.
+def import_release(
+    path: str | Path, *, name: str, user: User | None, step: Step = lambda what, n: None
+) -> Campaign:
+    """The campaign of a release. user: becomes manager of campaign and collection. Addresses that
+    are taken get a number.
 
-    step: told what is done and how many. FormatError with the place of each problem; then nothing was written.
-    """
+    step: told what is done and how many. FormatError with the place of each problem; then nothing
+    was written."""
     try:
         with open_release(path, name=name) as release, transaction.atomic():
             return _Import(release, user, step).run()
     except (CampaignError, ValidationError, DataError, IntegrityError) as error:
         said = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
-        raise FormatError.single(name, None, f"it cannot be stored ({said[:300]})", "a release as this software builds it") from error
+        raise FormatError.single(
+            name,
+            None,
+            f"it cannot be stored ({said[:300]})",
+            "a release as this software builds it",
+        ) from error
 
 
 EARLIER_RULES = {"gold_rule": GoldRule.EXACT.value}
@@ -72,9 +81,15 @@ class _Import:
         pair_rows = self.release.pairs()
         annotators = self.release.annotators()
         machines = {row.pseudonym for row in annotators if row.judge_kind == JudgeKind.MACHINE}
-        excluded = {row.pseudonym for row in annotators if row.standing == Membership.Standing.EXCLUDED}
-        answers = campaigns.answers_of(self.release.judgements(self.scale), pair_rows, machines=machines, excluded=excluded)
-        collection = collections.restore_collection(self.release.about["collection"], user=self.user)
+        excluded = {
+            row.pseudonym for row in annotators if row.standing == Membership.Standing.EXCLUDED
+        }
+        answers = campaigns.answers_of(
+            self.release.judgements(self.scale), pair_rows, machines=machines, excluded=excluded
+        )
+        collection = collections.restore_collection(
+            self.release.about["collection"], user=self.user
+        )
         topics = self._topics(collection)
         pool = self._pool(collection, topics)
         campaign = self._campaign(collection, pool, last=answers.last)
@@ -98,10 +113,19 @@ class _Import:
         self._prove(campaign)
         self._machines(campaign, topics)
         self._recipe(campaign)
-        record(campaign, self.user, AuditAction.IMPORTED_A_RELEASE, self.release.name, judgements=n, recipe=self.choices.words())
+        record(
+            campaign,
+            self.user,
+            AuditAction.IMPORTED_A_RELEASE,
+            self.release.name,
+            judgements=n,
+            recipe=self.choices.words(),
+        )
         return campaign
 
-    def wrong(self, problem: str, expected: str, part: str = "campaign.json", line: int | None = None) -> FormatError:
+    def wrong(
+        self, problem: str, expected: str, part: str = "campaign.json", line: int | None = None
+    ) -> FormatError:
         return self.release.wrong(problem, expected, part=part, line=line)
 
     @contextmanager
@@ -115,8 +139,14 @@ class _Import:
     def _scale(self) -> set[int]:
         settings = self.release.about["campaign"]["settings"]
         scale, threshold = settings.get("scale"), settings.get("threshold")
-        if not isinstance(scale, list) or not all(isinstance(g, dict) for g in scale) or not isinstance(threshold, int):
-            raise self.wrong("no scale or no threshold", "a list of grades, and the lowest relevant one")
+        if (
+            not isinstance(scale, list)
+            or not all(isinstance(g, dict) for g in scale)
+            or not isinstance(threshold, int)
+        ):
+            raise self.wrong(
+                "no scale or no threshold", "a list of grades, and the lowest relevant one"
+            )
         if mistakes := scales.problems(scale, threshold=threshold):
             raise self.wrong(" ".join(mistakes), "a scale that can be used")
         return set(scales.Scale(scale, threshold).values)
@@ -138,7 +168,10 @@ class _Import:
         except TypeError:
             fine = False
         if not fine:
-            raise self.wrong("a recipe that this software does not know", f"a method of {', '.join(METHODS)} and its choices")
+            raise self.wrong(
+                "a recipe that this software does not know",
+                f"a method of {', '.join(METHODS)} and its choices",
+            )
         return choices
 
     def _topics(self, collection: Collection) -> dict[str, Topic]:
@@ -151,7 +184,9 @@ class _Import:
         documents: dict[str, int] = {}
         if self.release.has("documents.jsonl"):
             with self._part("documents.jsonl"):
-                documents = collections.restore_documents(collection, self.release.objects("documents.jsonl"))
+                documents = collections.restore_documents(
+                    collection, self.release.objects("documents.jsonl")
+                )
             self.step("documents", len(documents))
         about = self.release.about["pool"]
         with self.release.part("pool.tsv") as file:
@@ -159,13 +194,25 @@ class _Import:
         created_at = self._moment(about.get("created_at"))
         with self._part("pool.tsv"):
             pool = collections.restore_pool(
-                collection, about, pairs, topics=topics, documents=documents, created_at=created_at, user=self.user
+                collection,
+                about,
+                pairs,
+                topics=topics,
+                documents=documents,
+                created_at=created_at,
+                user=self.user,
             )
         if self.release.has("strata.tsv") and self.release.has("draw.tsv"):
             with self._part("draw.tsv"):
-                collections.restore_draw(pool, self.release.strata(), self.release.draws(), topics=topics)
+                collections.restore_draw(
+                    pool, self.release.strata(), self.release.draws(), topics=topics
+                )
         elif pool.is_staged:
-            raise self.wrong(f"a pool that is {pool.words}, without strata.tsv and draw.tsv", "which pairs were drawn", part="pool.tsv")
+            raise self.wrong(
+                f"a pool that is {pool.words}, without strata.tsv and draw.tsv",
+                "which pairs were drawn",
+                part="pool.tsv",
+            )
         self.step("pairs of the pool", len(pairs))
         return pool
 
@@ -176,7 +223,8 @@ class _Import:
             collection,
             pool,
             slug=str(about.get("slug") or "campaign"),
-            settings=EARLIER_RULES | {name: value for name, value in about["settings"].items() if name in SHARED_SETTINGS},
+            settings=EARLIER_RULES
+            | {name: value for name, value in about["settings"].items() if name in SHARED_SETTINGS},
             judge_kind=JudgeKind.SIMULATED if about.get("simulated") else JudgeKind.PERSON,
             seed=seed if isinstance(seed, int) and abs(seed) < 2**62 else 0,
             opened_at=self._moment(about.get("opened_at")),
@@ -186,14 +234,24 @@ class _Import:
         )
 
     def _guidelines(self, campaign: Campaign) -> None:
-        said = {g.get("number"): g for g in self.release.about.get("guidelines", []) if isinstance(g, dict)}
+        said = {
+            g.get("number"): g
+            for g in self.release.about.get("guidelines", [])
+            if isinstance(g, dict)
+        }
         for number, text in self.release.guidelines():
             about = said.get(number, {})
             written_at = self._moment(about.get("written_at"))
-            campaigns.restore_guideline(campaign, number, text, note=str(about.get("note") or ""), written_at=written_at)
+            campaigns.restore_guideline(
+                campaign, number, text, note=str(about.get("note") or ""), written_at=written_at
+            )
 
     def _pairs(
-        self, campaign: Campaign, rows: list[campaigns.PairRow], topics: dict[str, Topic], answers: campaigns.Answers
+        self,
+        campaign: Campaign,
+        rows: list[campaigns.PairRow],
+        topics: dict[str, Topic],
+        answers: campaigns.Answers,
     ) -> campaigns.RestoredPairs:
         with self._part("pairs.tsv"):
             pairs = campaigns.unsaved_pairs(campaign, rows, topics=topics, answers=answers)
@@ -206,17 +264,22 @@ class _Import:
         return pairs
 
     def _machines(self, campaign: Campaign, topics: dict[str, Topic]) -> None:
-        """The frozen machine judges with their labels, which have to give the digests that machines.json says."""
+        """The frozen machine judges with their labels, which have to give the digests that
+        machines.json says."""
         if not self.release.has(MACHINES):
             return
         with self._part(MACHINES):
-            n = restore_machines(campaign, self.release.machines(), self.release.machine_labels(), topics=topics)
+            n = restore_machines(
+                campaign, self.release.machines(), self.release.machine_labels(), topics=topics
+            )
         self.step("labels of machines", n)
 
     def _prove(self, campaign: Campaign) -> None:
         """FormatError unless the judgements give the release's qrels."""
         made = labels(campaign, self.choices)
-        if "known" not in self.release.about.get("labels", {}):  # built before the known grades of qualification pairs were labels
+        if "known" not in self.release.about.get(
+            "labels", {}
+        ):  # built before the known grades of qualification pairs were labels
             made = replace(made, beyond=[row for row in made.beyond if row.decision != KNOWN])
         for part, grades in (("qrels.txt", "graded"), ("qrels-binary.txt", "binary")):
             text = io.StringIO()
@@ -226,14 +289,21 @@ class _Import:
                 raise self.wrong(str(error), "ids without white space", part) from None
             if self.release.text(part) != text.getvalue():
                 raise self.wrong(
-                    "not what the judgements of the release give under its recipe", "qrels that follow from the judgements", part
+                    "not what the judgements of the release give under its recipe",
+                    "qrels that follow from the judgements",
+                    part,
                 )
 
     def _recipe(self, campaign: Campaign) -> None:
         about = self.release.about["recipe"]
         more = {name: bool(about.get(name)) for name in ("documents", "notes")}
         name = str(about.get("name") or "default")[:200]
-        Recipe.objects.create(campaign=campaign, name=name, choices=self.choices.as_json() | more, created_by=self.user)
+        Recipe.objects.create(
+            campaign=campaign,
+            name=name,
+            choices=self.choices.as_json() | more,
+            created_by=self.user,
+        )
 
     def _moment(self, text: Any) -> datetime | None:
         if text is None:

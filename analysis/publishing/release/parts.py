@@ -1,8 +1,9 @@
-"""What a release consists of: each part with what it holds, how it is written and whether an import needs it.
+"""What a release consists of: each part with what it holds, how it is written and whether an import
+needs it.
 
-Writing, reading, the datasheet and the documents follow from PARTS; a new part is one entry here and one line in docs/publishing.md.
-What is written depends on the data and the recipe only: no clock, no row number, no user is read.
-"""
+Writing, reading, the datasheet and the documents follow from PARTS; a new part is one entry here
+and one line in docs/publishing.md. What is written depends on the data and the recipe only: no
+clock, no row number, no user is read."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ from pooling.formats.exports import RAW_COLUMNS, RawJudgement, write_raw_judgeme
 from pooling.formats.qrels import write_qrels
 
 FORMAT, VERSION = "assay campaign archive", 1
-"""In campaign.json. The words are those of the first version: other words would shut its installations out."""
+"""In campaign.json. The words are those of the first version: other words would shut its
+installations out."""
 SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"}
 """Settings that a release holds; the others concern the people of this campaign only."""
 SUMS = "SHA256SUMS"
@@ -34,7 +36,8 @@ GUIDELINES = "guidelines/"
 
 @dataclass(frozen=True)
 class ReleasePlan:
-    """What a recipe asks for. documents: the pool's texts, too. notes: what annotators wrote, too."""
+    """What a recipe asks for. documents: the pool's texts, too. notes: what annotators wrote,
+    too."""
 
     name: str = "default"
     choices: Choices = field(default_factory=Choices)
@@ -42,7 +45,12 @@ class ReleasePlan:
     notes: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        return {"name": self.name, **self.choices.as_json(), "documents": self.documents, "notes": self.notes}
+        return {
+            "name": self.name,
+            **self.choices.as_json(),
+            "documents": self.documents,
+            "notes": self.notes,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +68,11 @@ class ReleaseContent:
 
 @dataclass(frozen=True)
 class ReleasePart:
-    """name: of the file; that of a folder ends with a slash. holds: for the datasheet. needed: an import fails without it.
-    earlier: columns that earlier versions wrote, which can be read still.
+    """name: of the file; that of a folder ends with a slash. holds: for the datasheet. needed: an
+    import fails without it. earlier: columns that earlier versions wrote, which can be read still.
 
-    write: the content as text; of a table with columns, rows may stand in its place. asked: whether a release of this content has the part.
-    """
+    write: the content as text; of a table with columns, rows may stand in its place. asked: whether
+    a release of this content has the part."""
 
     name: str
     holds: str
@@ -90,7 +98,9 @@ def _cell(value: Any) -> str:
 def files_of(content: ReleaseContent) -> dict[str, Callable[[IO[str]], object]]:
     """Name -> what writes it, of everything but the checksums."""
     asked = [part for part in PARTS if part.asked(content) and part.name not in (GUIDELINES, SUMS)]
-    files: dict[str, Callable[[IO[str]], object]] = {part.name: partial(part.written, content) for part in asked}
+    files: dict[str, Callable[[IO[str]], object]] = {
+        part.name: partial(part.written, content) for part in asked
+    }
     for version in content.campaign.guidelines.all():
         files[f"{GUIDELINES}v{version.number}.md"] = partial(_say, version.text)
     return files
@@ -105,11 +115,16 @@ def _say(words: str, text: IO[str]) -> None:
 
 
 def plain(value: Any) -> str:
-    return json.dumps(jsonable(value), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    return (
+        json.dumps(jsonable(value), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
+        + "\n"
+    )
 
 
 def _revisions(content: ReleaseContent, text: IO[str], *, excluded_only: bool = False) -> None:
-    rows: Iterable[RawJudgement] = raw_judgements(content.campaign, content.plan.choices, notes=content.plan.notes)
+    rows: Iterable[RawJudgement] = raw_judgements(
+        content.campaign, content.plan.choices, notes=content.plan.notes
+    )
     write_raw_judgements((row for row in rows if row.excluded or not excluded_only), text)
 
 
@@ -122,14 +137,40 @@ def _annotators(content: ReleaseContent) -> Iterable[Sequence[Any]]:
         n_current[member] = n_current.get(member, 0) + 1
         n_counted[member] = n_counted.get(member, 0) + (standing == Judgement.Standing.COUNTED)
     return sorted(
-        (m.pseudonym, m.standing, m.standing_reason, m.judge_kind, n_counted.get(m.pk, 0), n_current.get(m.pk, 0)) for m in people
+        (
+            m.pseudonym,
+            m.standing,
+            m.standing_reason,
+            m.judge_kind,
+            n_counted.get(m.pk, 0),
+            n_current.get(m.pk, 0),
+        )
+        for m in people
     )
 
 
 MACHINES, MACHINE_LABELS = "machines.json", "machine-labels.tsv"
 MACHINE_COLUMNS = ("machine", "topic", "document", "grade")
-PAIR_COLUMNS = ("topic", "document", "best_rank", "priority", "kind", "needed", "judgements", "asked_more")
-PAIR_FIELDS = ("entry__topic__topic_id", "entry__docno", "entry__best_rank", "priority", "kind", "needed", "counted", "asked_more")
+PAIR_COLUMNS = (
+    "topic",
+    "document",
+    "best_rank",
+    "priority",
+    "kind",
+    "needed",
+    "judgements",
+    "asked_more",
+)
+PAIR_FIELDS = (
+    "entry__topic__topic_id",
+    "entry__docno",
+    "entry__best_rank",
+    "priority",
+    "kind",
+    "needed",
+    "counted",
+    "asked_more",
+)
 EARLIER_PAIRS = (PAIR_COLUMNS[:-1],)
 
 
@@ -145,16 +186,27 @@ def _qualification(content: ReleaseContent) -> Iterable[Sequence[Any]]:
 
 def _gold(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     pairs = kept_pairs(content.campaign).filter(gold_grade__isnull=False)
-    return sorted(pairs.values_list("entry__topic__topic_id", "entry__docno", "gold_grade", "gold_explanation"))
+    return sorted(
+        pairs.values_list(
+            "entry__topic__topic_id", "entry__docno", "gold_grade", "gold_explanation"
+        )
+    )
 
 
 def _topics(content: ReleaseContent, text: IO[str]) -> None:
     """Kept and removed, in order, with all their texts."""
     for t in content.campaign.collection.topics.order_by("position", "topic_id"):
         row = {
-            "id": t.topic_id, "text": t.text, "description": t.description, "narrative": t.narrative, "fields": t.fields,
-            "position": t.position, "proposal": t.proposal, "same_as": t.same_as, "removed_reason": t.removed_reason,
-        }  # fmt: skip
+            "id": t.topic_id,
+            "text": t.text,
+            "description": t.description,
+            "narrative": t.narrative,
+            "fields": t.fields,
+            "position": t.position,
+            "proposal": t.proposal,
+            "same_as": t.same_as,
+            "removed_reason": t.removed_reason,
+        }
         text.write(json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n")
 
 
@@ -182,7 +234,11 @@ PARTS = (
         lambda c, text: write_qrels(c.labels.qrels("binary"), text),
         needed=True,
     ),
-    ReleasePart("labels.tsv", "both labels of each pair and how each was decided", lambda c, text: exports.write_label_rows(c.labels, text)),
+    ReleasePart(
+        "labels.tsv",
+        "both labels of each pair and how each was decided",
+        lambda c, text: exports.write_label_rows(c.labels, text),
+    ),
     ReleasePart(
         "judgements.tsv",
         "every revision of every judgement; `excluded` is 1 where a row does not enter labels, with the reason",
@@ -190,7 +246,11 @@ PARTS = (
         columns=RAW_COLUMNS,
         needed=True,
     ),
-    ReleasePart("excluded.tsv", "the rows of judgements.tsv that do not enter labels", partial(_revisions, excluded_only=True)),
+    ReleasePart(
+        "excluded.tsv",
+        "the rows of judgements.tsv that do not enter labels",
+        partial(_revisions, excluded_only=True),
+    ),
     ReleasePart(
         "adjudications.tsv",
         "labels that a manager decided, with reasons; they override",
@@ -227,14 +287,20 @@ PARTS = (
     ),
     ReleasePart(
         "strata.tsv",
-        "the strata of the sampled or ordered pool: pairs at the draw, and pairs drawn by the end of each stage or batch",
+        (
+            "the strata of the sampled or ordered pool: pairs at the draw, and pairs drawn by the end "
+            "of each stage or batch"
+        ),
         columns=sample_files.STRATA_COLUMNS,
         rows=lambda c: sample_files.strata_rows(c.campaign),
         asked=_is_staged,
     ),
     ReleasePart(
         "draw.tsv",
-        "the pairs of the sampled pool, or those in batches of the ordered one: stratum, place in its shuffle, stage or batch, by chance or by choice",
+        (
+            "the pairs of the sampled pool, or those in batches of the ordered one: stratum, place in "
+            "its shuffle, stage or batch, by chance or by choice"
+        ),
         columns=sample_files.DRAW_COLUMNS,
         rows=lambda c: sample_files.draw_rows(c.campaign),
         asked=_is_staged,
@@ -249,21 +315,62 @@ PARTS = (
     ReleasePart(
         MACHINES,
         "the machines of machine-labels.tsv: model, prompt, scale, guidelines, date and digest",
-        lambda c, text: text.write(plain([machines.described(judge) for judge in machines.frozen_of(c.campaign)])),
+        lambda c, text: text.write(
+            plain([machines.described(judge) for judge in machines.frozen_of(c.campaign)])
+        ),
         asked=_has_machines,
     ),
-    ReleasePart("pairs.tsv", "the campaign's pairs", columns=PAIR_COLUMNS, earlier=EARLIER_PAIRS, rows=_pairs, needed=True),
     ReleasePart(
-        "qualification.tsv", "the pairs of its qualification", columns=PAIR_COLUMNS, earlier=EARLIER_PAIRS, rows=_qualification, needed=True
+        "pairs.tsv",
+        "the campaign's pairs",
+        columns=PAIR_COLUMNS,
+        earlier=EARLIER_PAIRS,
+        rows=_pairs,
+        needed=True,
     ),
-    ReleasePart("gold.tsv", "the known grades", columns=("topic", "document", "grade", "explanation"), rows=_gold, needed=True),
-    ReleasePart("topics.tsv", "topics kept", lambda c, text: text.write(exports.kept_table(c.campaign.collection))),
-    ReleasePart("topics-removed.tsv", "topics removed, with the reason", lambda c, text: text.write(exports.removed_table(c.campaign.collection))),
+    ReleasePart(
+        "qualification.tsv",
+        "the pairs of its qualification",
+        columns=PAIR_COLUMNS,
+        earlier=EARLIER_PAIRS,
+        rows=_qualification,
+        needed=True,
+    ),
+    ReleasePart(
+        "gold.tsv",
+        "the known grades",
+        columns=("topic", "document", "grade", "explanation"),
+        rows=_gold,
+        needed=True,
+    ),
+    ReleasePart(
+        "topics.tsv",
+        "topics kept",
+        lambda c, text: text.write(exports.kept_table(c.campaign.collection)),
+    ),
+    ReleasePart(
+        "topics-removed.tsv",
+        "topics removed, with the reason",
+        lambda c, text: text.write(exports.removed_table(c.campaign.collection)),
+    ),
     ReleasePart("topics.jsonl", "all topics with all their texts", _topics, needed=True),
     ReleasePart(GUIDELINES, "what annotators were told, by version"),
-    ReleasePart("statistics.json", "the statistics above in full precision", lambda c, text: text.write(plain(c.statistics))),
-    ReleasePart("agreement.json", "the agreement above in full precision", lambda c, text: text.write(plain(c.agreement))),
-    ReleasePart("campaign.json", "settings, scale, pool and recipe", lambda c, text: text.write(plain(c.about)), needed=True),
+    ReleasePart(
+        "statistics.json",
+        "the statistics above in full precision",
+        lambda c, text: text.write(plain(c.statistics)),
+    ),
+    ReleasePart(
+        "agreement.json",
+        "the agreement above in full precision",
+        lambda c, text: text.write(plain(c.agreement)),
+    ),
+    ReleasePart(
+        "campaign.json",
+        "settings, scale, pool and recipe",
+        lambda c, text: text.write(plain(c.about)),
+        needed=True,
+    ),
     ReleasePart(
         "documents.jsonl",
         "texts of the pool's documents",

@@ -1,6 +1,8 @@
-"""Reading a release that anybody may have made: nothing is unpacked to disk, nothing is trusted, every problem has its place.
+"""Reading a release that anybody may have made: nothing is unpacked to disk, nothing is trusted,
+every problem has its place.
 
-with open_release(path, name="release.zip") as release:      # whole, listed, checksums right, or FormatError
+with open_release(path, name="release.zip") as release:      # whole, listed, checksums right, or
+FormatError
     release.about                                            # campaign.json
     for row in release.judgements(scale={0, 1}): ...
 """
@@ -19,7 +21,17 @@ from pathlib import Path
 from typing import IO, Any
 
 from analysis.publishing.contents import OPINION, REMARK
-from analysis.publishing.release.parts import BY_NAME, FILE_NAMES, FORMAT, GUIDELINES, MACHINE_LABELS, MACHINES, PARTS, SUMS, VERSION
+from analysis.publishing.release.parts import (
+    BY_NAME,
+    FILE_NAMES,
+    FORMAT,
+    GUIDELINES,
+    MACHINE_LABELS,
+    MACHINES,
+    PARTS,
+    SUMS,
+    VERSION,
+)
 from annotation.core.judges import JudgeKind
 from annotation.core.rules import MOST
 from annotation.models import Feedback, Judgement, Membership, Pair
@@ -52,12 +64,14 @@ class WrongCell(ValueError):
 
 DAMAGED_PART = (*DAMAGED, UnicodeDecodeError)
 DAMAGED_LIST = (*DAMAGED_PART, ValueError, IndexError, OSError)
-"""What a list of files whose places and names are wrong ends in, as well; once every part was read, it can do so no more."""
+"""What a list of files whose places and names are wrong ends in, as well; once every part was read,
+it can do so no more."""
 
 
 @contextmanager
 def open_release(path: str | Path, *, name: str) -> Iterator[ReleaseFile]:
-    """The release with its list of parts and checksums looked at. FormatError for whatever is not one."""
+    """The release with its list of parts and checksums looked at. FormatError for whatever is not
+    one."""
     with ExitStack() as stack:
         try:
             release = ReleaseFile(stack.enter_context(opened_zip(path, name)), name)
@@ -81,8 +95,12 @@ class ReleaseFile:
         self.file, self.name = file, name
         self.about: dict[str, Any] = {}
 
-    def wrong(self, problem: str, expected: str, *, part: str = "", line: int | None = None) -> FormatError:
-        return FormatError.single(f"{self.name}/{part}" if part else self.name, line, problem, expected)
+    def wrong(
+        self, problem: str, expected: str, *, part: str = "", line: int | None = None
+    ) -> FormatError:
+        return FormatError.single(
+            f"{self.name}/{part}" if part else self.name, line, problem, expected
+        )
 
     def check(self) -> None:
         infos = self.file.infolist()
@@ -91,7 +109,9 @@ class ReleaseFile:
             raise self.wrong(f"{len(names)} parts", f"at most {MOST_PARTS}")
         for info in infos:
             if info.filename not in FILE_NAMES and not GUIDELINE.fullmatch(info.filename):
-                raise self.wrong(f"a part called {info.filename[:100]!r}", "only the parts of a release")
+                raise self.wrong(
+                    f"a part called {info.filename[:100]!r}", "only the parts of a release"
+                )
             if info.flag_bits & 1:
                 raise self.wrong(f"{info.filename} is encrypted", "a release without password")
         if len(set(names)) < len(names):
@@ -110,7 +130,10 @@ class ReleaseFile:
             digest, _, name = line.partition("  ")
             if not re.fullmatch(r"[0-9a-f]{64}", digest) or name not in names:
                 raise self.wrong(
-                    "not the checksum of a part", "64 hexadecimal digits, two blanks, the name of a part", part=SUMS, line=number
+                    "not the checksum of a part",
+                    "64 hexadecimal digits, two blanks, the name of a part",
+                    part=SUMS,
+                    line=number,
                 )
             said[name] = digest
         for name in names:
@@ -123,7 +146,11 @@ class ReleaseFile:
                 while block := file.read(1 << 20):
                     total.update(block)
             if total.hexdigest() != said[name]:
-                raise self.wrong("another checksum than SHA256SUMS says", "the part as it was released", part=name)
+                raise self.wrong(
+                    "another checksum than SHA256SUMS says",
+                    "the part as it was released",
+                    part=name,
+                )
 
     def part(self, name: str) -> IO[bytes]:
         return self.file.open(name)
@@ -149,21 +176,37 @@ class ReleaseFile:
         try:
             about = json.loads(self.text("campaign.json"))
         except (json.JSONDecodeError, RecursionError, ValueError) as error:
-            raise self.wrong(f"not JSON ({str(error)[:100]})", "JSON", part="campaign.json") from None
+            raise self.wrong(
+                f"not JSON ({str(error)[:100]})", "JSON", part="campaign.json"
+            ) from None
         if not isinstance(about, dict) or about.get("format") != FORMAT:
-            raise self.wrong("not the description of a release", f'"format": "{FORMAT}"', part="campaign.json")
+            raise self.wrong(
+                "not the description of a release", f'"format": "{FORMAT}"', part="campaign.json"
+            )
         if about.get("version") != VERSION:
-            raise self.wrong(f"version {str(about.get('version'))[:20]}", f"version {VERSION}", part="campaign.json")
+            raise self.wrong(
+                f"version {str(about.get('version'))[:20]}",
+                f"version {VERSION}",
+                part="campaign.json",
+            )
         for name in ("campaign", "collection", "pool", "recipe"):
             if not isinstance(about.get(name), dict):
-                raise self.wrong(f"no {name}", "an object for campaign, collection, pool and recipe", part="campaign.json")
+                raise self.wrong(
+                    f"no {name}",
+                    "an object for campaign, collection, pool and recipe",
+                    part="campaign.json",
+                )
         if not isinstance(about["campaign"].get("settings"), dict):
             raise self.wrong("a campaign without settings", "settings", part="campaign.json")
         return about
 
     def guidelines(self) -> list[tuple[int, str]]:
         """(version, text) by version."""
-        numbered = [(int(match[1]), name) for name in self.file.namelist() if (match := GUIDELINE.fullmatch(name))]
+        numbered = [
+            (int(match[1]), name)
+            for name in self.file.namelist()
+            if (match := GUIDELINE.fullmatch(name))
+        ]
         return [(number, self.text(name)) for number, name in sorted(numbered)]
 
     def objects(self, part: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -175,18 +218,29 @@ class ReleaseFile:
                 try:
                     row = json.loads(text)
                 except (json.JSONDecodeError, RecursionError, ValueError):
-                    raise self.wrong("not JSON", "one JSON object a line", part=part, line=number) from None
+                    raise self.wrong(
+                        "not JSON", "one JSON object a line", part=part, line=number
+                    ) from None
                 if not isinstance(row, dict) or "\\u0000" in text or "\0" in text:
-                    raise self.wrong("not an object of text", "one JSON object a line", part=part, line=number)
+                    raise self.wrong(
+                        "not an object of text", "one JSON object a line", part=part, line=number
+                    )
                 yield number, row
 
-    def rows(self, part: str, mistakes: FileMistakes, *, quoting: bool = False) -> Iterator[tuple[Row, dict[str, str]]]:
-        """Rows of a table with exactly the columns of the part, as this version or an earlier one writes them."""
+    def rows(
+        self, part: str, mistakes: FileMistakes, *, quoting: bool = False
+    ) -> Iterator[tuple[Row, dict[str, str]]]:
+        """Rows of a table with exactly the columns of the part, as this version or an earlier one
+        writes them."""
         with self.part(part) as file:
-            table = DelimitedTable(file, name=f"{self.name}/{part}", delimiter="\t", quoting=quoting)  # type: ignore[arg-type]
+            table = DelimitedTable(
+                file, name=f"{self.name}/{part}", delimiter="\t", quoting=quoting
+            )  # type: ignore[arg-type]
             columns = tuple(table.first.cells)
             if columns not in (BY_NAME[part].columns, *BY_NAME[part].earlier):
-                raise self.wrong("another header", " ".join(BY_NAME[part].columns), part=part, line=1)
+                raise self.wrong(
+                    "another header", " ".join(BY_NAME[part].columns), part=part, line=1
+                )
             for row in table:
                 if len(row.cells) != len(columns):
                     mistakes.add(row.line, f"{len(row.cells)} columns", f"{len(columns)} columns")
@@ -219,7 +273,9 @@ class ReleaseFile:
     def feedback(self) -> list[FeedbackRow]:
         def read(line: int, c: dict[str, str]) -> FeedbackRow:
             if c["question"] == OPINION:
-                return FeedbackRow(line, c["annotator"], score=one_of(c["answer"], Feedback.Score.labels, "answer"))
+                return FeedbackRow(
+                    line, c["annotator"], score=one_of(c["answer"], Feedback.Score.labels, "answer")
+                )
             one_of(c["question"], [OPINION, REMARK], "question")
             return FeedbackRow(line, c["annotator"], text=short(c["answer"], 5000))
 
@@ -232,32 +288,55 @@ class ReleaseFile:
             needed = number(c["needed"], "needed")
             if needed is None or needed > 32_000:
                 raise WrongCell(f"needed {c['needed'][:20]!r}", "a whole number up to 32,000")
-            asked_more = number(c.get("asked_more", "0"), "asked_more")  # earlier versions asked for none
+            asked_more = number(
+                c.get("asked_more", "0"), "asked_more"
+            )  # earlier versions asked for none
             if asked_more is None or asked_more > MOST["judgements_per_pair"]:
-                raise WrongCell(f"asked_more {c['asked_more'][:20]!r}", f"a whole number up to {MOST['judgements_per_pair']}")
-            return PairRow(c["topic"], c["document"], one_of(c["kind"], Pair.Kind.values, "kind"), asked_more)
+                raise WrongCell(
+                    f"asked_more {c['asked_more'][:20]!r}",
+                    f"a whole number up to {MOST['judgements_per_pair']}",
+                )
+            return PairRow(
+                c["topic"], c["document"], one_of(c["kind"], Pair.Kind.values, "kind"), asked_more
+            )
 
-        return [row for part in ("pairs.tsv", "qualification.tsv") for row in self._checked(part, read)]
+        return [
+            row for part in ("pairs.tsv", "qualification.tsv") for row in self._checked(part, read)
+        ]
 
     def strata(self) -> list[StratumRow]:
         def read(line: int, c: dict[str, str]) -> StratumRow:
             counts = [number(cell, "drawn") for cell in c["drawn"].split(",") if cell]
             place, size = number(c["number"], "number"), number(c["pairs"], "pairs")
-            if place is None or not size or None in counts or not 0 < len(c["stratum"]) <= 300 or any((n or 0) > size for n in counts):
-                raise WrongCell("a stratum without name, size or counts up to its size", "number, stratum, pairs, drawn")
+            if (
+                place is None
+                or not size
+                or None in counts
+                or not 0 < len(c["stratum"]) <= 300
+                or any((n or 0) > size for n in counts)
+            ):
+                raise WrongCell(
+                    "a stratum without name, size or counts up to its size",
+                    "number, stratum, pairs, drawn",
+                )
             return StratumRow(place, c["stratum"], size, [n or 0 for n in counts])
 
         return list(self._checked("strata.tsv", read))
 
     def draws(self) -> list[DrawRow]:
         def read(line: int, c: dict[str, str]) -> DrawRow:
-            stratum, place = (number(c[name], name) if c[name] else None for name in ("stratum", "place"))
+            stratum, place = (
+                number(c[name], name) if c[name] else None for name in ("stratum", "place")
+            )
             entered = one_of(c["entered"], ["", *Entered], "entered")
             stage = number(c["stage"], "stage") if c["stage"] else None
             if stage is not None and not 0 < stage <= LAST_STAGE:
                 raise WrongCell(f"stage {stage}", f"1 to {LAST_STAGE}, or nothing")
             if stage is None and (stratum is None or place is None):
-                raise WrongCell("neither a stage nor a place in a stratum", "the number of a stratum and a place from 0, or the batch of an ordered pool")
+                raise WrongCell(
+                    "neither a stage nor a place in a stratum",
+                    "the number of a stratum and a place from 0, or the batch of an ordered pool",
+                )
             return DrawRow(line, c["topic"], c["document"], stratum, place, stage, entered)
 
         return list(self._checked("draw.tsv", read))
@@ -283,13 +362,21 @@ class ReleaseFile:
 
     def gold(self, scale: set[int]) -> list[Ruling]:
         def read(line: int, c: dict[str, str]) -> Ruling:
-            return Ruling(c["topic"], c["document"], _grade(c["grade"], scale), None, c["explanation"])
+            return Ruling(
+                c["topic"], c["document"], _grade(c["grade"], scale), None, c["explanation"]
+            )
 
         return list(self._checked("gold.tsv", read))
 
     def adjudications(self, scale: set[int]) -> list[Ruling]:
         def read(line: int, c: dict[str, str]) -> Ruling:
-            return Ruling(c["topic"], c["document"], _grade(c["grade"], scale), read_time(c["decided_at"]), c["reason"])
+            return Ruling(
+                c["topic"],
+                c["document"],
+                _grade(c["grade"], scale),
+                read_time(c["decided_at"]),
+                c["reason"],
+            )
 
         return list(self._checked("adjudications.tsv", read))
 
@@ -297,7 +384,10 @@ class ReleaseFile:
         """One by one; FormatError with all problems at the end."""
 
         def read(line: int, c: dict[str, str]) -> JudgementRow:
-            revision, version = number(c["revision"], "revision"), number(c["guideline_version"], "guideline_version")
+            revision, version = (
+                number(c["revision"], "revision"),
+                number(c["guideline_version"], "guideline_version"),
+            )
             judged_at = read_time(c["judged_at"])
             if not revision or revision > 32_000 or judged_at is None:
                 raise WrongCell("no revision or no time", "a revision from 1 and judged_at")
@@ -305,15 +395,33 @@ class ReleaseFile:
             grade = _grade(c["grade"], scale) if c["grade"] else None
             if grade is None and standing == Judgement.Standing.COUNTED:
                 raise WrongCell("a judgement that counts without a grade", "a grade")
-            active, idle, hidden = (number(c[name], name) for name in ("active_ms", "idle_ms", "hidden_ms"))
+            active, idle, hidden = (
+                number(c[name], name) for name in ("active_ms", "idle_ms", "hidden_ms")
+            )
             return JudgementRow(
-                line, c["qid"], c["docid"], c["annotator"], revision, grade,
-                short(c["cannot_judge_reason"], 20), c["note"], spans(c["spans"]),
-                standing, flag(c["late"]), flag(c["after_deadline"]), active, idle, hidden,
-                number(c["total_ms"], "total_ms"), number(c["server_ms"], "server_ms"), version or 0, short(c["device"], 20),
+                line,
+                c["qid"],
+                c["docid"],
+                c["annotator"],
+                revision,
+                grade,
+                short(c["cannot_judge_reason"], 20),
+                c["note"],
+                spans(c["spans"]),
+                standing,
+                flag(c["late"]),
+                flag(c["after_deadline"]),
+                active,
+                idle,
+                hidden,
+                number(c["total_ms"], "total_ms"),
+                number(c["server_ms"], "server_ms"),
+                version or 0,
+                short(c["device"], 20),
                 read_time(c["served_at"]),
-                judged_at, lease(c["lease_id"]),
-            )  # fmt: skip
+                judged_at,
+                lease(c["lease_id"]),
+            )
 
         return self._checked("judgements.tsv", read, quoting=True)
 
@@ -330,7 +438,9 @@ def number(cell: str, what: str) -> int | None:
     if not cell:
         return None
     if not (cell.isascii() and cell.isdigit() and len(cell) <= 10) or int(cell) > LARGEST_NUMBER:
-        raise WrongCell(f"{what} {cell[:20]!r}", f"a whole number from 0 to {LARGEST_NUMBER:,}, or nothing")
+        raise WrongCell(
+            f"{what} {cell[:20]!r}", f"a whole number from 0 to {LARGEST_NUMBER:,}, or nothing"
+        )
     return int(cell)
 
 

@@ -26,7 +26,15 @@ from analysis.judgements.labels import Choices, Labels, labels
 from analysis.judgements.rows import pool_ranks
 from analysis.publishing.contents import raw_judgements
 from analysis.publishing.release import datasheet
-from analysis.publishing.release.parts import FORMAT, SHARED_SETTINGS, SUMS, VERSION, ReleaseContent, ReleasePlan, files_of
+from analysis.publishing.release.parts import (
+    FORMAT,
+    SHARED_SETTINGS,
+    SUMS,
+    VERSION,
+    ReleaseContent,
+    ReleasePlan,
+    files_of,
+)
 from analysis.publishing.zips import write_zip
 from annotation.models import Campaign, Judgement
 from annotation.selectors.pairs import kept_pairs
@@ -37,23 +45,52 @@ from pooling.services.matching import count_documents
 from pooling.snapshot import snapshot
 from pooling.version import program_version
 
-DIGESTED_COLUMNS = ("qid", "docid", "annotator", "revision", "grade", "cannot_judge_reason", "spans", "judged_at", "excluded")
-"""Of judgements.tsv, in the content digest. Never change them: the digest is equal across versions."""
+DIGESTED_COLUMNS = (
+    "qid",
+    "docid",
+    "annotator",
+    "revision",
+    "grade",
+    "cannot_judge_reason",
+    "spans",
+    "judged_at",
+    "excluded",
+)
+"""Of judgements.tsv, in the content digest. Never change them: the digest is equal across
+versions."""
 
 
-def write_release(campaign: Campaign, plan: ReleasePlan, out: BinaryIO, *, step: Callable[[str], object] = lambda name: None) -> dict[str, Any]:
-    """Write the release as a zip file, all parts as of one moment. CampaignError where an id cannot stand in qrels.
+def write_release(
+    campaign: Campaign,
+    plan: ReleasePlan,
+    out: BinaryIO,
+    *,
+    step: Callable[[str], object] = lambda name: None,
+) -> dict[str, Any]:
+    """Write the release as a zip file, all parts as of one moment. CampaignError where an id cannot
+    stand in qrels.
 
     -> as_of and content_sha256 (docs/publishing.md), and counts: pairs, judgements, adjudicated, parts
     """
     with snapshot():
-        content = content_of(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), plan)
+        content = content_of(
+            Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), plan
+        )
         files = files_of(content)
         with _refusing_ids():
             write_zip(out, files, sums=SUMS, step=step)
     made = content.labels
-    counts = {"pairs": len(made.rows), "judgements": len(made.table), "adjudicated": made.n_adjudicated, "parts": len(files) + 1}
-    return {"as_of": content.about["as_of"], "content_sha256": content.about["content_sha256"], **counts}
+    counts = {
+        "pairs": len(made.rows),
+        "judgements": len(made.table),
+        "adjudicated": made.n_adjudicated,
+        "parts": len(files) + 1,
+    }
+    return {
+        "as_of": content.about["as_of"],
+        "content_sha256": content.about["content_sha256"],
+        **counts,
+    }
 
 
 @contextmanager
@@ -62,7 +99,9 @@ def _refusing_ids() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise CampaignError(_("This release cannot be built: %(error)s.") % {"error": error}) from error
+        raise CampaignError(
+            _("This release cannot be built: %(error)s.") % {"error": error}
+        ) from error
 
 
 def content_of(campaign: Campaign, plan: ReleasePlan) -> ReleaseContent:
@@ -79,10 +118,13 @@ def content_of(campaign: Campaign, plan: ReleasePlan) -> ReleaseContent:
 
 
 def content_digest(campaign: Campaign, choices: Choices, made: Labels) -> str:
-    """SHA-256 of the judgements and labels alone, as docs/publishing.md defines it for a release's files."""
+    """SHA-256 of the judgements and labels alone, as docs/publishing.md defines it for a release's
+    files."""
     places = [RAW_COLUMNS.index(name) for name in DIGESTED_COLUMNS]
     cells = map(raw_cells, raw_judgements(campaign, choices, notes=False))
-    digest = hashlib.sha256("".join(sorted("\t".join(row[place] for place in places) + "\n" for row in cells)).encode())
+    digest = hashlib.sha256(
+        "".join(sorted("\t".join(row[place] for place in places) + "\n" for row in cells)).encode()
+    )
     for grades in ("graded", "binary"):
         text = io.StringIO()
         with _refusing_ids():
@@ -121,7 +163,10 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
             "least_priority": campaign.least_priority,
             "opened_at": written_time(campaign.opened_at),
             "closed_at": written_time(campaign.closed_at),
-            "settings": {name: written_time(value) if isinstance(value, datetime) else value for name, value in settings.items()},
+            "settings": {
+                name: written_time(value) if isinstance(value, datetime) else value
+                for name, value in settings.items()
+            },
         },
         "collection": {
             "slug": campaign.collection.slug,
@@ -132,11 +177,17 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
         "pool": None
         if pool is None
         else {
-            **{name: getattr(pool, name) for name in ("name", "kind", "words", "depth", "parameters", "source", "seed")},
+            **{
+                name: getattr(pool, name)
+                for name in ("name", "kind", "words", "depth", "parameters", "source", "seed")
+            },
             "pairs": pool.n_pairs,
             "created_at": written_time(pool.created_at),
         },
-        "guidelines": [{"number": g.number, "note": g.note, "written_at": written_time(g.created_at)} for g in campaign.guidelines.all()],
+        "guidelines": [
+            {"number": g.number, "note": g.note, "written_at": written_time(g.created_at)}
+            for g in campaign.guidelines.all()
+        ],
         "recipe": plan.as_json(),
         "labels": {
             "pairs": len(made.rows),
@@ -149,7 +200,8 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
 
 
 def statistics_of(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
-    """Table 1, with the keys of `campaign_stats`; and the labels by decision, with those of `aggregate`."""
+    """Table 1, with the keys of `campaign_stats`; and the labels by decision, with those of
+    `aggregate`."""
     numbers = campaign_statistics(
         made.table,
         threshold=made.threshold,
@@ -161,16 +213,26 @@ def statistics_of(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[s
         name: {"labels": part.labels(), "decisions": part.decisions(), "cross": part.cross()}
         for name, part in (("graded", made.graded), ("binary", made.binary))
     }
-    return {**statistics_json(numbers), "threshold": made.threshold, "truncated_share": truncated_share(campaign), **shares}
+    return {
+        **statistics_json(numbers),
+        "threshold": made.threshold,
+        "truncated_share": truncated_share(campaign),
+        **shares,
+    }
 
 
 def truncated_share(campaign: Campaign) -> float | None:
-    """Share of the pairs with a stored text whose text was cut for judging; None where nothing is cut or no text is stored."""
+    """Share of the pairs with a stored text whose text was cut for judging; None where nothing is
+    cut or no text is stored."""
     if not campaign.truncate_words:
         return None
     stored = kept_pairs(campaign).filter(entry__document__isnull=False)
     n = stored.count()
-    return stored.filter(entry__document__n_words__gt=campaign.truncate_words).count() / n if n else None
+    return (
+        stored.filter(entry__document__n_words__gt=campaign.truncate_words).count() / n
+        if n
+        else None
+    )
 
 
 def agreement_of(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
@@ -178,7 +240,11 @@ def agreement_of(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[st
     if not len(made.table):
         return {"undefined": "no judgement counts"}
     report = agreement_report(
-        made.table, threshold=made.threshold, rng=np.random.default_rng(0), min_common=10, min_judgements=plan.choices.min_judgements
+        made.table,
+        threshold=made.threshold,
+        rng=np.random.default_rng(0),
+        min_common=10,
+        min_judgements=plan.choices.min_judgements,
     )
     apart = agreement_by_entry(campaign, made.table)
     return {

@@ -1,4 +1,5 @@
-"""Studies, one paper a file, each with a `STUDY`; the command and the documents find it by itself."""
+"""Studies, one paper a file, each with a `STUDY`; the command and the documents find it by
+itself."""
 
 from __future__ import annotations
 

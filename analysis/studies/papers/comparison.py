@@ -1,4 +1,5 @@
-"""Which of the systems of one collection are really better (METHODS 14): the results section of a system paper."""
+"""Which of the systems of one collection are really better (METHODS 14): the results section of a
+system paper."""
 
 from __future__ import annotations
 
@@ -47,9 +48,27 @@ def differences(bench: Bench) -> Section:
     for measure, of_measure in measures_of(result).items():
         if not of_measure["pairs"]:
             continue
-        tables.append(pairs_table(f"differences-{slug(measure)}", f"Differences by {measure}", of_measure, result["settings"]))
-        figures.append(Figure(f"differences-{slug(measure)}", f"Mean differences by {measure}", differences_picture(measure, of_measure)))
-    return Section(tables, figures, undefined(result), {m: {"pairs": f["pairs"]} for m, f in measures_of(result).items()})
+        tables.append(
+            pairs_table(
+                f"differences-{slug(measure)}",
+                f"Differences by {measure}",
+                of_measure,
+                result["settings"],
+            )
+        )
+        figures.append(
+            Figure(
+                f"differences-{slug(measure)}",
+                f"Mean differences by {measure}",
+                differences_picture(measure, of_measure),
+            )
+        )
+    return Section(
+        tables,
+        figures,
+        undefined(result),
+        {m: {"pairs": f["pairs"]} for m, f in measures_of(result).items()},
+    )
 
 
 def by_group(bench: Bench) -> Section:
@@ -67,7 +86,10 @@ def by_group(bench: Bench) -> Section:
         for name in names
     ]
     values = {
-        name: {m: {"means": one["by_group"][name]["means"], "topics": one["by_group"][name]["topics"]} for m, one in by_measure.items()}
+        name: {
+            m: {"means": one["by_group"][name]["means"], "topics": one["by_group"][name]["topics"]}
+            for m, one in by_measure.items()
+        }
         for name in names
     }
     return Section(tables, words=undefined(result), values=values)
@@ -79,22 +101,49 @@ def ranks(bench: Bench) -> Section:
     result = bench.run("bootstrap", *runs_under(bench), *bench.options("measures", *READ), *noise)
     tables = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
     pictures = BOOTSTRAP.pictures(result)
-    conditions = {name: one for name, one in result.items() if isinstance(one, dict) and "expected_rank" in one}
+    conditions = {
+        name: one
+        for name, one in result.items()
+        if isinstance(one, dict) and "expected_rank" in one
+    }
     told = ("expected_rank", "rank_interval", "interval", "labels")
-    values = {name: {key: one[key] for key in told if key in one} for name, one in conditions.items()}
+    values = {
+        name: {key: one[key] for key in told if key in one} for name, one in conditions.items()
+    }
     return Section(prefixed(tables, "certainty"), pictured(pictures, "ranks"), values=values)
 
 
 def planning(bench: Bench) -> Section:
     judged = bench.file("judgements")
     noise = [f"--judgements={judged}", *bench.options("scale", "label_trials")] if judged else []
-    result = bench.run("plan_study", *runs_under(bench), *bench.options("measures", "power", "alpha", "difference", "depths", *READ), *noise)
+    result = bench.run(
+        "plan_study",
+        *runs_under(bench),
+        *bench.options("measures", "power", "alpha", "difference", "depths", *READ),
+        *noise,
+    )
     table = planning_table("planning", result)
-    further = (noise_table("noise", result), labels_table("judgements-a-pair", result), depths_table("depths", result))
-    drawn = {"planning": planning_picture(result), "noise": noise_picture(result), "depths": depths_picture(result)}
+    further = (
+        noise_table("noise", result),
+        labels_table("judgements-a-pair", result),
+        depths_table("depths", result),
+    )
+    drawn = {
+        "planning": planning_picture(result),
+        "noise": noise_picture(result),
+        "depths": depths_picture(result),
+    }
     figures = [figure for name, pictures in drawn.items() for figure in pictured(pictures, name)]
-    said = [] if judged else ["What more judgements a pair would buy needs `judgements`, the single ones of which the qrels were made."]
-    values = {str(row[0]): {"topics_needed": row[4], "smallest_difference": row[6]} for row in table.rows}
+    said = (
+        []
+        if judged
+        else [
+            "What more judgements a pair would buy needs `judgements`, the single ones of which the qrels were made."
+        ]
+    )
+    values = {
+        str(row[0]): {"topics_needed": row[4], "smallest_difference": row[6]} for row in table.rows
+    }
     return Section([table, *(one for one in further if one is not None)], figures, said, values)
 
 
@@ -102,19 +151,47 @@ STUDY = Study(
     name="comparison",
     title="Systems compared",
     source="Smucker, Allan and Carterette 2007; Carterette 2012; Sakai 2014, 2018",
-    sentence="Which systems are really better: means, every pair tested, groups, certainty of the ranks, and what the next study needs.",
+    sentence=(
+        "Which systems are really better: means, every pair tested, groups, certainty of the "
+        "ranks, and what the next study needs."
+    ),
     keys=(
-        QRELS, RUNS,
-        SettingKey("measures", "text", "Space-separated measures (nDCG@10 AP); of a campaign at most at its judged depth.", "nDCG@10 AP"),
-        SettingKey("against", "text", "The tag of a run that all others are compared with; all (default): every pair."),
-        SettingKey("family", "text", "Correction for multiple comparisons: none, bonferroni, holm (default), max (randomised Tukey HSD).", choices=FAMILIES),
-        SettingKey("trials", "whole", "Random changes of signs beyond 20 topics (100000).", least=1),
+        QRELS,
+        RUNS,
+        SettingKey(
+            "measures",
+            "text",
+            "Space-separated measures (nDCG@10 AP); of a campaign at most at its judged depth.",
+            "nDCG@10 AP",
+        ),
+        SettingKey(
+            "against",
+            "text",
+            "The tag of a run that all others are compared with; all (default): every pair.",
+        ),
+        SettingKey(
+            "family",
+            "text",
+            "Correction for multiple comparisons: none, bonferroni, holm (default), max (randomised Tukey HSD).",
+            choices=FAMILIES,
+        ),
+        SettingKey(
+            "trials", "whole", "Random changes of signs beyond 20 topics (100000).", least=1
+        ),
         SettingKey("alpha", "number", "Level of tests and letters (0.05).", least=0),
-        SettingKey("topic_groups", "file", "Topic and group, tab-separated: everything within each group, too."),
+        SettingKey(
+            "topic_groups",
+            "file",
+            "Topic and group, tab-separated: everything within each group, too.",
+        ),
         SettingKey("power", "number", "Of the planned study (0.8).", least=0),
         SettingKey("difference", "number", "That the planned study is to find (0.05).", least=0),
         SettingKey("depths", "text", "Of pools whose worth is told (1,2,3,5,10,20,50,100)."),
-        SettingKey("judgements", "file", "The single judgements of which the qrels were made: how much of a difference is noise of labels."),
+        SettingKey(
+            "judgements",
+            "file",
+            "The single judgements of which the qrels were made: how much of a difference is noise of labels.",
+        ),
         SettingKey("scale", "whole", "Number of grades of these judgements (4).", least=2),
         SettingKey("label_trials", "whole", "Labellings drawn from them (200).", least=1),
         *READING,
@@ -126,4 +203,4 @@ STUDY = Study(
         StudyPart("ranks", "Certainty of the ranks", ranks),
         StudyPart("planning", "What the next study needs", planning),
     ),
-)  # fmt: skip
+)

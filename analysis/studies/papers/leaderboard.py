@@ -44,15 +44,32 @@ def boards(bench: Bench) -> Section:
     aliases = bench.value("institutions") or {}
     tables, figures, values = [], [], {}
     for name, path, baselines in with_baselines(bench):
-        board = bench.run("leaderboard", f"--scores={path}", f"--baselines={baselines}", *bench.options("score_column", "until", "highlight"))
+        board = bench.run(
+            "leaderboard",
+            f"--scores={path}",
+            f"--baselines={baselines}",
+            *bench.options("score_column", "until", "highlight"),
+        )
         runs = {run["tag"]: run for run in board["runs"]}
         rows: list[list[Cell]] = [
-            [n, tag, runs[tag]["date"], aliases.get(runs[tag]["group"], runs[tag]["group"]), runs[tag]["score"]]
+            [
+                n,
+                tag,
+                runs[tag]["date"],
+                aliases.get(runs[tag]["group"], runs[tag]["group"]),
+                runs[tag]["score"],
+            ]
             for n, tag in enumerate(board["chain"], 1)
         ]
         title = f"The records of the leaderboard {name}, {counted(len(runs), 'run')}"
         tables.append(
-            Table(f"records-{slug(name)}", title, ["", "run", "date", "group", "score"], rows, digits=(None, None, None, None, 3))
+            Table(
+                f"records-{slug(name)}",
+                title,
+                ["", "run", "date", "group", "score"],
+                rows,
+                digits=(None, None, None, None, 3),
+            )
         )
         figures += pictured(BOARD.pictures(board)[:1], f"figure-1-{slug(name)}")
         values[name] = {"runs": len(runs), "chain": board["chain"]}
@@ -60,10 +77,15 @@ def boards(bench: Bench) -> Section:
 
 
 def with_baselines(bench: Bench) -> Iterator[tuple[str, str, str]]:
-    """(name, path, its tags among `baselines`) of each board. Raises BadInput for a tag that no board has."""
+    """(name, path, its tags among `baselines`) of each board. Raises BadInput for a tag that no
+    board has."""
     named = [tag for tag in str(bench.value("baselines") or "").split(",") if tag]
     paths = bench.named("boards")
-    tags = {name: {row.tag for row in read_leaderboard(path)} for name, path in paths.items()} if named else {}
+    tags = (
+        {name: {row.tag for row in read_leaderboard(path)} for name, path in paths.items()}
+        if named
+        else {}
+    )
     if unknown := [tag for tag in named if not any(tag in of_board for of_board in tags.values())]:
         raise BadInput(f"`baselines`: no board has a run called {', '.join(unknown)}")
     for name, path in paths.items():
@@ -73,13 +95,23 @@ def with_baselines(bench: Bench) -> Iterator[tuple[str, str, str]]:
 def bootstrapped(bench: Bench) -> Result:
     bench.need("qrels", "runs")
     qrels = list(bench.named("qrels").items())
-    files = Files(bench.files("runs"), qrels, {f"topics/{name}.txt": path for name, path in bench.named("topic_lists").items()})
+    files = Files(
+        bench.files("runs"),
+        qrels,
+        {f"topics/{name}.txt": path for name, path in bench.named("topic_lists").items()},
+    )
     measures = str(bench.value("measures")).split()
     try:
-        conditions = written_conditions(bench.value("conditions"), files) if bench.value("conditions") else crossed(measures, files)
+        conditions = (
+            written_conditions(bench.value("conditions"), files)
+            if bench.value("conditions")
+            else crossed(measures, files)
+        )
     except NotPossible as error:
         raise PartLeftOut(f"`conditions`: {error}") from None
-    return bench.run("bootstrap", qrels[0][1], *files.runs, *conditions, *bench.options("trials", *READ))
+    return bench.run(
+        "bootstrap", qrels[0][1], *files.runs, *conditions, *bench.options("trials", *READ)
+    )
 
 
 def certainty(bench: Bench) -> Section:
@@ -88,10 +120,20 @@ def certainty(bench: Bench) -> Section:
     tables, values = [], {}
     for name, condition in conditions_of(result).items():
         tags = by_expected_rank(condition)[:FIRST]
-        places = [str(place) for place in range(1, min(FIRST, len(condition["rank_share"][tags[0]])) + 1)]
-        rows: list[list[Cell]] = [[tag, *(condition["rank_share"][tag].get(place, 0.0) for place in places)] for tag in tags]
-        drawn = f"{counted(condition['trials'], 'sample')} of {counted(condition['topics'], 'topic')}"
-        note = f"Share of {drawn} in which the run has the rank; the first {len(tags)} of {len(condition['observed'])} runs."
+        places = [
+            str(place) for place in range(1, min(FIRST, len(condition["rank_share"][tags[0]])) + 1)
+        ]
+        rows: list[list[Cell]] = [
+            [tag, *(condition["rank_share"][tag].get(place, 0.0) for place in places)]
+            for tag in tags
+        ]
+        drawn = (
+            f"{counted(condition['trials'], 'sample')} of {counted(condition['topics'], 'topic')}"
+        )
+        note = (
+            f"Share of {drawn} in which the run has the rank; the first {len(tags)} of "
+            f"{len(condition['observed'])} runs."
+        )
         tables.append(
             Table(
                 f"top-{slug(name)}",
@@ -104,11 +146,23 @@ def certainty(bench: Bench) -> Section:
                 bold=best_of(rows, range(1, len(places) + 1)),
             )
         )
-        values[name] = {key: condition[key] for key in ("observed", "expected_rank", "rank_interval", "interval", "best_rank", "worst_rank")}
+        values[name] = {
+            key: condition[key]
+            for key in (
+                "observed",
+                "expected_rank",
+                "rank_interval",
+                "interval",
+                "best_rank",
+                "worst_rank",
+            )
+        }
     every = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
     pictures = BOOTSTRAP.pictures(result)
     return Section(
-        [*tables, *prefixed(every, "certainty")], pictured(pictures[1:] if len(tables) > 1 else pictures, "figure-3"), values=values
+        [*tables, *prefixed(every, "certainty")],
+        pictured(pictures[1:] if len(tables) > 1 else pictures, "figure-3"),
+        values=values,
     )
 
 
@@ -116,7 +170,9 @@ def conditions(bench: Bench) -> Section:
     """Figure 4, and what all conditions say of a run together."""
     by_condition = conditions_of(bootstrapped(bench))
     if len(by_condition) < 2:
-        raise PartLeftOut("needs two conditions or more: several `measures`, `qrels` or `topic_lists`, or `conditions`")
+        raise PartLeftOut(
+            "needs two conditions or more: several `measures`, `qrels` or `topic_lists`, or `conditions`"
+        )
     tags = by_expected_rank(next(iter(by_condition.values())))
     rows: list[list[Cell]] = []
     for tag in tags:
@@ -134,7 +190,11 @@ def conditions(bench: Bench) -> Section:
         heads=heads,
         digits=(None, *[1] * (len(by_condition) + 2), None),
     )
-    return Section([table], [side_by_side(name_all(by_condition), tags[:12])], values={"conditions": list(by_condition)})
+    return Section(
+        [table],
+        [side_by_side(name_all(by_condition), tags[:12])],
+        values={"conditions": list(by_condition)},
+    )
 
 
 def name_all(by_condition: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,8 +207,15 @@ def side_by_side(by_condition: Mapping[str, Any], tags: Sequence[str]) -> Figure
         for tag in tags
         for number, one in enumerate(by_condition.values(), 1)
     ]
-    caption = f"Expected rank over samples of topics, and the ranks that a run may have (95 %), under each condition; {'; '.join(by_condition)}"
-    return Figure("figure-4", caption, intervals(rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"))
+    caption = (
+        f"Expected rank over samples of topics, and the ranks that a run may have (95 %), under "
+        f"each condition; {'; '.join(by_condition)}"
+    )
+    return Figure(
+        "figure-4",
+        caption,
+        intervals(rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"),
+    )
 
 
 def halves(bench: Bench) -> Section:
@@ -156,7 +223,11 @@ def halves(bench: Bench) -> Section:
     tables, figures, values = [], [], {}
     for name, path in bench.named("qrels").items():
         result = bench.run(
-            "split_half", path, *bench.files("runs"), f"--measures={bench.value('measures')}", *bench.options("splits", "alpha", *READ)
+            "split_half",
+            path,
+            *bench.files("runs"),
+            f"--measures={bench.value('measures')}",
+            *bench.options("splits", "alpha", *READ),
         )
         tables += prefixed(HALVES.tables(result), f"halves-{slug(name)}", title=f", {name}")
         figures += pictured(HALVES.pictures(result), f"table-4-{slug(name)}")
@@ -165,15 +236,21 @@ def halves(bench: Bench) -> Section:
 
 
 def submitted(bench: Bench) -> list[BoardRow]:
-    """Rows up to a date, with institutions in the place of the groups that are theirs. Raises LeftOut."""
-    bench.need("submissions", why="a table of all submissions (tag, date, group, public score, private score)")
+    """Rows up to a date, with institutions in the place of the groups that are theirs. Raises
+    LeftOut."""
+    bench.need(
+        "submissions",
+        why="a table of all submissions (tag, date, group, public score, private score)",
+    )
     rows = read_leaderboard(
         bench.file("submissions") or "",
         columns=COLUMNS,
         required=("tag", "date", "group", "score"),
         score_column=bench.value("score_column"),
     )
-    return taken(rows, institutions=bench.value("institutions") or {}, until=bench.value("until") or "")
+    return taken(
+        rows, institutions=bench.value("institutions") or {}, until=bench.value("until") or ""
+    )
 
 
 def submissions(bench: Bench) -> Section:
@@ -181,14 +258,39 @@ def submissions(bench: Bench) -> Section:
     path = bench.scratch_file("submissions.tsv")
     numbers = ("score", "private_score", "private_rank", "expected_private_rank")
     with open(path, "w", encoding="utf-8") as out:
-        lines = [[row.tag, row.date, row.group, *("" if (x := row.numbers[key]) != x else repr(x) for key in numbers)] for row in rows]
-        out.write(tab_separated(["tag", "date", "group", "score", "private score", "private rank", "expected private rank"], lines))
+        lines = [
+            [
+                row.tag,
+                row.date,
+                row.group,
+                *("" if (x := row.numbers[key]) != x else repr(x) for key in numbers),
+            ]
+            for row in rows
+        ]
+        out.write(
+            tab_separated(
+                [
+                    "tag",
+                    "date",
+                    "group",
+                    "score",
+                    "private score",
+                    "private rank",
+                    "expected private rank",
+                ],
+                lines,
+            )
+        )
     answer = bench.run("submissions", path, *bench.options("limit"))
     tables = [*SUBMISSIONS.tables(answer), every_table(rows)]
     until = bench.value("until")
-    said = [f"{len(rows):,} submissions{f' until {until}' if until else ''}, {len(conditions_of(answer)):,} groups."]
+    said = [
+        f"{len(rows):,} submissions{f' until {until}' if until else ''}, {len(conditions_of(answer)):,} groups."
+    ]
     figures = pictured(SUBMISSIONS.pictures(answer), "submissions")
-    if private := [row for row in rows if row.numbers["private_score"] == row.numbers["private_score"]]:
+    if private := [
+        row for row in rows if row.numbers["private_score"] == row.numbers["private_score"]
+    ]:
         figures += [every_submission(private), *over_time(private)]
     return Section(prefixed(tables, "submissions"), figures, said, conditions_of(answer))
 
@@ -196,9 +298,20 @@ def submissions(bench: Bench) -> Section:
 def every_table(rows: Sequence[BoardRow]) -> Table:
     """Group by group, those with the most submissions first, each over time."""
     counts = Counter(row.group for row in rows)
-    public, private = (mean_ranks([row.numbers[key] for row in rows]).tolist() for key in ("score", "private_score"))
+    public, private = (
+        mean_ranks([row.numbers[key] for row in rows]).tolist()
+        for key in ("score", "private_score")
+    )
     cells: list[list[Cell]] = [
-        [row.group, row.tag, row.date[:10], known(row.numbers["score"]), place(known(a)), known(row.numbers["private_score"]), place(known(b))]
+        [
+            row.group,
+            row.tag,
+            row.date[:10],
+            known(row.numbers["score"]),
+            place(known(a)),
+            known(row.numbers["private_score"]),
+            place(known(b)),
+        ]
         for row, a, b in zip(rows, public, private, strict=True)
     ]
     cells.sort(key=lambda cell: (-counts[str(cell[0])], str(cell[0]), str(cell[2]), str(cell[1])))
@@ -207,7 +320,16 @@ def every_table(rows: Sequence[BoardRow]) -> Table:
     note = "Ranks among all of these submissions, 1 the best; equal scores share the mean rank."
     heads = (("", 3), ("public", 2), ("private", 2))
     digits = (None, None, None, 3, None, 3, None)
-    return Table("every", "Every submission of each group, public against private", header, cells, note, heads=heads, digits=digits, ruled=ruled)
+    return Table(
+        "every",
+        "Every submission of each group, public against private",
+        header,
+        cells,
+        note,
+        heads=heads,
+        digits=digits,
+        ruled=ruled,
+    )
 
 
 def known(value: float) -> float | None:
@@ -215,59 +337,135 @@ def known(value: float) -> float | None:
 
 
 def over_time(rows: Sequence[BoardRow]) -> list[Figure]:
-    """Public and private score of all submissions of a group, over time, of the groups with the most of them."""
+    """Public and private score of all submissions of a group, over time, of the groups with the
+    most of them."""
     counts = Counter(row.group for row in rows)
-    groups = [group for group, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1][:MOST_GROUPS]
+    groups = [
+        group for group, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1
+    ][:MOST_GROUPS]
     if not groups:
         return []
     caption = "Public and private score of every submission of a group over time"
-    drawn = [(group, of_group([row for row in rows if row.group == group], group)) for group in groups]
-    return [Figure("groups-over-time", f"{caption}; the {len(groups)} with the most submissions", panels(drawn, caption=caption))]
+    drawn = [
+        (group, of_group([row for row in rows if row.group == group], group)) for group in groups
+    ]
+    return [
+        Figure(
+            "groups-over-time",
+            f"{caption}; the {len(groups)} with the most submissions",
+            panels(drawn, caption=caption),
+        )
+    ]
 
 
 def of_group(rows: Sequence[BoardRow], group: str) -> str:
-    days = sorted((float(date.fromisoformat(row.date[:10]).toordinal()), row.numbers["score"], row.numbers["private_score"]) for row in rows)
-    at = sorted({days[0][0], days[len(days) // 2][0], days[-1][0]} if days[-1][0] - days[0][0] > DENSE else {days[0][0], days[-1][0]})
-    series = [Line("public", [(day, score) for day, score, _ in days], marks=True), Line("private", [(day, score) for day, _, score in days], marks=True)]
+    days = sorted(
+        (
+            float(date.fromisoformat(row.date[:10]).toordinal()),
+            row.numbers["score"],
+            row.numbers["private_score"],
+        )
+        for row in rows
+    )
+    at = sorted(
+        {days[0][0], days[len(days) // 2][0], days[-1][0]}
+        if days[-1][0] - days[0][0] > DENSE
+        else {days[0][0], days[-1][0]}
+    )
+    series = [
+        Line("public", [(day, score) for day, score, _ in days], marks=True),
+        Line("private", [(day, score) for day, _, score in days], marks=True),
+    ]
     return lines(
-        series, caption=group, x_label="date", y_label="score", x_form=lambda x: date.fromordinal(int(x)).isoformat(), x_at=at, width=PANEL,
+        series,
+        caption=group,
+        x_label="date",
+        y_label="score",
+        x_form=lambda x: date.fromordinal(int(x)).isoformat(),
+        x_at=at,
+        width=PANEL,
         height=220,
-    )  # fmt: skip
+    )
 
 
 def every_submission(rows: Sequence[BoardRow]) -> Figure:
     """All submissions, those of the groups with the most of them told apart."""
-    counts = {group: sum(row.group == group for row in rows) for group in {row.group for row in rows}}
+    counts = {
+        group: sum(row.group == group for row in rows) for group in {row.group for row in rows}
+    }
     groups = sorted(counts, key=lambda group: (-counts[group], group))[:5]
     spots = [
-        Spot(row.tag, row.numbers["score"], row.numbers["private_score"], groups.index(row.group) + 1 if row.group in groups else 0)
+        Spot(
+            row.tag,
+            row.numbers["score"],
+            row.numbers["private_score"],
+            groups.index(row.group) + 1 if row.group in groups else 0,
+        )
         for row in rows
     ]
     caption = "Public and private score of every submission"
-    drawn = scatter(spots, kinds=["other groups", *groups], caption=caption, x_label="public score", y_label="private score")
+    drawn = scatter(
+        spots,
+        kinds=["other groups", *groups],
+        caption=caption,
+        x_label="public score",
+        y_label="private score",
+    )
     return Figure("every-submission", caption, drawn)
 
 
 STUDY = Study(
     name="leaderboard",
     title="Can the leaderboard be trusted?",
-    source="Craswell, Mitra, Yilmaz, Campos, Lin: MS MARCO: Benchmarking Ranking Models in the Large-Data Regime, SIGIR 2021",
-    sentence="The leaderboard over time, how certain its ranks are, under several conditions, on halves of the topics, and who submitted how often.",
+    source=(
+        "Craswell, Mitra, Yilmaz, Campos, Lin: MS MARCO: Benchmarking Ranking Models in the "
+        "Large-Data Regime, SIGIR 2021"
+    ),
+    sentence=(
+        "The leaderboard over time, how certain its ranks are, under several conditions, on "
+        "halves of the topics, and who submitted how often."
+    ),
     keys=(
-        SettingKey("boards", "named", "Tables of scores by name (tag, date, group, score): Figure 1."),
+        SettingKey(
+            "boards", "named", "Tables of scores by name (tag, date, group, score): Figure 1."
+        ),
         SettingKey("score_column", "text", "The header of the column of scores that counts."),
-        SettingKey("baselines", "text", "Tags of organisers' baselines, separated by commas, in addition to those marked in the tables."),
+        SettingKey(
+            "baselines",
+            "text",
+            "Tags of organisers' baselines, separated by commas, in addition to those marked in the tables.",
+        ),
         SettingKey("highlight", "text", "Mark runs whose description holds this word."),
         SettingKey("until", "text", "Leave out what is later, as in 2021-02-01."),
         SettingKey("qrels", "named", "Qrels by name; the first are those of the leaderboard."),
         RUNS,
-        SettingKey("topic_lists", "named", "Subsets of the topics by name (one id a line), as public and private."),
-        SettingKey("measures", "text", "Measures between blanks (RR@100); NCG@100, nDCG@10 and all others.", "RR@100"),
-        SettingKey("conditions", "text", "One a line: name = measure, qrels, topic subset, lowest relevant grade; without it all measures, qrels and subsets."),
+        SettingKey(
+            "topic_lists",
+            "named",
+            "Subsets of the topics by name (one id a line), as public and private.",
+        ),
+        SettingKey(
+            "measures",
+            "text",
+            "Measures between blanks (RR@100); NCG@100, nDCG@10 and all others.",
+            "RR@100",
+        ),
+        SettingKey(
+            "conditions",
+            "text",
+            (
+                "One a line: name = measure, qrels, topic subset, lowest relevant grade; without it "
+                "all measures, qrels and subsets."
+            ),
+        ),
         SettingKey("trials", "whole", "Samples of the topics (1000).", least=1),
         SettingKey("splits", "whole", "Splits into halves (100).", least=1),
         SettingKey("alpha", "number", "Level of the tests on halves (0.05).", least=0),
-        SettingKey("submissions", "file", "All submissions: tag, date, group, public score, private score or ranks."),
+        SettingKey(
+            "submissions",
+            "file",
+            "All submissions: tag, date, group, public score, private score or ranks.",
+        ),
         SettingKey("limit", "whole", "Submissions a month that a group may make (2).", least=1),
         SettingKey("institutions", "names", "Group = institution, for teams that are one."),
         *READING,
@@ -279,4 +477,4 @@ STUDY = Study(
         StudyPart("halves", "Table 4: two halves of the topics", halves),
         StudyPart("submissions", "Submissions by group", submissions),
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,5 @@
-"""Are the improvements over the state of the art significant? The tables and the figure of Lin et al. over a leaderboard."""
+"""Are the improvements over the state of the art significant? The tables and the figure of Lin et
+al. over a leaderboard."""
 
 from __future__ import annotations
 
@@ -17,8 +18,24 @@ from analysis.systems.tabular import Cell, Table
 from analysis.systems.verdict_tables import comparisons, displacement_table, p_value
 from pooling.core.counts import counted
 
-LISTS = {"vs_first": "against the first", "vs_previous": "against the one before", "vs_last": "the last three"}
-HOW = ("baselines", "until", "highlight", "cutoff", "alpha", "decide", "correction", "family", "level", "topics", "lenient")
+LISTS = {
+    "vs_first": "against the first",
+    "vs_previous": "against the one before",
+    "vs_last": "the last three",
+}
+HOW = (
+    "baselines",
+    "until",
+    "highlight",
+    "cutoff",
+    "alpha",
+    "decide",
+    "correction",
+    "family",
+    "level",
+    "topics",
+    "lenient",
+)
 
 
 def board(bench: Bench) -> Result:
@@ -27,7 +44,11 @@ def board(bench: Bench) -> Result:
         order = [f"--order={bench.file('order')}"] if bench.has("order") else []
         return bench.run("leaderboard", *runs_under(bench), *order, *bench.options(*HOW))
     bench.need("table", why="`qrels` and `runs`, or a table of scores (tag, date, group, score)")
-    return bench.run("leaderboard", f"--scores={bench.file('table')}", *bench.options("score_column", "baselines", "until", "highlight"))
+    return bench.run(
+        "leaderboard",
+        f"--scores={bench.file('table')}",
+        *bench.options("score_column", "baselines", "until", "highlight"),
+    )
 
 
 def compared(bench: Bench) -> Result:
@@ -43,10 +64,16 @@ def board_over_time(bench: Bench) -> Section:
     leaderboard = board(bench)
     runs = {run["tag"]: run for run in leaderboard["runs"]}
     rows: list[list[Cell]] = [
-        [f"R{number}", tag, runs[tag]["date"] or "", runs[tag]["group"], runs[tag]["score"]] for number, tag in enumerate(leaderboard["chain"], 1)
+        [f"R{number}", tag, runs[tag]["date"] or "", runs[tag]["group"], runs[tag]["score"]]
+        for number, tag in enumerate(leaderboard["chain"], 1)
     ]
-    after = "; ".join(f"{name} {bench.value(name)}" for name in ("baselines", "until") if bench.value(name))
-    note = f"Of {counted(len(runs), 'run')}{f' ({after})' if after else ''}, each that scored more than all before it; of one day only the best."
+    after = "; ".join(
+        f"{name} {bench.value(name)}" for name in ("baselines", "until") if bench.value(name)
+    )
+    note = (
+        f"Of {counted(len(runs), 'run')}{f' ({after})' if after else ''}, each that scored more "
+        f"than all before it; of one day only the best."
+    )
     chain = Table(
         "chain",
         "The runs that were the state of the art",
@@ -57,7 +84,9 @@ def board_over_time(bench: Bench) -> Section:
     )
     everything = [table for table in KIND.tables(leaderboard) if table.key == "runs"]
     return Section(
-        [chain, *everything], pictured(KIND.pictures(leaderboard)[:1], "over-time"), values={"chain": leaderboard["chain"], "runs": len(runs)}
+        [chain, *everything],
+        pictured(KIND.pictures(leaderboard)[:1], "over-time"),
+        values={"chain": leaderboard["chain"], "runs": len(runs)},
     )
 
 
@@ -77,11 +106,16 @@ def tests_of_means(bench: Bench) -> Section:
             ruled.add(len(rows))
         means = row["mrr"]
         tests = [means[test] for test in ("wrs", "wsr", "t")]
-        bold |= {(len(rows), 4 + k) for k, p in enumerate(tests) if p is not None and p < level_of(bench)}
-        rows.append([words, row["a_label"], row["b_label"], means["difference"], *map(p_value, tests)])
+        bold |= {
+            (len(rows), 4 + k) for k, p in enumerate(tests) if p is not None and p < level_of(bench)
+        }
+        rows.append(
+            [words, row["a_label"], row["b_label"], means["difference"], *map(p_value, tests)]
+        )
     note = (
         f"Differences of mean RR at {bench.value('cutoff') or 100}, B - A; raw p, in bold below {level_of(bench):g}. "
-        "WRS (rank-sum, unpaired) asks for an ordinal scale, WSR (signed-rank) and t for an interval scale, which RR is said not to be."
+        "WRS (rank-sum, unpaired) asks for an ordinal scale, WSR (signed-rank) and t for an "
+        "interval scale, which RR is said not to be."
     )
     header = ["compared", "A", "B", "difference", "WRS p", "WSR p", "t p"]
     table = Table(
@@ -94,7 +128,13 @@ def tests_of_means(bench: Bench) -> Section:
         bold=frozenset(bold),
         ruled=frozenset(ruled),
     )
-    return Section([table], values={key: [{"a": row["a"], "b": row["b"], **row["mrr"]} for row in leaderboard[key]] for key in LISTS})
+    return Section(
+        [table],
+        values={
+            key: [{"a": row["a"], "b": row["b"], **row["mrr"]} for row in leaderboard[key]]
+            for key in LISTS
+        },
+    )
 
 
 def level_of(bench: Bench) -> float:
@@ -112,12 +152,32 @@ def outcomes_and_search_length(bench: Bench) -> Section:
         both: list[Cell] = []
         for key in ("esl", "rr"):
             both += [row[key]["a"], row[key]["b"], p_value(row[key]["wsr"]), p_value(row[key]["t"])]
-        rows.append([words, row["a_label"], row["b_label"], *shares, p_value(row["binomial"]), *both])
+        rows.append(
+            [words, row["a_label"], row["b_label"], *shares, p_value(row["binomial"]), *both]
+        )
         for column in (7, 10, 11, 14, 15):
             if isinstance(p := rows[-1][column], float) and p < level_of(bench):
                 bold.add((len(rows) - 1, column))
-    heads = (("", 3), ("(1)", 1), ("(2)", 2), ("(3)", 1), ("(2)", 1), ("ESL where both answer", 4), ("RR where both answer", 4))
-    header = ["compared", "A", "B", "neither", "A only", "B only", "both", "binomial p", *("A", "B", "WSR p", "t p") * 2]
+    heads = (
+        ("", 3),
+        ("(1)", 1),
+        ("(2)", 2),
+        ("(3)", 1),
+        ("(2)", 1),
+        ("ESL where both answer", 4),
+        ("RR where both answer", 4),
+    )
+    header = [
+        "compared",
+        "A",
+        "B",
+        "neither",
+        "A only",
+        "B only",
+        "both",
+        "binomial p",
+        *("A", "B", "WSR p", "t p") * 2,
+    ]
     note = (
         f"Shares of the topics by who answers them up to rank {bench.value('cutoff') or 100}; "
         "expected search length (rank of the answer) and RR where both do; raw p."
@@ -134,14 +194,30 @@ def outcomes_and_search_length(bench: Bench) -> Section:
         bold=frozenset(bold),
         ruled=frozenset(ruled),
     )
-    values = {key: [{name: row[name] for name in ("a", "b", "outcomes", "binomial", "esl", "rr")} for row in leaderboard[key]] for key in LISTS}
-    return Section([table], pictured(KIND.pictures(leaderboard)[1:], "outcomes"), note_on_several_relevant(leaderboard), values)
+    values = {
+        key: [
+            {name: row[name] for name in ("a", "b", "outcomes", "binomial", "esl", "rr")}
+            for row in leaderboard[key]
+        ]
+        for key in LISTS
+    }
+    return Section(
+        [table],
+        pictured(KIND.pictures(leaderboard)[1:], "outcomes"),
+        note_on_several_relevant(leaderboard),
+        values,
+    )
 
 
 def note_on_several_relevant(leaderboard: Result) -> list[str]:
     n = leaderboard.get("topics_with_several_relevant") or 0
     return (
-        [f"{counted(n, 'topic', 'has', 'have')} several relevant documents; the framework is defined for one, so the first that a run retrieves counts."]
+        [
+            (
+                f"{counted(n, 'topic', 'has', 'have')} several relevant documents; the framework is "
+                f"defined for one, so the first that a run retrieves counts."
+            )
+        ]
         if n
         else []
     )
@@ -152,13 +228,25 @@ def verdicts(bench: Bench) -> Section:
     unique = {(row["a"], row["b"]): row for key in LISTS for row in leaderboard[key]}
     tables = [
         table
-        for table in comparisons(list(unique.values()), words=" along the chain", rates=equal_boards_words(leaderboard))
+        for table in comparisons(
+            list(unique.values()), words=" along the chain", rates=equal_boards_words(leaderboard)
+        )
         if table.key == "verdicts"
     ]
     tables.append(displacement_table(leaderboard))
-    said = [f"No order among {', '.join(cycle)}: each is displaced by another around the circle." for cycle in leaderboard["cycles"]]
-    values = {"order": leaderboard["order"], "cycles": leaderboard["cycles"], "family": leaderboard["family"], "correction": leaderboard["correction"]}
-    values["verdicts"] = [{"a": row["a"], "b": row["b"], **row["verdict"]} for row in unique.values()]
+    said = [
+        f"No order among {', '.join(cycle)}: each is displaced by another around the circle."
+        for cycle in leaderboard["cycles"]
+    ]
+    values = {
+        "order": leaderboard["order"],
+        "cycles": leaderboard["cycles"],
+        "family": leaderboard["family"],
+        "correction": leaderboard["correction"],
+    }
+    values["verdicts"] = [
+        {"a": row["a"], "b": row["b"], **row["verdict"]} for row in unique.values()
+    ]
     return Section(tables, words=said, values=values)
 
 
@@ -168,18 +256,47 @@ STUDY = Study(
     source="Lin, Campos, Craswell, Mitra, Yilmaz: Significant Improvements over the State of the Art?, SIGIR 2021",
     sentence="Which runs led a leaderboard, and whether each step was significant.",
     keys=(
-        QRELS, RUNS,
-        SettingKey("order", "file", "Tag, date, group, baseline (0/1), description of each run; without it runs count in the order given."),
-        SettingKey("table", "file", "A table of scores (tag, date, group, score) in place of qrels and runs: the chain and Figure 1 only."),
+        QRELS,
+        RUNS,
+        SettingKey(
+            "order",
+            "file",
+            "Tag, date, group, baseline (0/1), description of each run; without it runs count in the order given.",
+        ),
+        SettingKey(
+            "table",
+            "file",
+            "A table of scores (tag, date, group, score) in place of qrels and runs: the chain and Figure 1 only.",
+        ),
         SettingKey("score_column", "text", "The header of the column of `table` that counts."),
         SettingKey("baselines", "text", "Tags of organisers' baselines, separated by commas."),
         SettingKey("until", "text", "Leave out what is later, as in 2021-04-30."),
         SettingKey("highlight", "text", "Mark runs whose description holds this word."),
-        SettingKey("cutoff", "whole", "A topic is answered by a relevant document up to this rank (100).", least=1),
+        SettingKey(
+            "cutoff",
+            "whole",
+            "A topic is answered by a relevant document up to this rank (100).",
+            least=1,
+        ),
         SettingKey("alpha", "number", "Level of the verdicts (0.05).", least=0),
-        SettingKey("decide", "text", "Test where both runs answer: wsr (default) or t.", choices=tuple(TESTS)),
-        SettingKey("correction", "text", "Of the p-values of verdicts: none (default), bonferroni, holm.", choices=tuple(CORRECTIONS)),
-        SettingKey("family", "whole", "How many comparisons are made in all (those of the tables).", least=1),
+        SettingKey(
+            "decide",
+            "text",
+            "Test where both runs answer: wsr (default) or t.",
+            choices=tuple(TESTS),
+        ),
+        SettingKey(
+            "correction",
+            "text",
+            "Of the p-values of verdicts: none (default), bonferroni, holm.",
+            choices=tuple(CORRECTIONS),
+        ),
+        SettingKey(
+            "family",
+            "whole",
+            "How many comparisons are made in all (those of the tables).",
+            least=1,
+        ),
         *(key for key in READING if key.name != "scores"),
     ),
     parts=(
@@ -188,4 +305,4 @@ STUDY = Study(
         StudyPart("outcomes", "Table 2: outcomes, ESL and RR", outcomes_and_search_length),
         StudyPart("verdicts", "Is B better than A?", verdicts),
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,5 @@
-"""Does the ranking of systems survive a change of the collection? All four elements of the multi-element protocol in one question."""
+"""Does the ranking of systems survive a change of the collection? All four elements of the
+multi-element protocol in one question."""
 
 from __future__ import annotations
 
@@ -24,12 +25,30 @@ PANEL = 400.0
 
 def computed(bench: Bench, element: str) -> Result:
     varied = element.split("+")
-    docids = [f"--docids={bench.file('docids')}"] if "documents" in varied and bench.has("docids") else []
-    quota = ["--per-topic-quota"] if "assessments" in varied and bench.value("per_topic_quota") else []
+    docids = (
+        [f"--docids={bench.file('docids')}"]
+        if "documents" in varied and bench.has("docids")
+        else []
+    )
+    quota = (
+        ["--per-topic-quota"] if "assessments" in varied and bench.value("per_topic_quota") else []
+    )
     exported = [f"--export={bench.scratch_file(key_of(element))}"] if bench.value("export") else []
     given = bench.options("measures", "pairs", "threshold", "also", *READ)
-    overlaps = [] if element == "topics" and bench.value("overlaps") is None else bench.options("overlaps")
-    return bench.run("stability", *runs_under(bench), f"--element={element}", *overlaps, *given, *docids, *quota, *exported, "--deltas")
+    overlaps = (
+        [] if element == "topics" and bench.value("overlaps") is None else bench.options("overlaps")
+    )
+    return bench.run(
+        "stability",
+        *runs_under(bench),
+        f"--element={element}",
+        *overlaps,
+        *given,
+        *docids,
+        *quota,
+        *exported,
+        "--deltas",
+    )
 
 
 def key_of(element: str) -> str:
@@ -38,19 +57,35 @@ def key_of(element: str) -> str:
 
 
 def exported_files(bench: Bench, element: str, result: Result) -> dict[str, bytes]:
-    """Name below `data/` -> content, of the sub-collections drawn; empty unless they are asked for."""
+    """Name below `data/` -> content, of the sub-collections drawn; empty unless they are asked
+    for."""
     folder = Path(bench.scratch_file(key_of(element)))
-    return {f"{key_of(element)}/{name}": (folder / name).read_bytes() for name in result.get("exported", [])}
+    return {
+        f"{key_of(element)}/{name}": (folder / name).read_bytes()
+        for name in result.get("exported", [])
+    }
 
 
 def section_of(bench: Bench, element: str) -> Section:
     """What is said of one element, or of two that are varied together."""
     result = computed(bench, element)
-    tables = [*prefixed(KIND.tables(result), key_of(element), title=f", {words(element)}"), deltas_table(result)]
+    tables = [
+        *prefixed(KIND.tables(result), key_of(element), title=f", {words(element)}"),
+        deltas_table(result),
+    ]
     tables += [at_table(result)] if "at" in result else []
     said = [result["note"][:1].upper() + result["note"][1:] + "."] if "note" in result else []
     files = exported_files(bench, element, result)
-    said += [f"The sub-collections drawn are in `data/{key_of(element)}`: a digit a pair, 1 in the first, 2 in the second, 3 in both."] if files else []
+    said += (
+        [
+            (
+                f"The sub-collections drawn are in `data/{key_of(element)}`: a digit a pair, 1 in the "
+                f"first, 2 in the second, 3 in both."
+            )
+        ]
+        if files
+        else []
+    )
     kept = {key: value for key, value in result.items() if key not in ("deltas", "exported")}
     return Section(tables, pictured(KIND.pictures(result)[:2], key_of(element)), said, kept, files)
 
@@ -58,19 +93,30 @@ def section_of(bench: Bench, element: str) -> Section:
 def joint(bench: Bench) -> Section:
     """Pairs of elements varied together: what each of them alone does not tell."""
     if not bench.has("joint"):
-        raise PartLeftOut("`joint` names pairs of elements to vary together, as in documents+topics")
+        raise PartLeftOut(
+            "`joint` names pairs of elements to vary together, as in documents+topics"
+        )
     chosen = str(bench.value("joint")).split()
     if unknown := [one for one in chosen if one not in JOINT]:
         raise PartLeftOut(f"`joint` names {', '.join(unknown)}; there are {', '.join(JOINT)}")
     sections = [section_of(bench, element) for element in chosen]
     results = {element: computed(bench, element) for element in chosen}
     caption = "P(o) where two elements share o at once"
-    drawn = Figure("joint", caption, panels([(words(element), curves(result)) for element, result in results.items()], caption=caption))
+    drawn = Figure(
+        "joint",
+        caption,
+        panels(
+            [(words(element), curves(result)) for element, result in results.items()],
+            caption=caption,
+        ),
+    )
     return Section(
-        [table for one in sections for table in one.tables], [drawn, *(figure for one in sections for figure in one.figures)],
+        [table for one in sections for table in one.tables],
+        [drawn, *(figure for one in sections for figure in one.figures)],
         list(dict.fromkeys(text for one in sections for text in one.words)),
-        {element: one.values for element, one in zip(chosen, sections, strict=True)}, {name: data for one in sections for name, data in one.files.items()},
-    )  # fmt: skip
+        {element: one.values for element, one in zip(chosen, sections, strict=True)},
+        {name: data for one in sections for name, data in one.files.items()},
+    )
 
 
 def wanted(bench: Bench) -> list[str]:
@@ -94,7 +140,12 @@ def deltas_table(result: Result) -> Table:
     rows: list[list[Cell]] = [
         [measure, level, shared, number, tau]
         for measure, levels in result["deltas"].items()
-        for level, shared, taus in zip(result["levels"], [shared_of(result, k) for k in range(len(levels))], levels, strict=True)
+        for level, shared, taus in zip(
+            result["levels"],
+            [shared_of(result, k) for k in range(len(levels))],
+            levels,
+            strict=True,
+        )
         for number, tau in enumerate(taus, 1)
     ]
     element = result["element"]
@@ -110,46 +161,117 @@ def at_table(result: Result) -> Table:
     rows: list[list[Cell]] = []
     for threshold, at_threshold in {f"{result['threshold']:g}": result, **result["at"]}.items():
         for measure, fit in at_threshold["fit"].items():
-            rows.append([float(threshold), measure, fit["slope"], fit["intercept"], none_below(at_threshold["minimum_overlap"][measure])])
+            rows.append(
+                [
+                    float(threshold),
+                    measure,
+                    fit["slope"],
+                    fit["intercept"],
+                    none_below(at_threshold["minimum_overlap"][measure]),
+                ]
+            )
     element = result["element"]
     header = ["threshold", "measure", "slope", "intercept", "least overlap with P = 1"]
-    return Table(f"{key_of(element)}-thresholds", f"The same at other thresholds, {words(element)}", header, rows, digits=(2, None, 3, 3, 3))
+    return Table(
+        f"{key_of(element)}-thresholds",
+        f"The same at other thresholds, {words(element)}",
+        header,
+        rows,
+        digits=(2, None, 3, 3, 3),
+    )
 
 
 def elements_together(bench: Bench) -> Section:
-    """The paper's Figure 1 with a panel for each element, its Figure 2 over all of them, and one table of both."""
+    """The paper's Figure 1 with a panel for each element, its Figure 2 over all of them, and one
+    table of both."""
     results = {element: computed(bench, element) for element in wanted(bench)}
     rows: list[list[Cell]] = []
     for element, result in results.items():
         for measure, fit in result["fit"].items():
             least = none_below(result["minimum_overlap"][measure])
-            rows.append([words(element), result["population"], result["size"], measure, fit["slope"], fit["intercept"], least])
+            rows.append(
+                [
+                    words(element),
+                    result["population"],
+                    result["size"],
+                    measure,
+                    fit["slope"],
+                    fit["intercept"],
+                    least,
+                ]
+            )
     pairs, threshold = (next(iter(results.values()))[key] for key in ("pairs", "threshold"))
-    note = f"P(o): share of {counted(pairs, 'pair')} of sub-collections whose rankings have a tau-b of at least {threshold:g}; the line is fitted below o = 1."
-    header = ["element", "population", "each", "measure", "slope", "intercept", "least overlap with P = 1"]
+    note = (
+        f"P(o): share of {counted(pairs, 'pair')} of sub-collections whose rankings have a tau-b "
+        f"of at least {threshold:g}; the line is fitted below o = 1."
+    )
+    header = [
+        "element",
+        "population",
+        "each",
+        "measure",
+        "slope",
+        "intercept",
+        "least overlap with P = 1",
+    ]
     ruled = frozenset(k for k in range(1, len(rows)) if rows[k][0] != rows[k - 1][0])
     heads = (("", 1), ("size", 2), ("", 1), ("line through P(o)", 2), ("", 1))
     table = Table(
-        "elements", "Stability over all elements", header, rows, note, heads=heads, digits=(None, None, None, None, 3, 3, 3), ruled=ruled
+        "elements",
+        "Stability over all elements",
+        header,
+        rows,
+        note,
+        heads=heads,
+        digits=(None, None, None, None, 3, 3, 3),
+        ruled=ruled,
     )
-    caption = f"P(o) by overlap of each element, {counted(pairs, 'pair')} at each level, tau-b at least {threshold:g}; dotted: fitted lines"
-    figures = [Figure("elements", caption, panels([(words(e), curves(r)) for e, r in results.items()], caption=caption))]
+    caption = (
+        f"P(o) by overlap of each element, {counted(pairs, 'pair')} at each level, tau-b at least "
+        f"{threshold:g}; dotted: fitted lines"
+    )
+    figures = [
+        Figure(
+            "elements",
+            caption,
+            panels([(words(e), curves(r)) for e, r in results.items()], caption=caption),
+        )
+    ]
     if len(results) >= 3:
         figures.append(joint_radar(results))
-    return Section([table], figures, values={element: result["minimum_overlap"] for element, result in results.items()})
+    return Section(
+        [table],
+        figures,
+        values={element: result["minimum_overlap"] for element, result in results.items()},
+    )
 
 
 def curves(result: Result) -> str:
     """One panel of Figure 1."""
     levels = result["levels"]
-    series = [Line(name, list(zip(levels, values, strict=True)), marks=True) for name, values in result["probability"].items()]
+    series = [
+        Line(name, list(zip(levels, values, strict=True)), marks=True)
+        for name, values in result["probability"].items()
+    ]
     for style, (name, fit) in enumerate(result["fit"].items(), 1):
         if fit["slope"] is not None:
-            series.append(Line(f"{name}, fitted", fitted(fit, min(levels), max(levels)), thin=True, style=style))
+            series.append(
+                Line(
+                    f"{name}, fitted", fitted(fit, min(levels), max(levels)), thin=True, style=style
+                )
+            )
     return lines(
-        series, caption=words(result["element"]), x_label="overlap o", y_label="P(o)", y_low=0, y_high=1, x_form=percent, x_at=[0.2, 0.4, 0.6, 0.8, 1.0],
-        width=PANEL, height=240,
-    )  # fmt: skip
+        series,
+        caption=words(result["element"]),
+        x_label="overlap o",
+        y_label="P(o)",
+        y_low=0,
+        y_high=1,
+        x_form=percent,
+        x_at=[0.2, 0.4, 0.6, 0.8, 1.0],
+        width=PANEL,
+        height=240,
+    )
 
 
 def percent(value: float) -> str:
@@ -164,32 +286,61 @@ def joint_radar(results: dict[str, Result]) -> Figure:
         value: Any = result["minimum_overlap"][measure]
         return 1.0 if value is None else float(value)
 
-    series = [(measure, [least(result, measure) for result in results.values()]) for measure in measures]
-    return Figure("least-overlap", caption, radar([words(element) for element in results], series, caption=caption, high=1.0, form=percent))
+    series = [
+        (measure, [least(result, measure) for result in results.values()]) for measure in measures
+    ]
+    return Figure(
+        "least-overlap",
+        caption,
+        radar(
+            [words(element) for element in results], series, caption=caption, high=1.0, form=percent
+        ),
+    )
 
 
 STUDY = Study(
     name="stability",
     title="How stable is the ranking when the collection changes?",
     source="the multi-element protocol for TREC-COVID",
-    sentence="How often two halves of a collection rank systems alike, by what they share of its documents, topics and assessments.",
+    sentence=(
+        "How often two halves of a collection rank systems alike, by what they share of its "
+        "documents, topics and assessments."
+    ),
     keys=(
-        QRELS, RUNS,
+        QRELS,
+        RUNS,
         SettingKey("measures", "text", "Measures between blanks (AP Rprec Bpref nDCG)."),
         SettingKey("elements", "text", "Of documents topics assessments positive (all)."),
-        SettingKey("overlaps", "text", "Percent, first:last:step or 10,50,100 (5:100:5; topics: each number of shared topics)."),
+        SettingKey(
+            "overlaps",
+            "text",
+            "Percent, first:last:step or 10,50,100 (5:100:5; topics: each number of shared topics).",
+        ),
         SettingKey("pairs", "whole", "Pairs of sub-collections at each level (50).", least=1),
         SettingKey("threshold", "number", "Rankings agree from this tau-b on (0.9).", least=0),
         SettingKey("also", "text", "Further thresholds, as in 0.8,0.95."),
-        SettingKey("docids", "file", "The collection's document ids, one a line (those of runs and qrels)."),
-        SettingKey("joint", "text", "Pairs of elements to vary together, as in documents+topics (none)."),
-        SettingKey("export", "flag", "Write which documents, topics and assessments each sub-collection holds."),
-        SettingKey("per_topic_quota", "flag", "Draw half of each topic's assessments, not half of all."),
+        SettingKey(
+            "docids", "file", "The collection's document ids, one a line (those of runs and qrels)."
+        ),
+        SettingKey(
+            "joint", "text", "Pairs of elements to vary together, as in documents+topics (none)."
+        ),
+        SettingKey(
+            "export",
+            "flag",
+            "Write which documents, topics and assessments each sub-collection holds.",
+        ),
+        SettingKey(
+            "per_topic_quota", "flag", "Draw half of each topic's assessments, not half of all."
+        ),
         *READING,
     ),
     parts=(
         StudyPart("elements", "All elements", elements_together),
-        *(StudyPart(element, words(element).capitalize(), of_element(element)) for element in ELEMENTS),
+        *(
+            StudyPart(element, words(element).capitalize(), of_element(element))
+            for element in ELEMENTS
+        ),
         StudyPart("joint", "Pairs of elements", joint),
     ),
-)  # fmt: skip
+)

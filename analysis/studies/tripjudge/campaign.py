@@ -1,4 +1,5 @@
-"""The campaign: Table 1, Figure 1 (labels and how they were decided), Figure 2 (kappa), time of judging."""
+"""The campaign: Table 1, Figure 1 (labels and how they were decided), Figure 2 (kappa), time of
+judging."""
 
 from __future__ import annotations
 
@@ -11,33 +12,62 @@ import numpy as np
 from analysis.charts.bars import bars, histogram, stacked
 from analysis.charts.lines import Line, lines
 from analysis.studies.bench import Bench
-from analysis.studies.published import TRIPJUDGE_DECISIONS, TRIPJUDGE_GRADES, TRIPJUDGE_KAPPA, TRIPJUDGE_STATISTICS
+from analysis.studies.published import (
+    TRIPJUDGE_DECISIONS,
+    TRIPJUDGE_GRADES,
+    TRIPJUDGE_KAPPA,
+    TRIPJUDGE_STATISTICS,
+)
 from analysis.studies.study import Figure, PartLeftOut, Section
-from analysis.studies.tripjudge.inputs import SCALES, grade_name, judgements, labels, n_grades, pool, share
+from analysis.studies.tripjudge.inputs import (
+    SCALES,
+    grade_name,
+    judgements,
+    labels,
+    n_grades,
+    pool,
+    share,
+)
 from analysis.studies.words import slug
 from analysis.systems.tabular import Cell, Table
 from pooling.core.counts import counted
 from pooling.formats.qrels import read_qrels
 
 COUNTS = {
-    "topics": "queries", "documents": "documents in the collection", "pairs": "judged pairs", "labelled_pairs": "labelled pairs",
-    "judgements": "judgements", "per_pair": "judgements per judged pair", "per_labelled_pair": "judgements per labelled pair",
-    "annotators": "annotators", "per_annotator": "judgements per annotator", "complete_depth": "pool complete to rank",
+    "topics": "queries",
+    "documents": "documents in the collection",
+    "pairs": "judged pairs",
+    "labelled_pairs": "labelled pairs",
+    "judgements": "judgements",
+    "per_pair": "judgements per judged pair",
+    "per_labelled_pair": "judgements per labelled pair",
+    "annotators": "annotators",
+    "per_annotator": "judgements per annotator",
+    "complete_depth": "pool complete to rank",
     "relevant_share": "relevant share of labels, 2 grades",
-}  # fmt: skip
-DECISION_WORDS = {"unanimous": "full agreement", "majority": "majority", "lowest_grade": "lowest grade"}
+}
+DECISION_WORDS = {
+    "unanimous": "full agreement",
+    "majority": "majority",
+    "lowest_grade": "lowest grade",
+}
 
 
 def statistics_of(bench: Bench, *, only: str | None = None) -> dict[str, Any]:
-    return bench.run("campaign_stats", *judgements(bench, only=only), *pool(bench), *bench.options("documents"))
+    return bench.run(
+        "campaign_stats", *judgements(bench, only=only), *pool(bench), *bench.options("documents")
+    )
 
 
 def campaign_in_numbers(bench: Bench) -> Section:
     statistics = statistics_of(bench)
-    rows: list[list[Cell]] = [[words, statistics[key], TRIPJUDGE_STATISTICS.get(key)] for key, words in COUNTS.items()]
+    rows: list[list[Cell]] = [
+        [words, statistics[key], TRIPJUDGE_STATISTICS.get(key)] for key, words in COUNTS.items()
+    ]
     rows += grade_rows(bench, statistics)
     note = (
-        "In the published column judgements and annotators are those before the topics were cleaned, queries and pairs those after it; "
+        "In the published column judgements and annotators are those before the topics were "
+        "cleaned, queries and pairs those after it; "
         "their quotient is no mean of anything."
     )
     table = Table(
@@ -49,22 +79,44 @@ def campaign_in_numbers(bench: Bench) -> Section:
         digits=(None, 2, 2),
         ruled=frozenset({len(COUNTS)}),
     )
-    return Section([table], words=[*statistics["warnings"], *dropped(statistics)], values={key: statistics[key] for key in (*COUNTS, "grades")})
+    return Section(
+        [table],
+        words=[*statistics["warnings"], *dropped(statistics)],
+        values={key: statistics[key] for key in (*COUNTS, "grades")},
+    )
 
 
 def grade_rows(bench: Bench, statistics: Mapping[str, Any]) -> list[list[Cell]]:
     """Count, share and mean time of each grade, with the paper's where it has as many grades."""
     rows: list[list[Cell]] = []
     for number, (grade, row) in enumerate(statistics["grades"].items()):
-        published = TRIPJUDGE_GRADES[number] if len(statistics["grades"]) == len(TRIPJUDGE_GRADES) else (None, None, None)
-        for key, words, theirs in zip(("n", "share", "mean_seconds"), ("judgements", "share", "mean seconds"), published, strict=True):
+        published = (
+            TRIPJUDGE_GRADES[number]
+            if len(statistics["grades"]) == len(TRIPJUDGE_GRADES)
+            else (None, None, None)
+        )
+        for key, words, theirs in zip(
+            ("n", "share", "mean_seconds"),
+            ("judgements", "share", "mean seconds"),
+            published,
+            strict=True,
+        ):
             rows.append([f"{grade_name(bench, grade)}: {words}", row[key], theirs])
     return rows
 
 
 def dropped(statistics: Mapping[str, Any]) -> list[str]:
-    reasons = {"too_fast": "too fast", "excluded": "excluded", "repeated": "repeated (the last one counts)", "gold": "of gold pairs"}
-    said = [f"{statistics['dropped'][key]:,} {words}" for key, words in reasons.items() if statistics["dropped"].get(key)]
+    reasons = {
+        "too_fast": "too fast",
+        "excluded": "excluded",
+        "repeated": "repeated (the last one counts)",
+        "gold": "of gold pairs",
+    }
+    said = [
+        f"{statistics['dropped'][key]:,} {words}"
+        for key, words in reasons.items()
+        if statistics["dropped"].get(key)
+    ]
     return [f"Judgements that do not count: {', '.join(said)}."] if said else []
 
 
@@ -82,7 +134,8 @@ def labels_and_decisions(bench: Bench) -> Section:
         figures.append(decision_picture(bench, scale, words, one))
     header = ["scale", "label", "pairs", "share", *DECISION_WORDS.values()]
     note = (
-        "Share of each label, and within it of each way by which it was decided; TripJudge: full agreement 20 %, lowest grade 22 % on 4 grades, "
+        "Share of each label, and within it of each way by which it was decided; TripJudge: full "
+        "agreement 20 %, lowest grade 22 % on 4 grades, "
         "48 % and 2 % on 2 grades."
     )
     table = Table(
@@ -95,7 +148,10 @@ def labels_and_decisions(bench: Bench) -> Section:
         digits=(None, None, None, 3, 3, 3, 3),
         ruled=frozenset(ruled),
     )
-    values = {scale: {key: aggregated[scale][key] for key in ("labels", "decisions", "cross")} for scale, _ in SCALES}
+    values = {
+        scale: {key: aggregated[scale][key] for key in ("labels", "decisions", "cross")}
+        for scale, _ in SCALES
+    }
     return Section(
         [table],
         figures,
@@ -111,11 +167,21 @@ def decision_rows(bench: Bench, scale: str, words: str, one: Mapping[str, Any]) 
     total = sum(one["labels"].values())
     rows: list[list[Cell]] = []
     for label, n in one["labels"].items():
-        decided = [share(one["cross"][label][key], n) for key in DECISION_WORDS] if one["cross"] else [None] * len(DECISION_WORDS)
+        decided = (
+            [share(one["cross"][label][key], n) for key in DECISION_WORDS]
+            if one["cross"]
+            else [None] * len(DECISION_WORDS)
+        )
         rows.append([words, label_word(bench, scale, label), n, share(n, total), *decided])
     decisions = one["decisions"] or {}
     rows.append(
-        [words, "all", total, share(total, total), *(share(decisions[key], total) if decisions else None for key in DECISION_WORDS)]
+        [
+            words,
+            "all",
+            total,
+            share(total, total),
+            *(share(decisions[key], total) if decisions else None for key in DECISION_WORDS),
+        ]
     )
     return rows
 
@@ -124,25 +190,50 @@ def published_row(bench: Bench, scale: str, words: str) -> list[list[Cell]]:
     """The paper's, where it has as many grades."""
     if scale == "graded" and n_grades(bench) != 4:
         return []
-    return [[words, "all, TripJudge", None, None, *(TRIPJUDGE_DECISIONS[scale].get(key) for key in DECISION_WORDS)]]
+    return [
+        [
+            words,
+            "all, TripJudge",
+            None,
+            None,
+            *(TRIPJUDGE_DECISIONS[scale].get(key) for key in DECISION_WORDS),
+        ]
+    ]
 
 
 def label_word(bench: Bench, scale: str, label: str) -> str:
     return grade_name(bench, label) if scale == "graded" else ("irrelevant", "relevant")[int(label)]
 
 
-def decision_picture(bench: Bench, scale: str, words: str, one: Mapping[str, Any], *, group: str = "") -> Figure:
+def decision_picture(
+    bench: Bench, scale: str, words: str, one: Mapping[str, Any], *, group: str = ""
+) -> Figure:
     names = [label_word(bench, scale, label) for label in one["labels"]] + ["all"]
     if one["cross"]:
         series = [
-            (text, [*(float(one["cross"][label][key]) for label in one["labels"]), float(one["decisions"][key])])
+            (
+                text,
+                [
+                    *(float(one["cross"][label][key]) for label in one["labels"]),
+                    float(one["decisions"][key]),
+                ],
+            )
             for key, text in DECISION_WORDS.items()
         ]
     else:
-        series = [("labels", [*map(float, one["labels"].values()), float(sum(one["labels"].values()))])]
+        series = [
+            ("labels", [*map(float, one["labels"].values()), float(sum(one["labels"].values()))])
+        ]
     total = sum(one["labels"].values())
-    caption = f"{in_group(group)}Labels on {words} and how they were decided, as shares of each label; n: pairs with it, of {total:,}"
-    return Figure(f"figure-1-{scale}{key_of_group(group)}", caption, stacked(names, series, caption=caption, what="label", written=True))
+    caption = (
+        f"{in_group(group)}Labels on {words} and how they were decided, as shares of each label; "
+        f"n: pairs with it, of {total:,}"
+    )
+    return Figure(
+        f"figure-1-{scale}{key_of_group(group)}",
+        caption,
+        stacked(names, series, caption=caption, what="label", written=True),
+    )
 
 
 def in_group(group: str) -> str:
@@ -166,14 +257,29 @@ def label_shares(bench: Bench) -> Section:
             reasons.append(f"On {words}: {reason}.")
             continue
         grades, counts = np.unique(qrels.grades[qrels.grades >= 0], return_counts=True)
-        n_of_label = {str(grade): n for grade, n in zip(grades.tolist(), counts.tolist(), strict=True)}
+        n_of_label = {
+            str(grade): n for grade, n in zip(grades.tolist(), counts.tolist(), strict=True)
+        }
         total = sum(n_of_label.values())
-        rows += [[words, label_word(bench, scale, label), n, share(n, total)] for label, n in n_of_label.items()]
-        caption = f"Labels on {words}, {counted(total, 'pair')} of {counted(len(qrels.topics), 'topic')}"
+        rows += [
+            [words, label_word(bench, scale, label), n, share(n, total)]
+            for label, n in n_of_label.items()
+        ]
+        caption = (
+            f"Labels on {words}, {counted(total, 'pair')} of {counted(len(qrels.topics), 'topic')}"
+        )
         names = [label_word(bench, scale, label) for label in n_of_label]
         figures.append(
             Figure(
-                f"figure-1-{scale}", caption, bars(names, [float(n) for n in n_of_label.values()], caption=caption, unit="pairs", what="label")
+                f"figure-1-{scale}",
+                caption,
+                bars(
+                    names,
+                    [float(n) for n in n_of_label.values()],
+                    caption=caption,
+                    unit="pairs",
+                    what="label",
+                ),
             )
         )
         values[scale] = {"labels": n_of_label, "topics": len(qrels.topics)}
@@ -191,10 +297,15 @@ def label_shares(bench: Bench) -> Section:
 
 
 AGREEMENT = {
-    "mean_kappa": "mean kappa against the label", "chance_floor": "the same by chance", "mean_kappa_others": "mean kappa against the label of the others",
-    "mean_pairwise_kappa": "mean kappa of two annotators", "mean_pairwise_kappa_weighted": "the same, weighted by common pairs",
-    "alpha": "Krippendorff's alpha", "fleiss": "Fleiss' kappa", "percent": "agreeing pairs of judgements",
-}  # fmt: skip
+    "mean_kappa": "mean kappa against the label",
+    "chance_floor": "the same by chance",
+    "mean_kappa_others": "mean kappa against the label of the others",
+    "mean_pairwise_kappa": "mean kappa of two annotators",
+    "mean_pairwise_kappa_weighted": "the same, weighted by common pairs",
+    "alpha": "Krippendorff's alpha",
+    "fleiss": "Fleiss' kappa",
+    "percent": "agreeing pairs of judgements",
+}
 
 
 def agreement_of_annotators(bench: Bench) -> Section:
@@ -207,19 +318,47 @@ def agreement_of_annotators(bench: Bench) -> Section:
         ]
         for key, words in AGREEMENT.items()
     ]
-    for place, words in enumerate(("kappa, first quartile", "kappa, median", "kappa, third quartile")):
+    for place, words in enumerate(
+        ("kappa, first quartile", "kappa, median", "kappa, third quartile")
+    ):
         published = (0.50, None, 0.70)[place]
-        rows.insert(2 + place, [words, *(agreement[scale]["kappa_quartiles"][place] for scale, _ in SCALES), published, published])
+        rows.insert(
+            2 + place,
+            [
+                words,
+                *(agreement[scale]["kappa_quartiles"][place] for scale, _ in SCALES),
+                published,
+                published,
+            ],
+        )
     header = ["", *(words for _, words in SCALES), *(words for _, words in SCALES)]
     note = (
         "Kappa is linearly weighted and alpha ordinal on all grades. "
         "Against the label an annotator's own vote counts, so that chance alone reaches the second row. "
         + " ".join(interval_words(words, agreement[scale]) for scale, words in SCALES)
     )
-    table = Table("figure-2", "Agreement", header, rows, note, heads=(("", 1), ("here", 2), ("TripJudge", 2)), digits=(None, 2, 2, 2, 2))
+    table = Table(
+        "figure-2",
+        "Agreement",
+        header,
+        rows,
+        note,
+        heads=(("", 1), ("here", 2), ("TripJudge", 2)),
+        digits=(None, 2, 2, 2, 2),
+    )
     figures = [kappa_picture(agreement, scale, words) for scale, words in SCALES]
-    values = {scale: {key: agreement[scale][key] for key in (*AGREEMENT, "kappa_quartiles", "alpha_ci", "undefined")} for scale, _ in SCALES}
-    reasons = [f"{AGREEMENT.get(key, key)}, {words}: {why}." for scale, words in SCALES for key, why in agreement[scale]["reasons"].items()]
+    values = {
+        scale: {
+            key: agreement[scale][key]
+            for key in (*AGREEMENT, "kappa_quartiles", "alpha_ci", "undefined")
+        }
+        for scale, _ in SCALES
+    }
+    reasons = [
+        f"{AGREEMENT.get(key, key)}, {words}: {why}."
+        for scale, words in SCALES
+        for key, why in agreement[scale]["reasons"].items()
+    ]
     return Section([table], figures, reasons, values)
 
 
@@ -230,11 +369,15 @@ def interval_words(words: str, scale: Mapping[str, Any]) -> str:
     return f"Alpha on {words}: 95 % interval {low:.2f} to {high:.2f} over {scale['alpha_ci_unit']}."
 
 
-def kappa_picture(agreement: Mapping[str, Any], scale: str, words: str, *, group: str = "") -> Figure:
+def kappa_picture(
+    agreement: Mapping[str, Any], scale: str, words: str, *, group: str = ""
+) -> Figure:
     kappas = [row[f"kappa_{scale}"] for row in agreement["annotators"].values()]
     defined = [kappa for kappa in kappas if kappa is not None]
     one = agreement[scale]
-    caption = f"{in_group(group)}Kappa against the label on {words}, {counted(len(defined), 'annotator')}"
+    caption = (
+        f"{in_group(group)}Kappa against the label on {words}, {counted(len(defined), 'annotator')}"
+    )
     if len(defined) < len(kappas):
         caption += f"; of {len(kappas) - len(defined)} it is undefined"
     lowest = math.floor(min([*defined, one["chance_floor"] or 0.0, 0.0]) * 10) / 10
@@ -264,19 +407,39 @@ def kappa_picture(agreement: Mapping[str, Any], scale: str, words: str, *, group
 def times(bench: Bench) -> Section:
     """Per half day, mean time by grade and day, mean time by topic."""
     statistics = statistics_of(bench)
-    if statistics["per_12h"] is None and statistics["daily_seconds"] is None and not timed_topics(statistics):
+    if (
+        statistics["per_12h"] is None
+        and statistics["daily_seconds"] is None
+        and not timed_topics(statistics)
+    ):
         raise PartLeftOut("needs times: the columns seconds and judged_at of the judgements")
     tables, figures = [], []
     if statistics["per_12h"] is not None:
         labels = [start[5:13].replace("T", " ") for start, _ in statistics["per_12h"]]
         caption = "Judgements per 12 hours (UTC)"
-        tables.append(Table("per-12h", caption, ["from", "judgements"], [[start, n] for start, n in statistics["per_12h"]]))
-        picture = bars(labels, [float(n) for _, n in statistics["per_12h"]], caption=caption, unit="judgements", what="from")
+        tables.append(
+            Table(
+                "per-12h",
+                caption,
+                ["from", "judgements"],
+                [[start, n] for start, n in statistics["per_12h"]],
+            )
+        )
+        picture = bars(
+            labels,
+            [float(n) for _, n in statistics["per_12h"]],
+            caption=caption,
+            unit="judgements",
+            what="from",
+        )
         figures.append(Figure("per-12h", caption, picture))
     if statistics["daily_seconds"] is not None:
         names = [grade_name(bench, grade) for grade in statistics["grades"]]
         days = [day for day, _ in statistics["daily_seconds"]]
-        rows: list[list[Cell]] = [[day, *(means[grade] for grade in statistics["grades"])] for day, means in statistics["daily_seconds"]]
+        rows: list[list[Cell]] = [
+            [day, *(means[grade] for grade in statistics["grades"])]
+            for day, means in statistics["daily_seconds"]
+        ]
         caption = "Mean seconds of a judgement by day and grade"
         tables.append(
             Table(
@@ -288,11 +451,25 @@ def times(bench: Bench) -> Section:
                 digits=(None, *[1] * len(names)),
             )
         )
-        series = [Line(name, [(float(i), row[1 + k]) for i, row in enumerate(rows)], marks=True) for k, name in enumerate(names)]  # type: ignore[misc]
-        figures.append(Figure("daily-seconds", caption, lines(
-            series, caption=caption, x_label="day", y_label="seconds", y_low=0, x_at=[float(i) for i in range(len(days))],
-            x_form=lambda x: days[round(x)][5:] if 0 <= round(x) < len(days) else "",
-        )))  # fmt: skip
+        series = [
+            Line(name, [(float(i), row[1 + k]) for i, row in enumerate(rows)], marks=True)
+            for k, name in enumerate(names)
+        ]  # type: ignore[misc]
+        figures.append(
+            Figure(
+                "daily-seconds",
+                caption,
+                lines(
+                    series,
+                    caption=caption,
+                    x_label="day",
+                    y_label="seconds",
+                    y_low=0,
+                    x_at=[float(i) for i in range(len(days))],
+                    x_form=lambda x: days[round(x)][5:] if 0 <= round(x) < len(days) else "",
+                ),
+            )
+        )
     if topics := timed_topics(statistics):
         tables.append(
             Table(
@@ -304,11 +481,17 @@ def times(bench: Bench) -> Section:
                 digits=(None, None, 1),
             )
         )
-    return Section(tables, figures, values={"per_12h": statistics["per_12h"], "daily_seconds": statistics["daily_seconds"]})
+    return Section(
+        tables,
+        figures,
+        values={"per_12h": statistics["per_12h"], "daily_seconds": statistics["daily_seconds"]},
+    )
 
 
 def timed_topics(statistics: Mapping[str, Any]) -> list[list[Cell]]:
     rows: list[list[Cell]] = [
-        [topic, row["n"], row["mean_seconds"]] for topic, row in statistics["topic_seconds"].items() if row["mean_seconds"] is not None
+        [topic, row["n"], row["mean_seconds"]]
+        for topic, row in statistics["topic_seconds"].items()
+        if row["mean_seconds"] is not None
     ]
     return sorted(rows, key=lambda row: (-float(row[2] or 0), str(row[0])))

@@ -1,4 +1,5 @@
-"""Everything by groups of topics (Head, Torso, Tail, or any column), and what annotators said of the campaign."""
+"""Everything by groups of topics (Head, Torso, Tail, or any column), and what annotators said of
+the campaign."""
 
 from __future__ import annotations
 
@@ -52,7 +53,12 @@ def by_group(bench: Bench) -> Section:
     if bench.has("judgements"):
         statistics = {name: statistics_of(bench, only=path) for name, path in files.items()}
         made.tables.append(statistics_table(bench, statistics))
-        made.values.update({name: {key: one[key] for key in COUNTS if key != "documents"} for name, one in statistics.items()})
+        made.values.update(
+            {
+                name: {key: one[key] for key in COUNTS if key != "documents"}
+                for name, one in statistics.items()
+            }
+        )
         decisions(bench, files, made)
         agreement(bench, files, made)
         made.tables.extend(times_tables(bench, statistics))
@@ -65,11 +71,20 @@ def by_group(bench: Bench) -> Section:
 
 def statistics_table(bench: Bench, statistics: dict[str, Any]) -> Table:
     keys = [key for key in COUNTS if key != "documents"]
-    rows: list[list[Cell]] = [[COUNTS[key], *(one[key] for one in statistics.values())] for key in keys]
+    rows: list[list[Cell]] = [
+        [COUNTS[key], *(one[key] for one in statistics.values())] for key in keys
+    ]
     graded = [grade_rows(bench, one) for one in statistics.values()]
     rows += [[lines[0][0], *(line[1] for line in lines)] for lines in zip(*graded, strict=True)]
     digits = (None, *[2] * len(statistics))
-    return Table("table-1-groups", "Statistics of the campaign by topic group", ["", *statistics], rows, digits=digits, ruled=frozenset({len(keys)}))
+    return Table(
+        "table-1-groups",
+        "Statistics of the campaign by topic group",
+        ["", *statistics],
+        rows,
+        digits=digits,
+        ruled=frozenset({len(keys)}),
+    )
 
 
 def decisions(bench: Bench, files: Files, made: Section) -> None:
@@ -81,7 +96,9 @@ def decisions(bench: Bench, files: Files, made: Section) -> None:
         for scale, words in SCALES:
             rows += [[name, *row] for row in decision_rows(bench, scale, words, aggregated[scale])]
             if aggregated["pairs"]:
-                made.figures.append(decision_picture(bench, scale, words, aggregated[scale], group=name))
+                made.figures.append(
+                    decision_picture(bench, scale, words, aggregated[scale], group=name)
+                )
     made.tables.append(labels_by_group(rows, ruled, [*DECISION_WORDS.values()]))
 
 
@@ -91,7 +108,8 @@ def labels_by_group(rows: list[list[Cell]], ruled: set[int], decided: list[str])
         f"Labels{' and how they were decided' if decided else ''}, by topic group",
         ["group", "scale", "label", "pairs", "share", *decided],
         rows,
-        "Share of each label in its group" + (", and within it of each way by which it was decided." if decided else "."),
+        "Share of each label in its group"
+        + (", and within it of each way by which it was decided." if decided else "."),
         heads=(("", 5), ("of which by", len(decided))) if decided else (),
         digits=(None, None, None, None, *[3] * (1 + len(decided))),
         ruled=frozenset(ruled),
@@ -110,11 +128,16 @@ def label_table(bench: Bench, files: Files) -> Table:
             if not bench.has(LABELS[scale]):
                 continue
             qrels = read_qrels(labels(bench, scale))
-            kept = np.repeat([topic in inside for topic in qrels.topics], np.diff(qrels.offsets)) & (qrels.grades >= 0)
+            kept = np.repeat(
+                [topic in inside for topic in qrels.topics], np.diff(qrels.offsets)
+            ) & (qrels.grades >= 0)
             values, counts = np.unique(qrels.grades[kept], return_counts=True)
             total = int(counts.sum())
             shares = zip(values.tolist(), counts.tolist(), strict=True)
-            rows += [[name, words, label_word(bench, scale, str(value)), n, share(n, total)] for value, n in shares]
+            rows += [
+                [name, words, label_word(bench, scale, str(value)), n, share(n, total)]
+                for value, n in shares
+            ]
             rows.append([name, words, "all", total, share(total, total)])
     return labels_by_group(rows, ruled, [])
 
@@ -126,27 +149,79 @@ def agreement(bench: Bench, files: Files, made: Section) -> None:
         for scale, words in SCALES:
             one = answer[scale]
             quartiles = one["kappa_quartiles"]
-            rows.append([name, words, one["mean_kappa"], *quartiles, one["chance_floor"], one["mean_kappa_others"], one["alpha"], *one["alpha_ci"]])
+            rows.append(
+                [
+                    name,
+                    words,
+                    one["mean_kappa"],
+                    *quartiles,
+                    one["chance_floor"],
+                    one["mean_kappa_others"],
+                    one["alpha"],
+                    *one["alpha_ci"],
+                ]
+            )
             made.figures.append(kappa_picture(answer, scale, words, group=name))
-    header = ["group", "scale", "mean", "25 %", "median", "75 %", "by chance", "against the others", "alpha", "2.5 %", "97.5 %"]
+    header = [
+        "group",
+        "scale",
+        "mean",
+        "25 %",
+        "median",
+        "75 %",
+        "by chance",
+        "against the others",
+        "alpha",
+        "2.5 %",
+        "97.5 %",
+    ]
     heads = (("", 2), ("kappa against the label", 5), ("", 4))
-    made.tables.append(Table("figure-2-groups", "Agreement by topic group", header, rows, heads=heads, digits=(None, None, *[2] * 9)))
+    made.tables.append(
+        Table(
+            "figure-2-groups",
+            "Agreement by topic group",
+            header,
+            rows,
+            heads=heads,
+            digits=(None, None, *[2] * 9),
+        )
+    )
 
 
 def times_tables(bench: Bench, statistics: dict[str, Any]) -> Iterator[Table]:
     """Judgements per half day, and mean seconds by day and grade, where there are times."""
-    spans = {name: dict(one["per_12h"]) for name, one in statistics.items() if one["per_12h"] is not None}
+    spans = {
+        name: dict(one["per_12h"]) for name, one in statistics.items() if one["per_12h"] is not None
+    }
     if spans:
         starts = sorted({start for counts in spans.values() for start in counts})
-        rows: list[list[Cell]] = [[start, *(counts.get(start, 0) for counts in spans.values())] for start in starts]
-        yield Table("per-12h-groups", "Judgements per 12 hours (UTC) by topic group", ["from", *spans], rows)
-    timed = {name: one["daily_seconds"] for name, one in statistics.items() if one["daily_seconds"] is not None}
+        rows: list[list[Cell]] = [
+            [start, *(counts.get(start, 0) for counts in spans.values())] for start in starts
+        ]
+        yield Table(
+            "per-12h-groups", "Judgements per 12 hours (UTC) by topic group", ["from", *spans], rows
+        )
+    timed = {
+        name: one["daily_seconds"]
+        for name, one in statistics.items()
+        if one["daily_seconds"] is not None
+    }
     if timed:
         grades = list(next(iter(statistics.values()))["grades"])
         names = [grade_name(bench, grade) for grade in grades]
-        days: list[list[Cell]] = [[name, day, *(means[grade] for grade in grades)] for name, daily in timed.items() for day, means in daily]
+        days: list[list[Cell]] = [
+            [name, day, *(means[grade] for grade in grades)]
+            for name, daily in timed.items()
+            for day, means in daily
+        ]
         title = "Mean seconds of a judgement by topic group, day and grade"
-        yield Table("daily-seconds-groups", title, ["group", "day", *names], days, digits=(None, None, *[1] * len(names)))
+        yield Table(
+            "daily-seconds-groups",
+            title,
+            ["group", "day", *names],
+            days,
+            digits=(None, None, *[1] * len(names)),
+        )
 
 
 def systems(bench: Bench, files: Files, made: Section) -> None:
@@ -160,9 +235,14 @@ def systems(bench: Bench, files: Files, made: Section) -> None:
     for name, path in files.items():
         try:
             evaluated: Any = bench.run(
-                "evaluate", judged_qrels(bench), *bench.files("runs"), *(f"--qrels={one}={file}" for one, file in clicked.items()),
-                f"--measures={bench.value('ranking_measures')}", f"--only-topics={path}", *bench.options(*HOW),
-            )  # fmt: skip
+                "evaluate",
+                judged_qrels(bench),
+                *bench.files("runs"),
+                *(f"--qrels={one}={file}" for one, file in clicked.items()),
+                f"--measures={bench.value('ranking_measures')}",
+                f"--only-topics={path}",
+                *bench.options(*HOW),
+            )
         except PartLeftOut:
             continue  # its topics have no label
         for qrels, by_run in evaluated["qrels"].items():
@@ -173,11 +253,24 @@ def systems(bench: Bench, files: Files, made: Section) -> None:
             taus += [[name, *row[:-1]] for row in three_ways(bench, rankings_of(bench, only=path))]
     if rows:
         digits = (None, None, None, *[3] * (len(header) - 3))
-        made.tables.append(Table("table-2-groups", "Effectiveness by topic group", header, rows, digits=digits))
+        made.tables.append(
+            Table("table-2-groups", "Effectiveness by topic group", header, rows, digits=digits)
+        )
     if taus:
-        columns = ["group", "measure", "qrels", "tau of the means", "2.5 %", "97.5 %", "tau-ap", "by their script"]
+        columns = [
+            "group",
+            "measure",
+            "qrels",
+            "tau of the means",
+            "2.5 %",
+            "97.5 %",
+            "tau-ap",
+            "by their script",
+        ]
         title = "Kendall's tau between the rankings of systems, by topic group"
-        made.tables.append(Table("table-3-groups", title, columns, taus, digits=(None, None, None, *[3] * 5)))
+        made.tables.append(
+            Table("table-3-groups", title, columns, taus, digits=(None, None, None, *[3] * 5))
+        )
 
 
 def clicks(bench: Bench, files: Files, made: Section) -> None:
@@ -195,13 +288,35 @@ def clicks(bench: Bench, files: Files, made: Section) -> None:
         columns |= dict.fromkeys(header)
         rows += [dict(zip(["group", *header], [name, *row], strict=True)) for row in shares]
         caption = f"{in_group(name)}{bench.value('name')} against click labels: shares of all judged pairs"
-        made.figures.append(Figure(f"figure-3{key_of_group(name)}", caption, agreement_picture(overlap)))
-    label_columns = sorted((name for name in columns if name.startswith("label ")), key=lambda name: int(name.split()[1]))
-    header = ["group", "click qrels", "judged", "no label", *label_columns, "agree", "disagree", "contradicting pairs"]
+        made.figures.append(
+            Figure(f"figure-3{key_of_group(name)}", caption, agreement_picture(overlap))
+        )
+    label_columns = sorted(
+        (name for name in columns if name.startswith("label ")),
+        key=lambda name: int(name.split()[1]),
+    )
+    header = [
+        "group",
+        "click qrels",
+        "judged",
+        "no label",
+        *label_columns,
+        "agree",
+        "disagree",
+        "contradicting pairs",
+    ]
     if rows:
         cells = [[row.get(name) for name in header] for row in rows]
         digits = (None, None, None, *[3] * (len(header) - 4), None)
-        made.tables.append(Table("figure-3-groups", "Judgements against click labels, by topic group", header, cells, digits=digits))
+        made.tables.append(
+            Table(
+                "figure-3-groups",
+                "Judgements against click labels, by topic group",
+                header,
+                cells,
+                digits=digits,
+            )
+        )
 
 
 def survey(bench: Bench) -> Section:
@@ -211,14 +326,26 @@ def survey(bench: Bench) -> Section:
     question, answer = find_column(names, ("question",)), find_column(names, ("answer",))
     mistakes = FileMistakes(table.name)
     if answer is None:
-        mistakes.add(table.first.line, "no column answer", "a header with question and answer", "\t".join(table.first.cells))
+        mistakes.add(
+            table.first.line,
+            "no column answer",
+            "a header with question and answer",
+            "\t".join(table.first.cells),
+        )
         mistakes.raise_any()
     counts: dict[str, Counter[str]] = {}
     for line, cells in table:
         if len(cells) != len(names):
-            mistakes.add(line, f"{len(cells)} columns", f"{len(names)} columns as in the header", "\t".join(cells))
+            mistakes.add(
+                line,
+                f"{len(cells)} columns",
+                f"{len(names)} columns as in the header",
+                "\t".join(cells),
+            )
         elif text := cells[answer or 0].strip():
-            counts.setdefault(cells[question].strip() if question is not None else "", Counter())[text] += 1
+            counts.setdefault(cells[question].strip() if question is not None else "", Counter())[
+                text
+            ] += 1
     mistakes.raise_any()
     rows: list[list[Cell]] = []
     for asked, answers in counts.items():

@@ -14,35 +14,98 @@ from pooling.formats.opening import lines
 from pooling.formats.qrels import read_qrels
 
 KEYS = (
-    SettingKey("judgements", "file", "One row a judgement: our columns, or the export of FiRA, crowd-kit, HiCAL, Label Studio, Potato or Quepid."),
-    SettingKey("name", "text", "What the judgements are called in tables (judgements).", "judgements"),
+    SettingKey(
+        "judgements",
+        "file",
+        "One row a judgement: our columns, or the export of FiRA, crowd-kit, HiCAL, Label Studio, Potato or Quepid.",
+    ),
+    SettingKey(
+        "name", "text", "What the judgements are called in tables (judgements).", "judgements"
+    ),
     SettingKey("scale", "whole", "Number of grades (4).", least=2),
     SettingKey("threshold", "whole", "Lowest relevant grade (2).", least=1),
-    SettingKey("min_judgements", "whole", "A pair has a label from so many judgements on (2).", least=1),
+    SettingKey(
+        "min_judgements", "whole", "A pair has a label from so many judgements on (2).", least=1
+    ),
     SettingKey("min_seconds", "number", "Faster judgements do not count (1).", least=0),
     SettingKey("no_gold", "flag", "Leave out the judgements of gold pairs."),
-    SettingKey("method", "text", "How labels are made: majority (default), median, dawid-skene, mace.", choices=tuple(METHODS)),
-    SettingKey("grades", "names", "Names of the grades, such as 0 = \"Wrong\"."),
-    SettingKey("labels", "file", "Labels on all grades, in place of those that the judgements give."),
-    SettingKey("binary_labels", "file", "Labels on two grades, in place of those that the judgements give."),
+    SettingKey(
+        "method",
+        "text",
+        "How labels are made: majority (default), median, dawid-skene, mace.",
+        choices=tuple(METHODS),
+    ),
+    SettingKey("grades", "names", 'Names of the grades, such as 0 = "Wrong".'),
+    SettingKey(
+        "labels", "file", "Labels on all grades, in place of those that the judgements give."
+    ),
+    SettingKey(
+        "binary_labels", "file", "Labels on two grades, in place of those that the judgements give."
+    ),
     SettingKey("documents", "whole", "Documents in the collection.", least=1),
-    SettingKey("pool", "file", "The pool of build_pool: completeness, and which pairs stand at its top."),
+    SettingKey(
+        "pool", "file", "The pool of build_pool: completeness, and which pairs stand at its top."
+    ),
     SettingKey("top", "whole", "Figure 3 takes the pool down to this rank (4).", 4, least=1),
     SettingKey("texts", "file", "Topics with their texts, for the list of contradicting pairs."),
-    SettingKey("document_texts", "files", "Documents with their texts, for the same list: JSON lines, TREC, CSV or an archive of them."),
-    SettingKey("topic_groups", "file", "Topic and group (Head, Torso, Tail, ...), tab-separated: everything within each group, too."),
-    SettingKey("group_column", "text", "The column of topic_groups that holds the groups, by its name (group)."),
+    SettingKey(
+        "document_texts",
+        "files",
+        "Documents with their texts, for the same list: JSON lines, TREC, CSV or an archive of them.",
+    ),
+    SettingKey(
+        "topic_groups",
+        "file",
+        "Topic and group (Head, Torso, Tail, ...), tab-separated: everything within each group, too.",
+    ),
+    SettingKey(
+        "group_column",
+        "text",
+        "The column of topic_groups that holds the groups, by its name (group).",
+    ),
     RUNS,
     SettingKey("clicks", "named", "Click qrels by their names."),
-    SettingKey("click_log", "file", "A click log, in place of click qrels: they are derived as DCTR and Raw."),
-    SettingKey("click_queries", "file", "Where click_log is TripClick's log (JSON lines): the topics whose queries are wanted (texts)."),
-    SettingKey("shown", "file", "The ranking that was shown for each topic, where the click log has clicks only."),
-    SettingKey("measures", "text", "Of Table 2 (J@5 J@10 nDCG-J@5 nDCG@5 nDCG@10 R@100).", "Judged@5 Judged@10 nDCG-J@5 nDCG@5 nDCG@10 R@100"),
-    SettingKey("ranking_measures", "text", "Of Table 3 (nDCG@5 nDCG@10 RR@10 R@100).", "nDCG@5 nDCG@10 RR@10 R@100"),
-    SettingKey("system_labels", "text", "Which labels rank systems and meet clicks: binary (default) or graded.", "binary", choices=("binary", "graded")),
-    SettingKey("survey", "file", "What annotators said: CSV or TSV with the columns question and answer, one row an answer."),
+    SettingKey(
+        "click_log",
+        "file",
+        "A click log, in place of click qrels: they are derived as DCTR and Raw.",
+    ),
+    SettingKey(
+        "click_queries",
+        "file",
+        "Where click_log is TripClick's log (JSON lines): the topics whose queries are wanted (texts).",
+    ),
+    SettingKey(
+        "shown",
+        "file",
+        "The ranking that was shown for each topic, where the click log has clicks only.",
+    ),
+    SettingKey(
+        "measures",
+        "text",
+        "Of Table 2 (J@5 J@10 nDCG-J@5 nDCG@5 nDCG@10 R@100).",
+        "Judged@5 Judged@10 nDCG-J@5 nDCG@5 nDCG@10 R@100",
+    ),
+    SettingKey(
+        "ranking_measures",
+        "text",
+        "Of Table 3 (nDCG@5 nDCG@10 RR@10 R@100).",
+        "nDCG@5 nDCG@10 RR@10 R@100",
+    ),
+    SettingKey(
+        "system_labels",
+        "text",
+        "Which labels rank systems and meet clicks: binary (default) or graded.",
+        "binary",
+        choices=("binary", "graded"),
+    ),
+    SettingKey(
+        "survey",
+        "file",
+        "What annotators said: CSV or TSV with the columns question and answer, one row an answer.",
+    ),
     *(key for key in READING if key.name != "level"),
-)  # fmt: skip
+)
 HOW = [name for name in READ if name != "level"]
 JUDGING = ("scale", "threshold", "min_judgements", "min_seconds", "no_gold")
 SCALES = (("graded", "all grades"), ("binary", "2 grades"))
@@ -50,7 +113,9 @@ SCALES = (("graded", "all grades"), ("binary", "2 grades"))
 
 def judgements(bench: Bench, *, only: str | None = None) -> list[str]:
     """The arguments of a command over judgements. only: a file of topics. Raises LeftOut."""
-    bench.need("judgements", why="single judgements; labels do not tell who gave which grade, and when")
+    bench.need(
+        "judgements", why="single judgements; labels do not tell who gave which grade, and when"
+    )
     given = [bench.file("judgements") or "", *bench.options(*JUDGING)]
     return given if only is None else [*given, f"--only-topics={only}"]
 
@@ -64,13 +129,20 @@ def grade_name(bench: Bench, grade: int | str) -> str:
 
 
 def labels(bench: Bench, scale: str) -> str:
-    """The file of the labels, made of the judgements where none is given. scale: graded or binary. Raises LeftOut."""
+    """The file of the labels, made of the judgements where none is given. scale: graded or binary.
+    Raises LeftOut."""
     need_labels(bench, scale)
     key = LABELS[scale]
     if bench.has(key):
         return bench.file(key) or ""
     path = bench.scratch_file(f"{scale}.qrels")
-    bench.run("aggregate", *judgements(bench), *bench.options("method"), f"--grades={scale}", f"--output={path}")
+    bench.run(
+        "aggregate",
+        *judgements(bench),
+        *bench.options("method"),
+        f"--grades={scale}",
+        f"--output={path}",
+    )
     return path
 
 
@@ -83,14 +155,17 @@ def need_labels(bench: Bench, scale: str) -> None:
 
 
 def need_system_labels(bench: Bench) -> None:
-    """Labels of the kind that `system_labels` says. Where only the others are given, they would do once it says so."""
+    """Labels of the kind that `system_labels` says. Where only the others are given, they would do
+    once it says so."""
     scale = bench.value("system_labels")
     other = {"graded": "binary", "binary": "graded"}[scale]
     try:
         need_labels(bench, scale)
     except PartLeftOut as reason:
         if bench.has(LABELS[other]):
-            raise PartLeftOut(f'{reason}, or `system_labels = "{other}"` to take the `{LABELS[other]}` that are given') from None
+            raise PartLeftOut(
+                f'{reason}, or `system_labels = "{other}"` to take the `{LABELS[other]}` that are given'
+            ) from None
         raise
 
 
@@ -102,7 +177,9 @@ def judged_qrels(bench: Bench) -> str:
 
 def need_clicks(bench: Bench) -> None:
     if not bench.has("clicks") and not bench.has("click_log"):
-        raise PartLeftOut("needs `clicks` (click qrels) or `click_log` (from which they are derived)")
+        raise PartLeftOut(
+            "needs `clicks` (click qrels) or `click_log` (from which they are derived)"
+        )
 
 
 def need_runs(bench: Bench) -> None:
@@ -131,20 +208,29 @@ def click_qrels(bench: Bench) -> dict[str, str]:
     shown += queries_of_log(bench)
     for name in ("DCTR", "Raw"):
         path = bench.scratch_file(f"{name}.qrels")
-        bench.run("click_qrels", bench.file("click_log") or "", *shown, f"--model={name.lower()}", f"--output={path}")
+        bench.run(
+            "click_qrels",
+            bench.file("click_log") or "",
+            *shown,
+            f"--model={name.lower()}",
+            f"--output={path}",
+        )
         made[name] = path
     return made
 
 
 def queries_of_log(bench: Bench) -> list[str]:
-    """The option that TripClick's log needs, whose records name queries and no topics. Raises LeftOut."""
+    """The option that TripClick's log needs, whose records name queries and no topics. Raises
+    LeftOut."""
     if bench.has("click_queries"):
         return [f"--queries={bench.file('click_queries')}"]
     first = next((line for _, line in lines(bench.file("click_log") or "") if line.strip()), "")
     if not first.lstrip().startswith("{"):
         return []
     if not bench.has("texts"):
-        raise PartLeftOut("needs `texts` or `click_queries`: the click log is TripClick's, which names queries in place of topics")
+        raise PartLeftOut(
+            "needs `texts` or `click_queries`: the click log is TripClick's, which names queries in place of topics"
+        )
     return [f"--queries={bench.file('texts')}"]
 
 
@@ -153,9 +239,14 @@ def clicks_if_any(bench: Bench) -> dict[str, str]:
 
 
 def judged_topics(bench: Bench) -> list[str]:
-    """Ids of the topics with judgements, or with labels where only these are given. Raises LeftOut."""
+    """Ids of the topics with judgements, or with labels where only these are given. Raises
+    LeftOut."""
     if bench.has("judgements"):
-        return list(bench.run("campaign_stats", *judgements(bench), *pool(bench), *bench.options("documents"))["topic_seconds"])
+        return list(
+            bench.run(
+                "campaign_stats", *judgements(bench), *pool(bench), *bench.options("documents")
+            )["topic_seconds"]
+        )
     given = [scale for scale in LABELS if bench.has(LABELS[scale])]
     if not given:
         raise PartLeftOut("needs `judgements` or `labels`")
@@ -169,8 +260,13 @@ def pool(bench: Bench) -> list[str]:
 def groups(bench: Bench) -> dict[str, list[str]]:
     """Group -> its judged topics. Raises LeftOut."""
     topics = judged_topics(bench)
-    members = groups_of_topics(bench, bench.file("topic_groups") or "", topics, column=bench.value("group_column"))
-    return {name: [topic for topic, inside in zip(topics, mask.tolist(), strict=True) if inside] for name, mask in members.items()}
+    members = groups_of_topics(
+        bench, bench.file("topic_groups") or "", topics, column=bench.value("group_column")
+    )
+    return {
+        name: [topic for topic, inside in zip(topics, mask.tolist(), strict=True) if inside]
+        for name, mask in members.items()
+    }
 
 
 def group_files(bench: Bench) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""Systems under judgements and under clicks (Tables 2 and 3), and judgements against clicks (Figure 3)."""
+"""Systems under judgements and under clicks (Tables 2 and 3), and judgements against clicks (Figure
+3)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from analysis.studies.tripjudge.inputs import (
     need_runs,
     need_system_labels,
     pool,
-)  # fmt: skip
+)
 from analysis.studies.words import pictured, prefixed
 from analysis.systems.kind import Result
 from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
@@ -56,16 +57,32 @@ def systems_by_labels(bench: Bench) -> Section:
     names = list(evaluated["qrels"])
     tags = list(evaluated["qrels"][names[0]])
     measures = list(evaluated["qrels"][names[0]][tags[0]])
-    rows: list[list[Cell]] = [[tag, *(evaluated["qrels"][name][tag][measure] for name in names for measure in measures)] for tag in tags]
+    rows: list[list[Cell]] = [
+        [tag, *(evaluated["qrels"][name][tag][measure] for name in names for measure in measures)]
+        for tag in tags
+    ]
     header = ["run", *(short_name(measure) for _ in names for measure in measures)]
     coverage = {k for k, name in enumerate(header) if name.startswith("J@")}
     over = ", ".join(f"{name} {evaluated['topics'][name]['qrels']:,}" for name in names)
-    note = f"J@m: share of the first m that is judged; n@m: nDCG at m; -j: judged documents only. Means over all topics of each qrels ({over}). Best in bold."
+    note = (
+        f"J@m: share of the first m that is judged; n@m: nDCG at m; -j: judged documents only. "
+        f"Means over all topics of each qrels ({over}). Best in bold."
+    )
     table = Table(
-        "table-2", "Effectiveness and judgement coverage", header, rows, note, heads=(("", 1), *((name, len(measures)) for name in names)),
-        bold=best_of(rows, [k for k in range(1, len(header)) if k not in coverage]), digits=(None, *[2 if k in coverage else 3 for k in range(1, len(header))]),
-    )  # fmt: skip
-    return Section([table], words=[] if further else ["Clicks are not given: under judgements only."], values=evaluated["qrels"])
+        "table-2",
+        "Effectiveness and judgement coverage",
+        header,
+        rows,
+        note,
+        heads=(("", 1), *((name, len(measures)) for name in names)),
+        bold=best_of(rows, [k for k in range(1, len(header)) if k not in coverage]),
+        digits=(None, *[2 if k in coverage else 3 for k in range(1, len(header))]),
+    )
+    return Section(
+        [table],
+        words=[] if further else ["Clicks are not given: under judgements only."],
+        values=evaluated["qrels"],
+    )
 
 
 def short_name(measure: str) -> str:
@@ -81,7 +98,16 @@ def short_name(measure: str) -> str:
 def rankings_compared(bench: Bench) -> Section:
     need_all(bench, need_runs, need_system_labels, need_clicks)
     rankings = rankings_of(bench)
-    header = ["measure", "qrels", "tau of the means", "2.5 %", "97.5 %", "tau-ap", "by their script", "published"]
+    header = [
+        "measure",
+        "qrels",
+        "tau of the means",
+        "2.5 %",
+        "97.5 %",
+        "tau-ap",
+        "by their script",
+        "published",
+    ]
     table = Table(
         "table-3",
         "Kendall's tau between the rankings of systems",
@@ -91,13 +117,27 @@ def rankings_compared(bench: Bench) -> Section:
         heads=(("", 2), ("here", 5), ("TripJudge", 1)),
         digits=(None, None, *[3] * 6),
     )
-    tables = [one for one in RANKINGS.tables(rankings) if one.key in ("correlations", "swaps", "undecided") and one.rows]
-    values = {"tau": rankings["tau"], "tau_ap": rankings["tau_ap"], "interval": rankings["interval"]}
-    return Section([table, *prefixed(tables, "table-3")], pictured(RANKINGS.pictures(rankings), "table-3"), [READ_SO], values)
+    tables = [
+        one
+        for one in RANKINGS.tables(rankings)
+        if one.key in ("correlations", "swaps", "undecided") and one.rows
+    ]
+    values = {
+        "tau": rankings["tau"],
+        "tau_ap": rankings["tau_ap"],
+        "interval": rankings["interval"],
+    }
+    return Section(
+        [table, *prefixed(tables, "table-3")],
+        pictured(RANKINGS.pictures(rankings), "table-3"),
+        [READ_SO],
+        values,
+    )
 
 
 READ_SO = (
-    "Above 0.9 two qrels are read as equivalent (Voorhees). The paper's own numbers are what the authors' script gives, which correlates the "
+    "Above 0.9 two qrels are read as equivalent (Voorhees). The paper's own numbers are what the "
+    "authors' script gives, which correlates the "
     "alphabetical order of the runs' names; tau of the means is the correlation of the rankings."
 )
 
@@ -115,17 +155,35 @@ def rankings_of(bench: Bench, *, only: str | None = None) -> Result:
 
 
 def three_ways(bench: Bench, rankings: Result) -> list[list[Cell]]:
-    """Of each measure and pair of qrels: tau of the means, what the authors' script would say, what they published for theirs."""
+    """Of each measure and pair of qrels: tau of the means, what the authors' script would say, what
+    they published for theirs."""
     names = list(rankings["qrels"])
     rows: list[list[Cell]] = []
     for measure in rankings["tau"]:
         for a, b in combinations(names, 2):
             tags = list(rankings["qrels"][a])
-            first, second = ([rankings["qrels"][name][tag][measure] for tag in tags] for name in (a, b))
-            by_name = None if None in (*first, *second) else tau_of_sorted_names(first, second, names=tags)
+            first, second = (
+                [rankings["qrels"][name][tag][measure] for tag in tags] for name in (a, b)
+            )
+            by_name = (
+                None
+                if None in (*first, *second)
+                else tau_of_sorted_names(first, second, names=tags)
+            )
             theirs = TRIPJUDGE_TAU.get(measure, {}).get(published_pair(bench, a, b))
             low, high = rankings["interval"][measure][a][b] or (None, None)
-            rows.append([measure, f"{a} - {b}", rankings["tau"][measure][a][b], low, high, rankings["tau_ap"][measure][a][b], by_name, theirs])
+            rows.append(
+                [
+                    measure,
+                    f"{a} - {b}",
+                    rankings["tau"][measure][a][b],
+                    low,
+                    high,
+                    rankings["tau_ap"][measure][a][b],
+                    by_name,
+                    theirs,
+                ]
+            )
     return rows
 
 
@@ -151,9 +209,19 @@ def published_tau(bench: Bench) -> Section:
                     tau_b(*means),
                 ]
             )
-    note = "From the published Table 2 (three decimals). Seven of the nine values follow from the alphabetical order of the runs' names."
+    note = (
+        "From the published Table 2 (three decimals). Seven of the nine values follow from the "
+        "alphabetical order of the runs' names."
+    )
     header = ["measure", "qrels", "published", "by their script", "tau of the means"]
-    table = Table("table-3-published", "TripJudge's Table 3, three ways", header, rows, note, digits=(None, None, 3, 3, 3))
+    table = Table(
+        "table-3-published",
+        "TripJudge's Table 3, three ways",
+        header,
+        rows,
+        note,
+        digits=(None, None, 3, 3, 3),
+    )
     return Section([table], values={f"{row[0]} {row[1]}": row[2:] for row in rows})
 
 
@@ -162,10 +230,16 @@ def judgements_against_clicks(bench: Bench) -> Section:
     overlap = overlap_of(bench)
     tables = [shares_table(overlap, considered(bench)), contradicting_table(bench, overlap)]
     figures = []
-    for by_row, key, words in ((False, "figure-3", "all judged pairs"), (True, "figure-3-by-row", "each bar")):
+    for by_row, key, words in (
+        (False, "figure-3", "all judged pairs"),
+        (True, "figure-3-by-row", "each bar"),
+    ):
         caption = f"{bench.value('name')} against click labels: shares of {words}"
         figures.append(Figure(key, caption, agreement_picture(overlap, by_row=by_row)))
-    values = {one: {key: value for key, value in row.items() if key != "contradicting_pairs"} for one, row in overlap.items()}
+    values = {
+        one: {key: value for key, value in row.items() if key != "contradicting_pairs"}
+        for one, row in overlap.items()
+    }
     return Section([table for table in tables if table.rows], figures, values=values)
 
 
@@ -186,7 +260,11 @@ def overlap_of(bench: Bench, *, only: str | None = None) -> Result:
 
 
 def considered(bench: Bench) -> str:
-    return f"the pool down to rank {bench.value('top')}" if bench.has("pool") else "all judged pairs (no `pool` is given)"
+    return (
+        f"the pool down to rank {bench.value('top')}"
+        if bench.has("pool")
+        else "all judged pairs (no `pool` is given)"
+    )
 
 
 def shares_table(overlap: Mapping[str, Any], where: str) -> Table:
@@ -209,8 +287,12 @@ def shares_table(overlap: Mapping[str, Any], where: str) -> Table:
 
 
 def share_rows(overlap: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]:
-    """(header, rows): of each click qrels relevant and irrelevant judgements by click label, as shares of all pairs considered."""
-    labels = sorted({label for one in overlap.values() for label in one["relevant"] if label != "unlabelled"}, key=int)
+    """(header, rows): of each click qrels relevant and irrelevant judgements by click label, as
+    shares of all pairs considered."""
+    labels = sorted(
+        {label for one in overlap.values() for label in one["relevant"] if label != "unlabelled"},
+        key=int,
+    )
     rows: list[list[Cell]] = []
     for name, one in overlap.items():
         for kind in ("relevant", "irrelevant"):
@@ -219,19 +301,39 @@ def share_rows(overlap: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]
                     name,
                     kind,
                     *(one[kind].get(label) for label in ("unlabelled", *labels)),
-                    *([one["agree"], one["disagree"], one["contradicting"]] if kind == "relevant" else [None] * 3),
+                    *(
+                        [one["agree"], one["disagree"], one["contradicting"]]
+                        if kind == "relevant"
+                        else [None] * 3
+                    ),
                 ]
             )
-    return ["click qrels", "judged", "no label", *(f"label {label}" for label in labels), "agree", "disagree", "contradicting pairs"], rows
+    return [
+        "click qrels",
+        "judged",
+        "no label",
+        *(f"label {label}" for label in labels),
+        "agree",
+        "disagree",
+        "contradicting pairs",
+    ], rows
 
 
 def contradicting_table(bench: Bench, overlap: Mapping[str, Any]) -> Table:
     """With the texts and the group that the inputs know."""
     pairs = list(pairs_listed(overlap))
     listed = pairs[:LISTED]
-    queries = {topic.topic: topic.text for topic in read_topics(bench.file("texts") or "")} if bench.has("texts") else {}
+    queries = (
+        {topic.topic: topic.text for topic in read_topics(bench.file("texts") or "")}
+        if bench.has("texts")
+        else {}
+    )
     texts = texts_of(bench, {pair["document"] for _, pair in listed})
-    group = {topic: name for name, members in groups(bench).items() for topic in members} if bench.has("topic_groups") else {}
+    group = (
+        {topic: name for name, members in groups(bench).items() for topic in members}
+        if bench.has("topic_groups")
+        else {}
+    )
     columns: dict[str, list[Cell]] = {
         "click qrels": [name for name, _ in listed],
         "group": [group.get(pair["topic"], "") for _, pair in listed],
@@ -262,7 +364,9 @@ def texts_of(bench: Bench, wanted: set[str]) -> dict[str, str]:
         for document in read_documents(path):
             if document.document in wanted:
                 whole = " ".join(f"{document.title}: {document.text}".removeprefix(": ").split())
-                texts[document.document] = whole[:BEGINNING] + ("…" if len(whole) > BEGINNING else "")
+                texts[document.document] = whole[:BEGINNING] + (
+                    "…" if len(whole) > BEGINNING else ""
+                )
     return texts
 
 

@@ -8,7 +8,14 @@ from typing import Any
 
 from analysis.charts.points import DrawnInterval, Spot, intervals, scatter
 from analysis.systems.kind import Files, ReportKind, Result, named_file
-from analysis.systems.options import MEASURES, RANKING_MEASURES, READING, Field, arguments_of, measures_field
+from analysis.systems.options import (
+    MEASURES,
+    RANKING_MEASURES,
+    READING,
+    Field,
+    arguments_of,
+    measures_field,
+)
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
 
@@ -20,7 +27,11 @@ FIELDS = (
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    return [*files.runs, *(f"--qrels={named_file(pair)}" for pair in files.qrels), *arguments_of(FIELDS, options)]
+    return [
+        *files.runs,
+        *(f"--qrels={named_file(pair)}" for pair in files.qrels),
+        *arguments_of(FIELDS, options),
+    ]
 
 
 def tables(result: Result) -> list[Table]:
@@ -34,11 +45,32 @@ def tables(result: Result) -> list[Table]:
             swapped = result["swaps"][measure][a][b]
             tied = [result["tied"][measure][name] for name in (a, b)]
             taus = [result[key][measure][a][b] for key in ("tau", "tau_a", "tau_ap")]
-            variant = result["tau_ap_variant"][measure][a][b] if "tau_ap_variant" in result else ""  # a report of an older version
+            variant = (
+                result["tau_ap_variant"][measure][a][b] if "tau_ap_variant" in result else ""
+            )  # a report of an older version
             rbo = result["rbo"][measure][a][b] if "rbo" in result else None
-            why, undecided = (result.get(key, {}).get(measure, {}).get(a, {}).get(b) for key in ("interval_reason", "undecided"))
+            why, undecided = (
+                result.get(key, {}).get(measure, {}).get(a, {}).get(b)
+                for key in ("interval_reason", "undecided")
+            )
             open_pairs += [[measure, a, b, first, second] for first, second in undecided or []]
-            rows.append([measure, a, b, taus[0], low, high, *taus[1:], variant, rbo, len(swapped), *tied, result["topics"][a][b], why or ""])
+            rows.append(
+                [
+                    measure,
+                    a,
+                    b,
+                    taus[0],
+                    low,
+                    high,
+                    *taus[1:],
+                    variant,
+                    rbo,
+                    len(swapped),
+                    *tied,
+                    result["topics"][a][b],
+                    why or "",
+                ]
+            )
             swaps += [[measure, a, b, first, second] for first, second in swapped]
     header = [
         "measure",
@@ -59,14 +91,25 @@ def tables(result: Result) -> list[Table]:
     ]
     note = (
         "Tau-ap: A is the reference. From 0.9 two qrels are read as equivalent (Voorhees)."
-        " The interval is over the topics that both share; where none covers what it says the reason is given, and the table of undecided"
+        " The interval is over the topics that both share; where none covers what it says the "
+        "reason is given, and the table of undecided"
         " pairs tells which order of systems these topics leave open."
     )
     return [
         Table("correlations", "Correlation of the rankings", header, rows, note),
         scores_table(result["qrels"]),
-        Table("swaps", "Swapped pairs of runs", ["measure", "qrels A", "qrels B", "higher under A", "higher under B"], swaps),
-        Table("undecided", "Undecided pairs of runs", ["measure", "qrels A", "qrels B", "run", "run"], open_pairs),
+        Table(
+            "swaps",
+            "Swapped pairs of runs",
+            ["measure", "qrels A", "qrels B", "higher under A", "higher under B"],
+            swaps,
+        ),
+        Table(
+            "undecided",
+            "Undecided pairs of runs",
+            ["measure", "qrels A", "qrels B", "run", "run"],
+            open_pairs,
+        ),
     ]
 
 
@@ -77,11 +120,18 @@ def pictures(result: Result) -> list[str]:
         rows = []
         for measure in result["tau"]:
             low, high = result["interval"][measure][a][b] or (None, None)
-            rows.append(DrawnInterval(measure, result["tau"][measure][a][b], low, high, "undefined: all runs are tied"))
+            rows.append(
+                DrawnInterval(
+                    measure, result["tau"][measure][a][b], low, high, "undefined: all runs are tied"
+                )
+            )
         drawn.append(
             intervals(
                 rows,
-                caption=f"Kendall's tau-b between the rankings under {a} and {b}, with its interval over topics where there is one",
+                caption=(
+                    f"Kendall's tau-b between the rankings under {a} and {b}, with its interval "
+                    f"over topics where there is one"
+                ),
                 x_label="tau-b",
                 what="measure",
                 high=1.0,
@@ -93,9 +143,15 @@ def pictures(result: Result) -> list[str]:
     measure = next(iter(result["tau"]))
     swapped = {tag for pair in result["swaps"][measure][a][b] for tag in pair}
     spots = [
-        Spot(tag, result["qrels"][a][tag][measure], result["qrels"][b][tag][measure], int(tag in swapped))
+        Spot(
+            tag,
+            result["qrels"][a][tag][measure],
+            result["qrels"][b][tag][measure],
+            int(tag in swapped),
+        )
         for tag in result["qrels"][a]
-        if result["qrels"][a][tag][measure] is not None and result["qrels"][b][tag][measure] is not None
+        if result["qrels"][a][tag][measure] is not None
+        and result["qrels"][b][tag][measure] is not None
     ]
     drawn.append(
         scatter(

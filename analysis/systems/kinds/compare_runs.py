@@ -14,7 +14,13 @@ from analysis.systems.verdict_tables import comparisons
 
 FIELDS = (
     *VERDICT,
-    Field("correction", "Correction", "choice", "none", (("none", "none"), ("bonferroni", "Bonferroni"))),
+    Field(
+        "correction",
+        "Correction",
+        "choice",
+        "none",
+        (("none", "none"), ("bonferroni", "Bonferroni")),
+    ),
     FAMILY,
     *READING,
 )

@@ -17,13 +17,28 @@ from analysis.systems.comparison_tables import (
 )
 from analysis.systems.inputs import PREL
 from analysis.systems.kind import Files, ReportKind, Result, refuse_rank_model
-from analysis.systems.options import ALPHA, RANK_MODEL, READING, Field, arguments_of, measures_field, sampled_options
+from analysis.systems.options import (
+    ALPHA,
+    RANK_MODEL,
+    READING,
+    Field,
+    arguments_of,
+    measures_field,
+    sampled_options,
+)
 from analysis.systems.tabular import Table
 
 GROUPS = "topic_groups.txt"
 FIELDS = (
     measures_field("nDCG@10 AP"),
-    Field("against", "Compare", "tag", "all", (("all", "every pair of runs"),), hint="Or every run with this one: signs in place of letters."),
+    Field(
+        "against",
+        "Compare",
+        "tag",
+        "all",
+        (("all", "every pair of runs"),),
+        hint="Or every run with this one: signs in place of letters.",
+    ),
     Field(
         "family",
         "Correction for multiple comparisons",
@@ -32,14 +47,33 @@ FIELDS = (
         tuple(
             zip(
                 FAMILIES,
-                ("none: raw p-values", "Bonferroni", "Holm", "randomised Tukey HSD, which needs no assumption"),
+                (
+                    "none: raw p-values",
+                    "Bonferroni",
+                    "Holm",
+                    "randomised Tukey HSD, which needs no assumption",
+                ),
                 strict=True,
             )
         ),
     ),
-    Field("trials", "Random changes of signs", "whole", 100_000, least=1, most=10_000_000, hint="Beyond 20 topics; up to there all are taken."),
+    Field(
+        "trials",
+        "Random changes of signs",
+        "whole",
+        100_000,
+        least=1,
+        most=10_000_000,
+        hint="Beyond 20 topics; up to there all are taken.",
+    ),
     ALPHA,
-    Field("topic_groups", "Groups of topics", "rows", "", hint="A file of topic and group, tab-separated: the same within each group, too."),
+    Field(
+        "topic_groups",
+        "Groups of topics",
+        "rows",
+        "",
+        hint="A file of topic and group, tab-separated: the same within each group, too.",
+    ),
     *READING,
     RANK_MODEL,
 )
@@ -51,37 +85,69 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
         refuse_rank_model(options)
         rest = arguments_of([one for one in FIELDS if not one.uploaded], options)
     else:
-        rest = ["--sampled", *arguments_of([one for one in FIELDS if not one.uploaded], sampled_options(options, FIELDS[0]))]
+        rest = [
+            "--sampled",
+            *arguments_of(
+                [one for one in FIELDS if not one.uploaded], sampled_options(options, FIELDS[0])
+            ),
+        ]
     return [files.qrels[0][1], *files.runs, *groups, *rest]
 
 
 def tables(result: Result) -> list[Table]:
     answers, settings = measures_of(result), result["settings"]
     means = means_table("scores", "Effectiveness of the systems", answers, settings)
-    verdicts = [one["verdict"] for one in answers.values() if one.get("verdict")]  # reports of earlier versions have none
+    verdicts = [
+        one["verdict"] for one in answers.values() if one.get("verdict")
+    ]  # reports of earlier versions have none
     made = [replace(means, note=" ".join([*verdicts, means.note]))]
     for number, (measure, one) in enumerate(answers.items(), 1):
         made.append(pairs_table(f"pairs-{number}", f"Every pair by {measure}", one, settings))
     for number, name in enumerate(next(iter(answers.values())).get("by_group", {}), 1):
         within = {measure: one["by_group"][name] for measure, one in answers.items()}
-        made.append(means_table(f"scores-group-{number}", f"Effectiveness on the topics of group {name}", within, settings))
+        made.append(
+            means_table(
+                f"scores-group-{number}",
+                f"Effectiveness on the topics of group {name}",
+                within,
+                settings,
+            )
+        )
     if "pool" in result:
         pool = result["pool"]
-        by_pair = (make(measure, answer) for measure, answer in answers.items() for make in (these_topics_table, helped_table))
+        by_pair = (
+            make(measure, answer)
+            for measure, answer in answers.items()
+            for make in (these_topics_table, helped_table)
+        )
         made += [one for one in by_pair if one is not None]
-        made.append(Table("sample", "The sample", ["pairs", "judged", "strata"], [[pool["pairs"], pool["judged"], pool["strata"]]]))
+        made.append(
+            Table(
+                "sample",
+                "The sample",
+                ["pairs", "judged", "strata"],
+                [[pool["pairs"], pool["judged"], pool["strata"]]],
+            )
+        )
     return made
 
 
 def pictures(result: Result) -> list[str]:
-    return [differences_picture(measure, one) for measure, one in measures_of(result).items() if one["pairs"]]
+    return [
+        differences_picture(measure, one)
+        for measure, one in measures_of(result).items()
+        if one["pairs"]
+    ]
 
 
 KIND = ReportKind(
     name="compare_systems",
     place=45,
     title="Systems compared by any measure",
-    sentence="Which systems are really better? Every pair tested, with intervals, effects, corrected p-values and letters.",
+    sentence=(
+        "Which systems are really better? Every pair tested, with intervals, effects, corrected "
+        "p-values and letters."
+    ),
     fields=FIELDS,
     arguments=arguments,
     tables=tables,

@@ -8,7 +8,15 @@ from typing import Any
 from analysis.charts.points import DrawnInterval, intervals
 from analysis.systems.inputs import PREL
 from analysis.systems.kind import Files, ReportKind, Result, named_file, refuse_rank_model
-from analysis.systems.options import MEASURES, RANK_MODEL, READING, Field, arguments_of, measures_field, sampled_options
+from analysis.systems.options import (
+    MEASURES,
+    RANK_MODEL,
+    READING,
+    Field,
+    arguments_of,
+    measures_field,
+    sampled_options,
+)
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
@@ -16,12 +24,24 @@ from pooling.core.natural import natural
 
 NO_TOPIC = "no topic of the run counts under these qrels"
 INTERVALS = (
-    "The 95% confidence interval of the mean over all topics of this kind, by Student's t over the topics that count, further where scores are skewed. "
+    "The 95% confidence interval of the mean over all topics of this kind, by Student's t over "
+    "the topics that count, further where scores are skewed. "
     "The mean over as many new topics varies more. It compares no two runs."
 )
-FIELDS = (measures_field(MEASURES), *READING, Field("per_topic", "Also the value of every topic", "yes", False), RANK_MODEL)
-THESE_TOPICS = "These topics: the 95% confidence interval of the mean if all of this pool were judged; only of measures that are sums over pairs."
-HELPED = "A regression of the label on the ranks that the runs gave, fitted in five folds without the pairs that it speaks of, helps the estimate."
+FIELDS = (
+    measures_field(MEASURES),
+    *READING,
+    Field("per_topic", "Also the value of every topic", "yes", False),
+    RANK_MODEL,
+)
+THESE_TOPICS = (
+    "These topics: the 95% confidence interval of the mean if all of this pool were judged; only "
+    "of measures that are sums over pairs."
+)
+HELPED = (
+    "A regression of the label on the ranks that the runs gave, fitted in five folds without the "
+    "pairs that it speaks of, helps the estimate."
+)
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
@@ -35,42 +55,94 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
 
 
 def estimates(result: Result) -> list[Table]:
-    """Of a sampled pool: each mean with the range in which that of new topics would lie, and what is judged."""
+    """Of a sampled pool: each mean with the range in which that of new topics would lie, and what
+    is judged."""
     made = []
     for number, (name, means) in enumerate(result["qrels"].items(), 1):
         rows: list[list[Cell]] = []
         for tag, of_measure in means.items():
             these = result.get("these_topics", {}).get(name, {}).get(tag, {})
             rows += [
-                [tag, measure, value, *result["interval"][name][tag][measure], *these.get(measure, (None, None)), why_none(result, name, tag, measure)]
+                [
+                    tag,
+                    measure,
+                    value,
+                    *result["interval"][name][tag][measure],
+                    *these.get(measure, (None, None)),
+                    why_none(result, name, tag, measure),
+                ]
                 for measure, value in of_measure.items()
             ]
-        columns = ["run", "measure", "mean", "from", "to", "these topics from", "these topics to", "why no range"]
-        note = " ".join([THESE_TOPICS, *(f"{words}." for words in result.get("caution", {}).get(name, {}).values())])
+        columns = [
+            "run",
+            "measure",
+            "mean",
+            "from",
+            "to",
+            "these topics from",
+            "these topics to",
+            "why no range",
+        ]
+        note = " ".join(
+            [
+                THESE_TOPICS,
+                *(f"{words}." for words in result.get("caution", {}).get(name, {}).values()),
+            ]
+        )
         made.append(Table(f"estimates-{number}", f"Estimates under {name}", columns, rows, note))
         if name in result.get("rank_model", {}):
             made.append(helped_table(f"helped-{number}", name, result["rank_model"][name]))
         pool, topics = result["pool"][name], result["topics"][name]
         cells: list[Cell] = [name, topics["qrels"], pool["pairs"], pool["judged"], pool["strata"]]
-        made.append(Table(f"sample-{number}", "The sample", ["pool", "topics", "pairs", "judged", "strata"], [cells]))
+        made.append(
+            Table(
+                f"sample-{number}",
+                "The sample",
+                ["pool", "topics", "pairs", "judged", "strata"],
+                [cells],
+            )
+        )
     return made
 
 
 def why_none(result: Result, name: str, tag: str, measure: str) -> str:
-    """Why a range of an estimate is missing. Reports of older versions have a reason for each measure alone."""
+    """Why a range of an estimate is missing. Reports of older versions have a reason for each
+    measure alone."""
     of_run = result.get("interval_reason", {}).get(name, {}).get(tag, {}).get(measure)
     reason = of_run or result.get("undefined", {}).get(name, {}).get(measure, "")
     these = result.get("these_topics_reason", {}).get(name, {}).get(tag, {}).get(measure, "")
-    return "; ".join(dict.fromkeys(one for one in (reason, f"these topics: {these}" if these and these != reason else "") if one))
+    return "; ".join(
+        dict.fromkeys(
+            one
+            for one in (reason, f"these topics: {these}" if these and these != reason else "")
+            if one
+        )
+    )
 
 
 def helped_table(key: str, name: str, helped: Mapping[str, Any]) -> Table:
     rows: list[list[Cell]] = [
-        [tag, measure, one["value"], *one["interval"], *one["these_topics"], one.get("undefined", "")]
+        [
+            tag,
+            measure,
+            one["value"],
+            *one["interval"],
+            *one["these_topics"],
+            one.get("undefined", ""),
+        ]
         for tag, of_measure in helped.items()
         for measure, one in of_measure.items()
     ]
-    columns = ["run", "measure", "mean", "from", "to", "these topics from", "these topics to", "why no range"]
+    columns = [
+        "run",
+        "measure",
+        "mean",
+        "from",
+        "to",
+        "these topics from",
+        "these topics to",
+        "why no range",
+    ]
     return Table(key, f"Helped by the rank model, under {name}", columns, rows, HELPED)
 
 
@@ -79,7 +151,9 @@ def is_estimate(result: Result) -> bool:
     return "pool" in result
 
 
-def interval_of(result: Result, name: str, tag: str, measure: str) -> tuple[float | None, float | None]:
+def interval_of(
+    result: Result, name: str, tag: str, measure: str
+) -> tuple[float | None, float | None]:
     """Nothing in a report of an older version."""
     low, high = result.get("interval", {}).get(name, {}).get(tag, {}).get(measure, (None, None))
     return low, high
@@ -90,8 +164,17 @@ def intervals_table(result: Result) -> Table:
     for name, by_run in result["qrels"].items():
         for tag, means in by_run.items():
             reasons = result["interval_reason"][name][tag]
-            rows += [[name, tag, m, mean, *interval_of(result, name, tag, m), reasons.get(m, "")] for m, mean in means.items()]
-    return Table("intervals", "Intervals of the means", ["qrels", "run", "measure", "mean", "from", "to", "why none"], rows, INTERVALS)
+            rows += [
+                [name, tag, m, mean, *interval_of(result, name, tag, m), reasons.get(m, "")]
+                for m, mean in means.items()
+            ]
+    return Table(
+        "intervals",
+        "Intervals of the means",
+        ["qrels", "run", "measure", "mean", "from", "to", "why none"],
+        rows,
+        INTERVALS,
+    )
 
 
 def tables(result: Result) -> list[Table]:
@@ -103,7 +186,17 @@ def tables(result: Result) -> list[Table]:
     counts = []
     for name, topics in result["topics"].items():
         for tag, averaged in topics["averaged"].items():
-            counts.append([name, tag, topics["qrels"], topics["without_relevant"], averaged, topics["missing"][tag], topics["ignored"][tag]])
+            counts.append(
+                [
+                    name,
+                    tag,
+                    topics["qrels"],
+                    topics["without_relevant"],
+                    averaged,
+                    topics["missing"][tag],
+                    topics["ignored"][tag],
+                ]
+            )
     header = [
         "qrels",
         "run",
@@ -119,8 +212,15 @@ def tables(result: Result) -> list[Table]:
         measures: list[str] = []
         for tag, by_measure in by_run.items():
             measures = list(by_measure)
-            rows += [[tag, topic, *(by_measure[m].get(topic) for m in measures)] for topic in sorted(by_measure[measures[0]], key=natural)]
-        made.append(Table(f"per-topic-{number}", f"Each topic under {name}", ["run", "topic", *measures], rows))
+            rows += [
+                [tag, topic, *(by_measure[m].get(topic) for m in measures)]
+                for topic in sorted(by_measure[measures[0]], key=natural)
+            ]
+        made.append(
+            Table(
+                f"per-topic-{number}", f"Each topic under {name}", ["run", "topic", *measures], rows
+            )
+        )
     return made
 
 
@@ -131,9 +231,22 @@ def pictures_of_estimates(result: Result) -> list[str]:
             rows = []
             for tag in best_first(means, measure)[:MOST_RUNS]:
                 low, high = result["interval"][name][tag][measure]
-                rows.append(DrawnInterval(tag, means[tag][measure], low, high, why_none(result, name, tag, measure)))
+                rows.append(
+                    DrawnInterval(
+                        tag, means[tag][measure], low, high, why_none(result, name, tag, measure)
+                    )
+                )
             caption = f"Mean {measure} of the runs, estimated from the sample, with the range for new topics (95 %)"
-            drawn.append(intervals(rows, caption=caption, x_label=f"mean {measure}", what="run", low=0.0, reason="No run has a defined score."))
+            drawn.append(
+                intervals(
+                    rows,
+                    caption=caption,
+                    x_label=f"mean {measure}",
+                    what="run",
+                    low=0.0,
+                    reason="No run has a defined score.",
+                )
+            )
     return drawn
 
 
@@ -141,13 +254,25 @@ def said_of_intervals(result: Result, measure: str) -> str:
     """What the lines beside the points are, and where they are missing."""
     if "interval" not in result:
         return ""
-    shown = [interval_of(result, name, tag, measure)[0] is not None for name, by_run in result["qrels"].items() for tag in by_run]
+    shown = [
+        interval_of(result, name, tag, measure)[0] is not None
+        for name, by_run in result["qrels"].items()
+        for tag in by_run
+    ]
     reasons = {
-        by_run[tag][measure] for name, by_run in result.get("interval_reason", {}).items() for tag in by_run
+        by_run[tag][measure]
+        for name, by_run in result.get("interval_reason", {}).items()
+        for tag in by_run
         if measure in by_run[tag] and result["qrels"][name][tag][measure] is not None
-    }  # fmt: skip
+    }
     if not any(shown):  # an estimate has its reasons elsewhere
-        return f"; no interval: {reasons.pop()}" if len(reasons) == 1 else "; no intervals, the reasons are in the table below" if reasons else ""
+        return (
+            f"; no interval: {reasons.pop()}"
+            if len(reasons) == 1
+            else "; no intervals, the reasons are in the table below"
+            if reasons
+            else ""
+        )
     missing = "" if not reasons else ", where there is one (the reasons are in the table below)"
     return f", with 95 % intervals over topics{missing}"
 
@@ -162,20 +287,41 @@ def pictures(result: Result) -> list[str]:
     drawn = []
     for measure in measures:
         rows = [
-            DrawnInterval(numbered(tag, i, len(first_to_last)), by_run[tag][measure], *interval_of(result, name, tag, measure), NO_TOPIC)
+            DrawnInterval(
+                numbered(tag, i, len(first_to_last)),
+                by_run[tag][measure],
+                *interval_of(result, name, tag, measure),
+                NO_TOPIC,
+            )
             for tag in best_first(first, measure)[:MOST_RUNS]
             for i, (name, by_run) in enumerate(first_to_last, 1)
         ]
-        least = min([0.0, *(end for row in rows for end in (row.value, row.low) if end is not None)])
-        caption = f"Mean {measure} of the runs, the best first{said_of_intervals(result, measure)}{key_of(list(result['qrels']))}"
+        least = min(
+            [0.0, *(end for row in rows for end in (row.value, row.low) if end is not None)]
+        )
+        caption = (
+            f"Mean {measure} of the runs, the best "
+            f"first{said_of_intervals(result, measure)}{key_of(list(result['qrels']))}"
+        )
         label = axis_label(result, measure)
-        drawn.append(intervals(rows, caption=caption, x_label=label, what="run", low=least, reason="No run has a defined score."))
+        drawn.append(
+            intervals(
+                rows,
+                caption=caption,
+                x_label=label,
+                what="run",
+                low=least,
+                reason="No run has a defined score.",
+            )
+        )
     return drawn
 
 
 def axis_label(result: Result, measure: str) -> str:
     """Print has no caption, so the axis says what the lines are."""
-    return f"mean {measure}" + (", 95 % interval over topics" if "with 95 %" in said_of_intervals(result, measure) else "")
+    return f"mean {measure}" + (
+        ", 95 % interval over topics" if "with 95 %" in said_of_intervals(result, measure) else ""
+    )
 
 
 def best_first(by_run: Mapping[str, Mapping[str, float | None]], measure: str) -> list[str]:

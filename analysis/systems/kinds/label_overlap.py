@@ -21,23 +21,45 @@ from pooling.models import Run
 
 FIELDS = (
     Field(
-        "pool", "Pool", "pool", "", hint="Only pairs at its top count; without one all judged pairs. A campaign's own pool unless chosen."
+        "pool",
+        "Pool",
+        "pool",
+        "",
+        hint="Only pairs at its top count; without one all judged pairs. A campaign's own pool unless chosen.",
     ),
-    Field("top", "Best rank in the pool up to", "whole", 4, least=1, hint="Empty: all judged pairs, whatever the pool."),
+    Field(
+        "top",
+        "Best rank in the pool up to",
+        "whole",
+        4,
+        least=1,
+        hint="Empty: all judged pairs, whatever the pool.",
+    ),
     Field("threshold", "Lowest relevant judged grade", "grade", 1, least=1, judged_only=True),
 )
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    words = [f"--judged={files.qrels[0][1]}", "--clicks", *(named_file(pair) for pair in files.qrels[1:])]
+    words = [
+        f"--judged={files.qrels[0][1]}",
+        "--clicks",
+        *(named_file(pair) for pair in files.qrels[1:]),
+    ]
     if "pool.tsv" in files.others:
-        words += [f"--pool={files.others['pool.tsv']}", *arguments_of(named(FIELDS, "top"), options)]
+        words += [
+            f"--pool={files.others['pool.tsv']}",
+            *arguments_of(named(FIELDS, "top"), options),
+        ]
     return words + arguments_of(named(FIELDS, "threshold"), options)
 
 
-def pool_is_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
+def pool_is_wanted(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
     options = parameters.get("options", {})
-    return bool(options.get("top")) and bool(options.get("pool") or (campaign is not None and campaign.pool is not None))
+    return bool(options.get("top")) and bool(
+        options.get("pool") or (campaign is not None and campaign.pool is not None)
+    )
 
 
 def pool_table(report: Report, work: Work) -> str:
@@ -46,7 +68,10 @@ def pool_table(report: Report, work: Work) -> str:
         pool = report.collection.pools.filter(pk=chosen).first()
         if pool is None:
             raise Refused(_("the pool that was chosen is not in the collection any more"))
-        return tab_separated(header, pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank"))
+        return tab_separated(
+            header,
+            pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank"),
+        )
     assert report.campaign is not None
     return tab_separated(header, pool_ranks(report.campaign))
 
@@ -58,16 +83,42 @@ def tables(result: Result) -> list[Table]:
     for overlap in result.values():
         labels += [label for label in overlap["relevant"] if label not in labels]
     for name, overlap in result.items():
-        rows += [[name, kind, *(overlap[kind].get(label) for label in labels)] for kind in ("relevant", "irrelevant")]
-        keys = ("pairs", "agree", "disagree", "both", "judged_only", "clicked_only", "contradicting")
+        rows += [
+            [name, kind, *(overlap[kind].get(label) for label in labels)]
+            for kind in ("relevant", "irrelevant")
+        ]
+        keys = (
+            "pairs",
+            "agree",
+            "disagree",
+            "both",
+            "judged_only",
+            "clicked_only",
+            "contradicting",
+        )
         counts.append([name, *(overlap[key] for key in keys)])
     words = [label if label == "unlabelled" else f"click label {label}" for label in labels]
     return [
-        Table("shares", "Click labels of judged pairs", ["click qrels", "judged", *words], rows, "Shares of all pairs considered."),
+        Table(
+            "shares",
+            "Click labels of judged pairs",
+            ["click qrels", "judged", *words],
+            rows,
+            "Shares of all pairs considered.",
+        ),
         Table(
             "counts",
             "Agreement",
-            ["click qrels", "pairs", "agree", "disagree", "in both", "judged only", "clicked only", "contradicting"],
+            [
+                "click qrels",
+                "pairs",
+                "agree",
+                "disagree",
+                "in both",
+                "judged only",
+                "clicked only",
+                "contradicting",
+            ],
             counts,
         ),
     ]
@@ -78,26 +129,46 @@ def pictures(result: Result) -> list[str]:
 
 
 def agreement_picture(result: Result, *, by_row: bool = False) -> str:
-    """Figure 3 of TripJudge: a bar for relevant and irrelevant judgements under each click qrels, agreeing and contradicting labels in
-    colours of their own, pairs without a label apart. by_row: shares of each bar, else of all judged pairs."""
-    labels = sorted({label for overlap in result.values() for label in overlap["relevant"] if label != UNLABELLED}, key=int)
+    """Figure 3 of TripJudge: a bar for relevant and irrelevant judgements under each click qrels,
+    agreeing and contradicting labels in colours of their own, pairs without a label apart. by_row:
+    shares of each bar, else of all judged pairs."""
+    labels = sorted(
+        {
+            label
+            for overlap in result.values()
+            for label in overlap["relevant"]
+            if label != UNLABELLED
+        },
+        key=int,
+    )
     bars = [(name, kind) for name, overlap in result.items() for kind in ("relevant", "irrelevant")]
 
     def pairs(name: str, kind: str, label: str) -> float:
         overlap = result[name]
         return float(round((overlap[kind].get(label) or 0) * overlap["pairs"]))
 
-    series, classes = [("no click label", [pairs(name, kind, UNLABELLED) for name, kind in bars])], ["apart"]
+    series, classes = (
+        [("no click label", [pairs(name, kind, UNLABELLED) for name, kind in bars])],
+        ["apart"],
+    )
     for word, agreeing in (("agree", True), ("disagree", False)):
         for label in labels:
-            values = [pairs(name, kind, label) if ((kind == "relevant") == (int(label) >= 1)) == agreeing else 0.0 for name, kind in bars]
+            values = [
+                pairs(name, kind, label)
+                if ((kind == "relevant") == (int(label) >= 1)) == agreeing
+                else 0.0
+                for name, kind in bars
+            ]
             if any(values):
                 series.append((f"{word}, label {label}", values))
                 classes.append(f"{word}{min(int(label), 3)}")
     return stacked(
         [f"{name}: {kind}" for name, kind in bars],
         series,
-        caption=f"Click labels of the judged pairs, by what the judgement says: shares of {'each bar' if by_row else 'all judged pairs'}",
+        caption=(
+            f"Click labels of the judged pairs, by what the judgement says: shares of "
+            f"{'each bar' if by_row else 'all judged pairs'}"
+        ),
         what="judged pairs",
         wholes=None if by_row else [float(result[name]["pairs"]) for name, _ in bars],
         classes=classes,

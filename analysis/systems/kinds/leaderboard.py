@@ -21,10 +21,21 @@ from pooling.models import Run
 
 FIELDS = (
     *VERDICT,
-    Field("correction", "Correction", "choice", "none", (("none", "none"), ("bonferroni", "Bonferroni"), ("holm", "Holm"))),
+    Field(
+        "correction",
+        "Correction",
+        "choice",
+        "none",
+        (("none", "none"), ("bonferroni", "Bonferroni"), ("holm", "Holm")),
+    ),
     FAMILY,
     Field(
-        "baselines", "Organisers' baselines", "tags", "", marked="baseline", hint="A record has to beat the baselines submitted before it."
+        "baselines",
+        "Organisers' baselines",
+        "tags",
+        "",
+        marked="baseline",
+        hint="A record has to beat the baselines submitted before it.",
     ),
     Field("until", "Leave out what is later than", "date", ""),
     Field("highlight", "Mark runs whose description holds", "text", ""),
@@ -37,7 +48,9 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     return [files.qrels[0][1], *files.runs, *order, *arguments_of(FIELDS, options)]
 
 
-def order_is_known(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
+def order_is_known(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
     """Raises Refused where some of the runs have a date and some have none."""
     return all_dated(runs, or_none=True)
 
@@ -47,14 +60,29 @@ def order_table(report: Report, work: Work) -> str:
     return tab_separated(
         header,
         [
-            [r.tag, r.submitted_on.isoformat() if r.submitted_on else "", r.group, int(r.baseline), r.description]
+            [
+                r.tag,
+                r.submitted_on.isoformat() if r.submitted_on else "",
+                r.group,
+                int(r.baseline),
+                r.description,
+            ]
             for r in chosen_runs(report)
         ],
     )
 
 
 def tables(result: Result) -> list[Table]:
-    header = ["run", "date", "group", "score", "baseline", "state of the art", "marked", "description"]
+    header = [
+        "run",
+        "date",
+        "group",
+        "score",
+        "baseline",
+        "state of the art",
+        "marked",
+        "description",
+    ]
     rows = [
         [
             r["tag"],
@@ -67,9 +95,15 @@ def tables(result: Result) -> list[Table]:
         for r in result["runs"]
     ]
     made = [Table("runs", "All runs", header, rows)]
-    unique = {(row["a"], row["b"]): row for key in ("vs_previous", "vs_first", "vs_last") for row in result.get(key, [])}
+    unique = {
+        (row["a"], row["b"]): row
+        for key in ("vs_previous", "vs_first", "vs_last")
+        for row in result.get(key, [])
+    }
     if unique:
-        made += comparisons(list(unique.values()), words=" along the chain", rates=equal_boards_words(result))
+        made += comparisons(
+            list(unique.values()), words=" along the chain", rates=equal_boards_words(result)
+        )
     if result.get("order"):
         made.append(displacement_table(result))
     return made
@@ -90,8 +124,12 @@ def pictures(result: Result) -> list[str]:
         kind = 1 if run["sota"] else 2 if run["baseline"] else 3 if run["highlighted"] else 0
         x = _day(run["date"]) if dated else float(number)
         if x is not None and run["score"] is not None:
-            spots.append(Spot(run["tag"] + (", marked" if run["highlighted"] else ""), x, run["score"], kind))
-    form: Callable[[float], str] = (lambda x: date.fromordinal(int(x)).isoformat()) if dated else (lambda x: f"{x:g}")
+            spots.append(
+                Spot(run["tag"] + (", marked" if run["highlighted"] else ""), x, run["score"], kind)
+            )
+    form: Callable[[float], str] = (
+        (lambda x: date.fromordinal(int(x)).isoformat()) if dated else (lambda x: f"{x:g}")
+    )
     drawn = [
         scatter(
             spots,
@@ -106,7 +144,9 @@ def pictures(result: Result) -> list[str]:
     ]
     rows = result.get("vs_previous", [])
     if rows:
-        drawn.append(outcome_bars(rows, "Topics by outcome: each record (B) against the one before (A)"))
+        drawn.append(
+            outcome_bars(rows, "Topics by outcome: each record (B) against the one before (A)")
+        )
     return drawn
 
 

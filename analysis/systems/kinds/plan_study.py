@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.systems.comparison_tables import noise_picture, noise_table, planning_picture, planning_table
+from analysis.systems.comparison_tables import (
+    noise_picture,
+    noise_table,
+    planning_picture,
+    planning_table,
+)
 from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
 from analysis.systems.planning_tables import depths_picture, depths_table, labels_table
@@ -14,8 +19,24 @@ from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
 
 FIELDS = (
     measures_field("nDCG@10 AP"),
-    Field("difference", "Difference to be found", "number", "", least=0, most=1, hint="Of two means, in truth. Empty: 0.05."),
-    Field("width", "Or: width of its interval", "number", "", least=0, most=1, hint="At most so wide; then no difference is given."),
+    Field(
+        "difference",
+        "Difference to be found",
+        "number",
+        "",
+        least=0,
+        most=1,
+        hint="Of two means, in truth. Empty: 0.05.",
+    ),
+    Field(
+        "width",
+        "Or: width of its interval",
+        "number",
+        "",
+        least=0,
+        most=1,
+        hint="At most so wide; then no difference is given.",
+    ),
     Field("power", "Chance of finding it", "number", 0.8, least=0, most=1),
     ALPHA,
     Field(
@@ -23,11 +44,20 @@ FIELDS = (
         "With the noise of labels",
         "yes",
         False,
-        hint="Of a campaign's own labels: its judgements are drawn anew within their pairs, as many as there are and other numbers of them.",
+        hint=(
+            "Of a campaign's own labels: its judgements are drawn anew within their pairs, as "
+            "many as there are and other numbers of them."
+        ),
     ),
     Field("scale", "Grades of these judgements", "scale", 4, least=2, most=100),
     Field("label_trials", "Labellings drawn", "whole", 200, least=1, most=100_000),
-    Field("depths", "Depths of pools", "text", "", hint="With commas between; what a shallower or deeper pool would buy. Empty: 1,2,3,5,10,20,50,100."),
+    Field(
+        "depths",
+        "Depths of pools",
+        "text",
+        "",
+        hint="With commas between; what a shallower or deeper pool would buy. Empty: 1,2,3,5,10,20,50,100.",
+    ),
     *READING,
 )
 
@@ -39,7 +69,11 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
 
 
 def tables(result: Result) -> list[Table]:
-    further = (noise_table("noise", result), labels_table("judgements", result), depths_table("depths", result))
+    further = (
+        noise_table("noise", result),
+        labels_table("judgements", result),
+        depths_table("depths", result),
+    )
     return [planning_table("planning", result), *(table for table in further if table is not None)]
 
 
@@ -51,7 +85,10 @@ KIND = ReportKind(
     name="plan_study",
     place=48,
     title="Planning the next study",
-    sentence="How many topics a difference needs, from the variances at hand, and what more judgements a pair or deeper pools would buy.",
+    sentence=(
+        "How many topics a difference needs, from the variances at hand, and what more judgements "
+        "a pair or deeper pools would buy."
+    ),
     fields=FIELDS,
     arguments=arguments,
     tables=tables,

@@ -22,24 +22,44 @@ from pooling.models import Run
 FIELDS = (
     measures_field(MEASURES, divisible=True),
     Field("depth", "Depth of the pool", "whole", 10, least=1, most=1000),
-    Field("by_group", "Leave out whole groups", "yes", False, hint="As the runs' groups say; a run without one is a group of its own."),
-    Field("late", "What each one left out would be told as a late run", "yes", False, hint="Holes, exact range and expected nDCG."),
+    Field(
+        "by_group",
+        "Leave out whole groups",
+        "yes",
+        False,
+        hint="As the runs' groups say; a run without one is a group of its own.",
+    ),
+    Field(
+        "late",
+        "What each one left out would be told as a late run",
+        "yes",
+        False,
+        hint="Holes, exact range and expected nDCG.",
+    ),
     *READING,
 )
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    groups = [f"--groups={files.others['groups.tsv']}"] if options.get("by_group") and "groups.tsv" in files.others else []
+    groups = (
+        [f"--groups={files.others['groups.tsv']}"]
+        if options.get("by_group") and "groups.tsv" in files.others
+        else []
+    )
     chosen = [one for one in FIELDS if one.name != "by_group"]
     return [files.qrels[0][1], *files.runs, *groups, *arguments_of(chosen, options)]
 
 
-def groups_are_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
+def groups_are_wanted(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
     return bool(parameters.get("options", {}).get("by_group"))
 
 
 def group_table(report: Report, work: Work) -> str:
-    return tab_separated(["tag", "group"], [[run.tag, run.group or run.tag] for run in chosen_runs(report)])
+    return tab_separated(
+        ["tag", "group"], [[run.tag, run.group or run.tag] for run in chosen_runs(report)]
+    )
 
 
 def tables(result: Result) -> list[Table]:
@@ -51,23 +71,49 @@ def tables(result: Result) -> list[Table]:
     for unit, changes in units.items():
         row: list[Cell] = [unit, changes["pairs"]]
         for name in names:
-            score, rank = (largest_change(run[what][name] for run in changes["runs"].values()) for what in ("score_change", "rank_change"))
+            score, rank = (
+                largest_change(run[what][name] for run in changes["runs"].values())
+                for what in ("score_change", "rank_change")
+            )
             row += [changes["tau"][name], score, place(None if rank is None else abs(rank))]
         left.append(row)
         runs += [
-            [unit, tag, *(value for name in names for value in (run["score_change"][name], place(run["rank_change"][name])))]
+            [
+                unit,
+                tag,
+                *(
+                    value
+                    for name in names
+                    for value in (run["score_change"][name], place(run["rank_change"][name]))
+                ),
+            ]
             for tag, run in changes["runs"].items()
         ]
     heads = [f"{what} {name}" for name in names for what in ("tau", "score change", "rank change")]
     by_depth: list[list[Cell]] = [
-        [int(depth), changes["pairs"], *(value for name in names for value in (changes["tau"][name], changes["mean_abs_change"][name]))]
+        [
+            int(depth),
+            changes["pairs"],
+            *(
+                value
+                for name in names
+                for value in (changes["tau"][name], changes["mean_abs_change"][name])
+            ),
+        ]
         for depth, changes in depths.items()
     ]
-    over = f"Pool of depth {result['pool_depth']}, qrels of {counted(result['qrels_pairs'], 'pair')}, {counted(result['topics'], 'topic')}."
+    over = (
+        f"Pool of depth {result['pool_depth']}, qrels of "
+        f"{counted(result['qrels_pairs'], 'pair')}, {counted(result['topics'], 'topic')}."
+    )
     over += f" Undefined: {result['undefined']}." if "undefined" in result else ""
     return [
         Table(
-            "left-out", "One left out of the pool", ["left out", "pairs dropped", *heads], left, f"The largest change of any run. {over}"
+            "left-out",
+            "One left out of the pool",
+            ["left out", "pairs dropped", *heads],
+            left,
+            f"The largest change of any run. {over}",
         ),
         Table(
             "depths",
@@ -79,7 +125,11 @@ def tables(result: Result) -> list[Table]:
         Table(
             "runs",
             "Changes of each run",
-            ["left out", "run", *(f"{what} {name}" for name in names for what in ("score", "rank"))],
+            [
+                "left out",
+                "run",
+                *(f"{what} {name}" for name in names for what in ("score", "rank")),
+            ],
             runs,
             "New minus old.",
         ),
@@ -89,10 +139,31 @@ def tables(result: Result) -> list[Table]:
 
 def late_table(late: Mapping[str, Any]) -> Table:
     rows: list[list[Cell]] = [
-        [tag, one["left_out"], one["holes"], one["judged"], one["holes_as_0"], *one["bounds"], one["expected"]] for tag, one in late["runs"].items()
+        [
+            tag,
+            one["left_out"],
+            one["holes"],
+            one["judged"],
+            one["holes_as_0"],
+            *one["bounds"],
+            one["expected"],
+        ]
+        for tag, one in late["runs"].items()
     ]
-    note = "Documents that it (its group) alone found lose their judgement. Expected: what such documents of others were worth; none above three holes a topic."
-    columns = ["run", "left out", "holes a topic", f"nDCG@{late['cutoff']} judged", "holes as 0", "at least", "at most", "expected"]
+    note = (
+        "Documents that it (its group) alone found lose their judgement. Expected: what such "
+        "documents of others were worth; none above three holes a topic."
+    )
+    columns = [
+        "run",
+        "left out",
+        "holes a topic",
+        f"nDCG@{late['cutoff']} judged",
+        "holes as 0",
+        "at least",
+        "at most",
+        "expected",
+    ]
     return Table("late", "As a late run", columns, rows, note)
 
 
@@ -101,7 +172,14 @@ def pictures(result: Result) -> list[str]:
     some = next(iter(depths.values()), None) or next(iter(result["leave_out"].values()))
     names = list(some["tau"])
     at = [float(depth) for depth in depths]
-    curves = [Line(name, [(float(depth), drawn["tau"][name]) for depth, drawn in depths.items()], marks=True) for name in names]
+    curves = [
+        Line(
+            name,
+            [(float(depth), drawn["tau"][name]) for depth, drawn in depths.items()],
+            marks=True,
+        )
+        for name in names
+    ]
     reason = result.get("undefined", "Tau is undefined: all runs are tied.")
     drawn = [
         lines(
@@ -121,7 +199,15 @@ def pictures(result: Result) -> list[str]:
         largest = largest_change(run["score_change"][first] for run in one["runs"].values())
         rows.append(DrawnInterval(unit, largest, note="undefined"))
     caption = f"Largest change of {first} of any run when one is left out of the pool"
-    drawn.append(intervals(rows[:MOST_RUNS], caption=caption, x_label=f"change of {first}", what="left out", reference=(0.0, "")))
+    drawn.append(
+        intervals(
+            rows[:MOST_RUNS],
+            caption=caption,
+            x_label=f"change of {first}",
+            what="left out",
+            reference=(0.0, ""),
+        )
+    )
     return drawn
 
 

@@ -33,14 +33,31 @@ def tables(result: Result) -> list[Table]:
     for number, (measure, condition) in enumerate(conditions_of(result).items(), 1):
         rows: list[list[Cell]] = []
         for which in ("mean", "median"):
-            rows += [[which, TESTS.get(test, test), *rates.values()] for test, rates in condition[which].items()]
+            rows += [
+                [which, TESTS.get(test, test), *rates.values()]
+                for test, rates in condition[which].items()
+            ]
         rates_named = list(next(iter(condition["mean"].values())))
-        tied = "undefined" if condition["tied_medians"] is None else f"{100 * condition['tied_medians']:.1f} %"
-        halves = f"{counted(condition['splits'], 'split')} of {counted(condition['topics'], 'topic')}"
+        tied = (
+            "undefined"
+            if condition["tied_medians"] is None
+            else f"{100 * condition['tied_medians']:.1f} %"
+        )
+        halves = (
+            f"{counted(condition['splits'], 'split')} of {counted(condition['topics'], 'topic')}"
+        )
         note = f"{halves}, alpha {condition['alpha']:g}; halves with equal medians: {tied}."
         if condition.get("no_verdict"):
             note = f"{halves}. No verdict: {condition['no_verdict']}."
-        made.append(Table(f"agreement-{number}", f"Agreement of halves by {measure}", ["compared by", "test", *rates_named], rows, note))
+        made.append(
+            Table(
+                f"agreement-{number}",
+                f"Agreement of halves by {measure}",
+                ["compared by", "test", *rates_named],
+                rows,
+                note,
+            )
+        )
     return made
 
 
@@ -48,17 +65,34 @@ def pictures(result: Result) -> list[str]:
     drawn = []
     for measure, one in conditions_of(result).items():
         if one.get("no_verdict"):
-            drawn.append(stacked([], [], caption=f"How often the two halves agree by {measure}", what="test", reason=f"No verdict: {one['no_verdict']}."))
+            drawn.append(
+                stacked(
+                    [],
+                    [],
+                    caption=f"How often the two halves agree by {measure}",
+                    what="test",
+                    reason=f"No verdict: {one['no_verdict']}.",
+                )
+            )
             continue
-        tests = {f"{kind}, {test}": rates for kind in ("mean", "median") for test, rates in one[kind].items()}
+        tests = {
+            f"{kind}, {test}": rates
+            for kind in ("mean", "median")
+            for test, rates in one[kind].items()
+        }
         names = [name for name in next(iter(tests.values())) if name != "significant"]
         compared = one["splits"]
-        series = [(name, [float((rates[name] or 0) * 100) for rates in tests.values()]) for name in names]
+        series = [
+            (name, [float((rates[name] or 0) * 100) for rates in tests.values()]) for name in names
+        ]
         drawn.append(
             stacked(
                 list(tests),
                 series,
-                caption=f"How often the two halves agree by {measure}, percent of pairs of runs over {counted(compared, 'split')}",
+                caption=(
+                    f"How often the two halves agree by {measure}, percent of pairs of runs over "
+                    f"{counted(compared, 'split')}"
+                ),
                 what="test",
                 counts=[compared] * len(tests),
                 reason="There is no pair of runs to compare.",

@@ -20,7 +20,9 @@ from pooling.models import Run
 
 
 def words(element: str) -> str:
-    return " and ".join("relevant assessments" if one == "positive" else one for one in element.split("+"))
+    return " and ".join(
+        "relevant assessments" if one == "positive" else one for one in element.split("+")
+    )
 
 
 FIELDS = (
@@ -46,7 +48,11 @@ FIELDS = (
         "Documents",
         "choice",
         "",
-        (("", "those of runs and qrels"), ("imported", "those imported into the collection"), ("list", "those of the list below")),
+        (
+            ("", "those of runs and qrels"),
+            ("imported", "those imported into the collection"),
+            ("list", "those of the list below"),
+        ),
         hint="What is drawn from when documents vary.",
     ),
     Field(
@@ -57,13 +63,21 @@ FIELDS = (
         implies=("documents", "list"),
         hint="A file with one document id a line.",
     ),
-    Field("per_topic_quota", "Draw half of each topic's assessments", "yes", False, hint="Assessments only; else half of all."),
+    Field(
+        "per_topic_quota",
+        "Draw half of each topic's assessments",
+        "yes",
+        False,
+        hint="Assessments only; else half of all.",
+    ),
     *READING,
 )
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    rest = arguments_of([one for one in FIELDS if one.name not in ("element", "documents", "docids")], options)
+    rest = arguments_of(
+        [one for one in FIELDS if one.name not in ("element", "documents", "docids")], options
+    )
     if options.get("element"):  # always given: the command has no default of it
         rest = [f"--element={options['element']}", *rest]
     if options.get("documents"):
@@ -79,8 +93,12 @@ def subject(options: Mapping[str, Any]) -> str:
     return words(str(options.get("element", "")))
 
 
-def documents_are_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
-    return parameters.get("options", {}).get("documents") == "imported" and "docids.txt" not in parameters.get("lists", [])
+def documents_are_wanted(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
+    return parameters.get("options", {}).get(
+        "documents"
+    ) == "imported" and "docids.txt" not in parameters.get("lists", [])
 
 
 def document_list(report: Report, work: Work) -> str:
@@ -91,7 +109,11 @@ def document_list(report: Report, work: Work) -> str:
 def tables(result: Result) -> list[Table]:
     names = list(result["probability"])
     rows: list[list[Cell]] = [
-        [level, shared_of(result, i), *(result[key][name][i] for key in ("probability", "mean_tau") for name in names)]
+        [
+            level,
+            shared_of(result, i),
+            *(result[key][name][i] for key in ("probability", "mean_tau") for name in names),
+        ]
         for i, level in enumerate(result["levels"])
     ]
     summary: list[list[Cell]] = [
@@ -104,7 +126,10 @@ def tables(result: Result) -> list[Table]:
         for name in names
     ]
     parts = result.get("parts") or {result["element"]: result}
-    sizes = " and ".join(f"{part['size']:,} of {part['population']:,} {words(element)}" for element, part in parts.items())
+    sizes = " and ".join(
+        f"{part['size']:,} of {part['population']:,} {words(element)}"
+        for element, part in parts.items()
+    )
     over = f"{sizes} in each sub-collection, {counted(result['pairs'], 'pair')} at each level."
     return [
         Table(
@@ -117,7 +142,12 @@ def tables(result: Result) -> list[Table]:
         Table(
             "levels",
             "Probability of equal rankings by overlap",
-            ["overlap", "shared", *(f"P {name}" for name in names), *(f"tau {name}" for name in names)],
+            [
+                "overlap",
+                "shared",
+                *(f"P {name}" for name in names),
+                *(f"tau {name}" for name in names),
+            ],
             rows,
             f"P: share of pairs whose tau-b is at least {result['threshold']:g}; tau: its mean. {over}",
         ),
@@ -137,31 +167,54 @@ def none_below(overlap: float | None) -> Cell:
 
 def pictures(result: Result, kin: Sequence[Result] = ()) -> list[str]:
     levels = result["levels"]
-    curves = [Line(name, list(zip(levels, values, strict=True)), marks=True) for name, values in result["probability"].items()]
+    curves = [
+        Line(name, list(zip(levels, values, strict=True)), marks=True)
+        for name, values in result["probability"].items()
+    ]
     for style, (name, fit) in enumerate(result["fit"].items(), 1):
         if fit["slope"] is not None:
-            curves.append(Line(f"{name}, fitted", fitted(fit, min(levels), max(levels)), thin=True, style=style))
+            curves.append(
+                Line(
+                    f"{name}, fitted", fitted(fit, min(levels), max(levels)), thin=True, style=style
+                )
+            )
     what = words(result["element"])
     common: dict[str, Any] = {"x_label": f"overlap of {what}", "x_form": _percent}
     drawn = [
         lines(
             curves,
-            caption=f"Probability that two sub-collections rank the runs alike, by overlap of {what}; dotted: the lines fitted below full overlap",
+            caption=(
+                f"Probability that two sub-collections rank the runs alike, by overlap of {what}; "
+                f"dotted: the lines fitted below full overlap"
+            ),
             y_label="P(o)",
             y_low=0,
             y_high=1,
             **common,
         )
     ]
-    taus = [Line(name, list(zip(levels, values, strict=True)), marks=True) for name, values in result["mean_tau"].items()]
+    taus = [
+        Line(name, list(zip(levels, values, strict=True)), marks=True)
+        for name, values in result["mean_tau"].items()
+    ]
     threshold = [(result["threshold"], f"threshold {result['threshold']:g}")]
     reason = "Tau is undefined throughout: all runs are tied on the sub-collections."
-    drawn.append(lines(taus, caption="Mean tau-b by overlap", y_label="tau-b", horizontal=threshold, reason=reason, **common))
+    drawn.append(
+        lines(
+            taus,
+            caption="Mean tau-b by overlap",
+            y_label="tau-b",
+            horizontal=threshold,
+            reason=reason,
+            **common,
+        )
+    )
     return drawn + least_radar(result, kin)
 
 
 def fitted(fit: Mapping[str, float], first: float, last: float) -> list[tuple[float, float | None]]:
-    """The two ends of a fitted line, within probabilities: where it leaves 0 to 1 it is not drawn."""
+    """The two ends of a fitted line, within probabilities: where it leaves 0 to 1 it is not
+    drawn."""
     slope, intercept = fit["slope"], fit["intercept"]
     if slope:
         crossings = sorted(((0 - intercept) / slope, (1 - intercept) / slope))
@@ -176,8 +229,9 @@ def _percent(value: float) -> str:
 
 
 def least_radar(result: Result, kin: Sequence[Result]) -> list[str]:
-    """Figure 2: over the elements where three or more have been computed on the same input, else over the measures; none is 100 %.
-    With fewer than three axes there is no radar: the table says it all."""
+    """Figure 2: over the elements where three or more have been computed on the same input, else
+    over the measures; none is 100 %. With fewer than three axes there is no radar: the table says
+    it all."""
     every = {one["element"]: one for one in [*kin, result]}
     measures = list(result["probability"])
     caption = "Least overlap from which the rankings always agree; 100 % where there is none below"
@@ -189,8 +243,19 @@ def least_radar(result: Result, kin: Sequence[Result]) -> list[str]:
     if len(every) >= 3:
         elements = sorted(every)
         shared = [m for m in measures if all(m in one["probability"] for one in every.values())]
-        series = [(measure, [least(every[element], measure) for element in elements]) for measure in shared]
-        return [radar([words(element) for element in elements], series, caption=caption, high=1.0, form=_percent)]
+        series = [
+            (measure, [least(every[element], measure) for element in elements])
+            for measure in shared
+        ]
+        return [
+            radar(
+                [words(element) for element in elements],
+                series,
+                caption=caption,
+                high=1.0,
+                form=_percent,
+            )
+        ]
     if len(measures) < 3:
         return []
     series = [(words(result["element"]), [least(result, m) for m in measures])]
@@ -201,7 +266,10 @@ KIND = ReportKind(
     name="stability",
     place=90,
     title="Stability of the collection",
-    sentence="Does the ranking survive when documents, topics or assessments change? Overlap curves and the least overlap needed.",
+    sentence=(
+        "Does the ranking survive when documents, topics or assessments change? Overlap curves "
+        "and the least overlap needed."
+    ),
     fields=FIELDS,
     arguments=arguments,
     tables=tables,

@@ -33,52 +33,88 @@ FIELDS = (
     Field("limit", "Submissions a month that a group may make", "whole", 2, least=1),
     Field("until", "Leave out what is later than", "date", ""),
     Field(
-        "ranks", "Expected private ranks", "report", "", report="bootstrap", hint="From a finished report on the certainty of the ranks."
+        "ranks",
+        "Expected private ranks",
+        "report",
+        "",
+        report="bootstrap",
+        hint="From a finished report on the certainty of the ranks.",
     ),
-    Field("condition", "Its private condition", "text", "", hint="As that report names it; not needed where it has only one."),
+    Field(
+        "condition",
+        "Its private condition",
+        "text",
+        "",
+        hint="As that report names it; not needed where it has only one.",
+    ),
     LEVEL,
 )
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    words = [files.others["submissions.tsv"], *arguments_of(named(FIELDS, "limit", "until"), options)]
+    words = [
+        files.others["submissions.tsv"],
+        *arguments_of(named(FIELDS, "limit", "until"), options),
+    ]
     if "ranks.json" in files.others:
-        words += [f"--ranks={files.others['ranks.json']}", *arguments_of(named(FIELDS, "condition"), options)]
+        words += [
+            f"--ranks={files.others['ranks.json']}",
+            *arguments_of(named(FIELDS, "condition"), options),
+        ]
     return words
 
 
-def dates_are_known(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
+def dates_are_known(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
     """Raises Refused where a run has no date."""
     return all_dated(runs)
 
 
-def ranks_are_wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
+def ranks_are_wanted(
+    parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
+) -> bool:
     return bool(parameters.get("options", {}).get("ranks"))
 
 
 def submission_table(report: Report, work: Work) -> str:
-    """Means under the public and the private qrels, which is all that the command needs to know of the runs."""
+    """Means under the public and the private qrels, which is all that the command needs to know of
+    the runs."""
     options = report.parameters.get("options", {})
     try:
         measure = parse_measure(options.get("measure") or "RR@100")
     except UnknownMeasure as error:
         raise Refused(str(error)) from None
-    public, private = (_stored_qrels(report, reference) for reference in report.parameters["qrels"][:2])
+    public, private = (
+        _stored_qrels(report, reference) for reference in report.parameters["qrels"][:2]
+    )
     rows = []
     runs = chosen_runs(report)
     for i, run in enumerate(runs):
         work.progress(i, total=len(runs), message=f"evaluating {run.tag}")
         rankings = rankings_of(run)
-        scores = [evaluate(rankings, qrels, [measure], level=int(options.get("level") or 1)).means()[0] for qrels in (public, private)]
+        scores = [
+            evaluate(rankings, qrels, [measure], level=int(options.get("level") or 1)).means()[0]
+            for qrels in (public, private)
+        ]
         day = run.submitted_on.isoformat() if run.submitted_on else ""
-        rows.append([run.tag, day, run.group or run.tag, *("" if np.isnan(score) else repr(float(score)) for score in scores)])
+        rows.append(
+            [
+                run.tag,
+                day,
+                run.group or run.tag,
+                *("" if np.isnan(score) else repr(float(score)) for score in scores),
+            ]
+        )
     return tab_separated(["tag", "date", "group", "score", "private score"], rows)
 
 
 def _stored_qrels(report: Report, reference: str) -> QrelsColumns:
     if is_own(reference) and report.campaign is not None:
         return campaign_qrels(report.campaign, reference, reference)
-    row = Qrels.objects.filter(collection=report.collection, pk=int(reference.rpartition(":")[2])).first()
+    row = Qrels.objects.filter(
+        collection=report.collection, pk=int(reference.rpartition(":")[2])
+    ).first()
     if row is None:
         raise Refused(_("qrels that were chosen are not in the collection any more"))
     return grades_of(row)
@@ -86,7 +122,9 @@ def _stored_qrels(report: Report, reference: str) -> QrelsColumns:
 
 def ranks_file(report: Report, work: Work) -> str:
     """What the bootstrap that was chosen has said."""
-    same = type(report).objects.filter(collection=report.collection, campaign=report.campaign, kind="bootstrap")
+    same = type(report).objects.filter(
+        collection=report.collection, campaign=report.campaign, kind="bootstrap"
+    )
     chosen = same.filter(pk=report.parameters["options"]["ranks"]).first()
     result = result_of(chosen) if chosen is not None else None
     if result is None:
@@ -112,7 +150,10 @@ def tables(result: Result) -> list[Table]:
             max(of_group["per_month"].values()),
             ", ".join(of_group["breaches"]),
             of_group["best"] or "",
-            *(of_group[key] for key in ("best_public_rank", "its_private_rank", "its_expected_private_rank")),
+            *(
+                of_group[key]
+                for key in ("best_public_rank", "its_private_rank", "its_expected_private_rank")
+            ),
         ]
         for group, of_group in conditions_of(result).items()
     ]
@@ -122,7 +163,12 @@ def tables(result: Result) -> list[Table]:
 def pictures(result: Result) -> list[str]:
     groups = conditions_of(result)
     spots = [
-        Spot(group, of_group["best_public_rank"], of_group["its_private_rank"], int(bool(of_group["breaches"])))
+        Spot(
+            group,
+            of_group["best_public_rank"],
+            of_group["its_private_rank"],
+            int(bool(of_group["breaches"])),
+        )
         for group, of_group in groups.items()
         if of_group["best_public_rank"] is not None and of_group["its_private_rank"] is not None
     ]
@@ -135,7 +181,13 @@ def pictures(result: Result) -> list[str]:
             unit="submissions",
             what="group",
         ),
-        scatter(spots, kinds=["group", "group over the limit"], caption=caption, x_label="public rank", y_label="private rank"),
+        scatter(
+            spots,
+            kinds=["group", "group over the limit"],
+            caption=caption,
+            x_label="public rank",
+            y_label="private rank",
+        ),
     ]
 
 

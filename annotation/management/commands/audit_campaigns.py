@@ -26,7 +26,9 @@ class Command(BaseCommand):
             campaigns = campaigns.filter(slug__in=options["campaigns"])
             unknown = set(options["campaigns"]) - set(campaigns.values_list("slug", flat=True))
             if unknown:
-                raise CommandError(f"There is no campaign {', '.join(sorted(unknown))}.", returncode=2)
+                raise CommandError(
+                    f"There is no campaign {', '.join(sorted(unknown))}.", returncode=2
+                )
         broken = 0
         for slug in list(campaigns.values_list("slug", flat=True)):
             with snapshot():

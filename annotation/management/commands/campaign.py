@@ -31,7 +31,10 @@ MOST_SHOWN = 200
 
 
 class Command(DatabaseCommand):
-    help = "A campaign as a file: apply one (it says what it changes, and asks), or export the file of a campaign that is there."
+    help = (
+        "A campaign as a file: apply one (it says what it changes, and asks), or export the file "
+        "of a campaign that is there."
+    )
     writes = ()  # perhaps a folder
     makes_data_file = True
     toml = ""
@@ -39,25 +42,54 @@ class Command(DatabaseCommand):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("action", choices=["apply", "export"])
-        parser.add_argument("what", metavar="FILE|SLUG", help="apply: the TOML file; export: the campaign's address")
+        parser.add_argument(
+            "what", metavar="FILE|SLUG", help="apply: the TOML file; export: the campaign's address"
+        )
         parser.add_argument("--yes", action="store_true", help="apply without asking")
-        parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="say what would change, and change nothing"
+        )
         parser.add_argument(
             "--prune",
             action="store_true",
-            help="apply: remove annotators whom the file's list of people does not name and who have judged nothing, and withdraw such invitations",
+            help=(
+                "apply: remove annotators whom the file's list of people does not name and who "
+                "have judged nothing, and withdraw such invitations"
+            ),
         )
-        parser.add_argument("--user", metavar="NAME", help="in whose name it is done; manages what is made")
-        parser.add_argument("--collection", action="store_true", help="export: SLUG is that of a collection, of which no campaign is written")
-        parser.add_argument("--files", action="store_true", help="export: --output is a new folder that gets the collection's files, too")
+        parser.add_argument(
+            "--user", metavar="NAME", help="in whose name it is done; manages what is made"
+        )
+        parser.add_argument(
+            "--collection",
+            action="store_true",
+            help="export: SLUG is that of a collection, of which no campaign is written",
+        )
+        parser.add_argument(
+            "--files",
+            action="store_true",
+            help="export: --output is a new folder that gets the collection's files, too",
+        )
 
     def compute(self, *, action: str, what: str, **options: Any) -> dict[str, Any]:
         try:
-            return self.apply(what, **options) if action == "apply" else self.export(what, **options)
+            return (
+                self.apply(what, **options) if action == "apply" else self.export(what, **options)
+            )
         except (CampaignError, Refused, Failed) as error:
             raise BadInput(str(error)) from None
 
-    def apply(self, path: str, *, yes: bool, dry_run: bool, prune: bool, user: str | None, json: bool, **_: Any) -> dict[str, Any]:
+    def apply(
+        self,
+        path: str,
+        *,
+        yes: bool,
+        dry_run: bool,
+        prune: bool,
+        user: str | None,
+        json: bool,
+        **_: Any,
+    ) -> dict[str, Any]:
         actor = user_named(user)
         file = CampaignFile(path)
         try:
@@ -71,18 +103,30 @@ class Command(DatabaseCommand):
             declared.carried_out(plan, actor=actor)
         said = file.described
         names = {"campaign": said.campaign.get("slug"), "collection": said.collection["slug"]}
-        told = {"changes": [declared.change_json(one) for one in changes], "unnamed": plan.unnamed, "warnings": plan.warnings}
+        told = {
+            "changes": [declared.change_json(one) for one in changes],
+            "unnamed": plan.unnamed,
+            "warnings": plan.warnings,
+        }
         return {**names, **told, "applied": applied, "dry_run": dry_run}
 
     def agreed(self, changes: list[Change], *, asked: bool) -> bool:
         """Whether a person at the terminal says yes. BadInput where nobody is there to be asked."""
         if not asked or not sys.stdin.isatty():
-            raise BadInput(f"{counted(len(changes), 'change')}, and nobody to ask: --yes applies them, --dry-run only tells them")
+            raise BadInput(
+                f"{counted(len(changes), 'change')}, and nobody to ask: --yes applies them, --dry-run only tells them"
+            )
         self.stdout.write("\n".join(shown(change.words for change in changes)))
         return input("Apply? [y/N] ").strip().lower() in ("y", "yes")
 
-    def export(self, slug: str, *, collection: bool, files: bool, output: str | None, **_: Any) -> dict[str, Any]:
-        campaign = None if collection else Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
+    def export(
+        self, slug: str, *, collection: bool, files: bool, output: str | None, **_: Any
+    ) -> dict[str, Any]:
+        campaign = (
+            None
+            if collection
+            else Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
+        )
         if campaign is None and not collection:
             slugs = ", ".join(Campaign.objects.values_list("slug", flat=True)[:20]) or "none yet"
             raise BadInput(f"no campaign is called {slug!r}; there are: {slugs}")
@@ -91,7 +135,9 @@ class Command(DatabaseCommand):
         else:
             source = collection_named(slug)
             pool = source.pools.exclude(built_at=None).order_by("-created_at").first()
-            description = DescribedCampaign(described_collection(source), described_pool(pool) if pool else {})
+            description = DescribedCampaign(
+                described_collection(source), described_pool(pool) if pool else {}
+            )
         if files:
             if not output or output == "-":
                 raise BadInput("--files writes a folder: name it with --output FOLDER")
@@ -101,22 +147,39 @@ class Command(DatabaseCommand):
                 out.write(as_toml(document_of(description)))
         document = document_of(description, as_text=True)
         self.toml = as_toml(document_of(description))
-        return {"campaign": campaign.slug if campaign else None, "collection": source.slug, "file": self.file_of(output, files), "document": document}
+        return {
+            "campaign": campaign.slug if campaign else None,
+            "collection": source.slug,
+            "file": self.file_of(output, files),
+            "document": document,
+        }
 
     def file_of(self, output: str | None, files: bool) -> str | None:
         return os.path.join(output, FILE) if output and files else output
 
-    def write_folder(self, folder: Path, collection: Collection, description: DescribedCampaign) -> None:
+    def write_folder(
+        self, folder: Path, collection: Collection, description: DescribedCampaign
+    ) -> None:
         """Whole, or not at all."""
-        folder = Path(os.path.realpath(folder))  # a symbolic link stays, and leads to the new folder
+        folder = Path(
+            os.path.realpath(folder)
+        )  # a symbolic link stays, and leads to the new folder
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadInput(f"{folder} is there already: name a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
         try:
-            pool = collection.pools.filter(name=description.pool["name"]).first() if description.pool else None
+            pool = (
+                collection.pools.filter(name=description.pool["name"]).first()
+                if description.pool
+                else None
+            )
             named, of_pool = write_files(collection, pool, made)
-            whole = replace(description, collection=description.collection | named, pool=description.pool | of_pool)
+            whole = replace(
+                description,
+                collection=description.collection | named,
+                pool=description.pool | of_pool,
+            )
             (made / FILE).write_text(as_toml(document_of(whole)), encoding="utf-8", newline="\n")
             made.chmod(0o755)
             made.replace(folder)
@@ -130,15 +193,26 @@ class Command(DatabaseCommand):
                 return self.toml.removesuffix("\n")
             return f"{result['file']}: {result['campaign'] or result['collection']}"
         told = shown(change["words"] for change in result["changes"])
-        beyond = ["Not named in the file, and as it was:", *(f"  {words}" for words in shown(result["unnamed"]))] if result["unnamed"] else []
+        beyond = (
+            [
+                "Not named in the file, and as it was:",
+                *(f"  {words}" for words in shown(result["unnamed"])),
+            ]
+            if result["unnamed"]
+            else []
+        )
         beyond = [*(f"Warning: {words}" for words in result["warnings"]), *beyond]
         if not told:
             return "\n".join(["Nothing to change: everything is as the file says.", *beyond])
         n = counted(len(result["changes"]), "change")
         end = f"{n} made." if result["applied"] else f"{n}; nothing was changed."
-        return "\n".join([*([] if result["applied"] and not options["yes"] else told), end, *beyond])
+        return "\n".join(
+            [*([] if result["applied"] and not options["yes"] else told), end, *beyond]
+        )
 
 
 def shown(words: Any) -> list[str]:
     lines = list(words)
-    return lines[:MOST_SHOWN] + ([f"… and {len(lines) - MOST_SHOWN} more"] if len(lines) > MOST_SHOWN else [])
+    return lines[:MOST_SHOWN] + (
+        [f"… and {len(lines) - MOST_SHOWN} more"] if len(lines) > MOST_SHOWN else []
+    )

@@ -20,57 +20,143 @@ from pooling.models import Collection
 
 
 class Command(DatabaseCommand):
-    help = "Judgements made elsewhere (FiRA, crowd-kit, HiCAL, Label Studio, Potato, our columns) become a closed campaign; all of them or none."
+    help = (
+        "Judgements made elsewhere (FiRA, crowd-kit, HiCAL, Label Studio, Potato, our columns) "
+        "become a closed campaign; all of them or none."
+    )
     takes_seed = False
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("judgements", metavar="FILE", help="one row a judgement; the form is told by its content")
-        parser.add_argument("--name", metavar="NAME", help="of the campaign, and of the collection that is made for it (default the file's name)")
-        parser.add_argument("--collection", metavar="SLUG", help="a collection that is there already, with its topics, texts and runs")
-        parser.add_argument("--topics", metavar="FILE", help="topics with their texts, for topics that the collection has not")
-        parser.add_argument("--scale", type=positive, default=4, metavar="N", help="number of grades, 0 to N - 1 (default 4)")
-        parser.add_argument("--threshold", type=positive, default=2, metavar="GRADE", help="lowest relevant grade (default 2)")
-        parser.add_argument("--grades", metavar="NAMES", default="", help="names of the grades, lowest first, with commas between")
-        parser.add_argument("--min-seconds", type=float, default=1.0, metavar="S", help="faster judgements are kept and do not count (default 1)")
-        parser.add_argument("--judges", choices=[kind.value for kind in JudgeKind], default="person", help="who judged (default person)")
-        parser.add_argument("--user", metavar="NAME", help="becomes manager of the campaign and of a new collection")
+        parser.add_argument(
+            "judgements",
+            metavar="FILE",
+            help="one row a judgement; the form is told by its content",
+        )
+        parser.add_argument(
+            "--name",
+            metavar="NAME",
+            help="of the campaign, and of the collection that is made for it (default the file's name)",
+        )
+        parser.add_argument(
+            "--collection",
+            metavar="SLUG",
+            help="a collection that is there already, with its topics, texts and runs",
+        )
+        parser.add_argument(
+            "--topics",
+            metavar="FILE",
+            help="topics with their texts, for topics that the collection has not",
+        )
+        parser.add_argument(
+            "--scale",
+            type=positive,
+            default=4,
+            metavar="N",
+            help="number of grades, 0 to N - 1 (default 4)",
+        )
+        parser.add_argument(
+            "--threshold",
+            type=positive,
+            default=2,
+            metavar="GRADE",
+            help="lowest relevant grade (default 2)",
+        )
+        parser.add_argument(
+            "--grades",
+            metavar="NAMES",
+            default="",
+            help="names of the grades, lowest first, with commas between",
+        )
+        parser.add_argument(
+            "--min-seconds",
+            type=float,
+            default=1.0,
+            metavar="S",
+            help="faster judgements are kept and do not count (default 1)",
+        )
+        parser.add_argument(
+            "--judges",
+            choices=[kind.value for kind in JudgeKind],
+            default="person",
+            help="who judged (default person)",
+        )
+        parser.add_argument(
+            "--user", metavar="NAME", help="becomes manager of the campaign and of a new collection"
+        )
         parser.add_argument("--anyway", action="store_true", help=beside_judging.ANYWAY)
 
     def compute(
-        self, *, judgements: str, name: str | None, collection: str | None, topics: str | None, scale: int, threshold: int, grades: str,
-        min_seconds: float, judges: str, user: str | None, anyway: bool, **options: Any,
-    ) -> dict[str, Any]:  # fmt: skip
+        self,
+        *,
+        judgements: str,
+        name: str | None,
+        collection: str | None,
+        topics: str | None,
+        scale: int,
+        threshold: int,
+        grades: str,
+        min_seconds: float,
+        judges: str,
+        user: str | None,
+        anyway: bool,
+        **options: Any,
+    ) -> dict[str, Any]:
         names = [part.strip() for part in grades.split(",") if part.strip()]
         if names and len(names) != scale:
-            raise BadInput(f"--grades has {len(names)} names, expected {scale}, one for each grade of --scale")
+            raise BadInput(
+                f"--grades has {len(names)} names, expected {scale}, one for each grade of --scale"
+            )
         person = None
-        if user is not None and (person := get_user_model().objects.filter(username=user).first()) is None:
+        if (
+            user is not None
+            and (person := get_user_model().objects.filter(username=user).first()) is None
+        ):
             raise BadInput(f"nobody has the user name {user!r}")
         place = None
-        if collection is not None and (place := Collection.objects.filter(slug=collection).first()) is None:
+        if (
+            collection is not None
+            and (place := Collection.objects.filter(slug=collection).first()) is None
+        ):
             raise BadInput(f"there is no collection {collection!r}")
         try:
-            beside_judging.check(judgements, name=Path(judgements).name, anyway=anyway, way=beside_judging.WITH_THE_OPTION)
+            beside_judging.check(
+                judgements,
+                name=Path(judgements).name,
+                anyway=anyway,
+                way=beside_judging.WITH_THE_OPTION,
+            )
         except Refused as error:
             raise BadInput(str(error)) from None
         texts = {} if topics is None else {topic.topic: topic.text for topic in read_topics(topics)}
         judgement_file = read_judgements(judgements, scale=scale)
         wanted = CampaignWanted(
-            name=name or Path(judgements).name.partition(".")[0], collection=place, n_grades=scale, threshold=threshold, grades=names,
-            min_seconds=min_seconds, judge_kind=judges, texts=texts,
-        )  # fmt: skip
+            name=name or Path(judgements).name.partition(".")[0],
+            collection=place,
+            n_grades=scale,
+            threshold=threshold,
+            grades=names,
+            min_seconds=min_seconds,
+            judge_kind=judges,
+            texts=texts,
+        )
         brought = bring_judgements(judgement_file, wanted, user=person)
         for warning in [*judgement_file.warnings, *brought.warnings]:
             self.warn(warning)
         campaign = brought.campaign
         return {
-            "campaign": campaign.slug, "collection": campaign.collection.slug, "judgements": brought.judgements, "pairs": campaign.pairs.count(),
-            "annotators": campaign.memberships.filter(role="annotator").count(), "warnings": [*judgement_file.warnings, *brought.warnings],
-        }  # fmt: skip
+            "campaign": campaign.slug,
+            "collection": campaign.collection.slug,
+            "judgements": brought.judgements,
+            "pairs": campaign.pairs.count(),
+            "annotators": campaign.memberships.filter(role="annotator").count(),
+            "warnings": [*judgement_file.warnings, *brought.warnings],
+        }
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         return (
-            f"campaign {result['campaign']} on collection {result['collection']}: {counted(result['judgements'], 'judgement')} of "
+            f"campaign {result['campaign']} on collection {result['collection']}: "
+            f"{counted(result['judgements'], 'judgement')} of "
             f"{counted(result['pairs'], 'pair')} "
-            f"by {counted(result['annotators'], 'annotator')} under pseudonyms; it is closed, and every page and command works on it"
+            f"by {counted(result['annotators'], 'annotator')} under pseudonyms; it is closed, and "
+            f"every page and command works on it"
         )

@@ -1,4 +1,5 @@
-"""`manage.py judge_by_machine PAIRS`: labels of a language model for pairs in a file, by an endpoint in the chat-completions form."""
+"""`manage.py judge_by_machine PAIRS`: labels of a language model for pairs in a file, by an
+endpoint in the chat-completions form."""
 
 from __future__ import annotations
 
@@ -14,9 +15,25 @@ from urllib.parse import urlsplit
 
 from annotation.core.machine_prompts import TEMPLATES, Asked, Grade, PromptTemplate, template_of
 from annotation.machine.answer_store import AnswerStore
-from annotation.machine.asking import AskingPlan, AskingReport, PairToJudge, ask_all, estimate, key_of, labels_of
+from annotation.machine.asking import (
+    AskingPlan,
+    AskingReport,
+    PairToJudge,
+    ask_all,
+    estimate,
+    key_of,
+    labels_of,
+)
 from annotation.machine.chat_endpoint import Endpoint
-from pooling.commandline import BadInput, FileCommand, ProgressLine, fraction, positive, text_table, whole_file
+from pooling.commandline import (
+    BadInput,
+    FileCommand,
+    ProgressLine,
+    fraction,
+    positive,
+    text_table,
+    whole_file,
+)
 from pooling.core.counts import counted
 from pooling.formats.documents import DocumentRecord, read_documents
 from pooling.formats.opening import lines
@@ -34,46 +51,146 @@ SCALE = (
 
 
 class Command(FileCommand):
-    help = "Let a language model label pairs of a file; goes on where it was interrupted, counts every call, never mixes its labels with people's."
+    help = (
+        "Let a language model label pairs of a file; goes on where it was interrupted, counts "
+        "every call, never mixes its labels with people's."
+    )
     makes_data_file = True
     takes_seed = False
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("pairs", metavar="PAIRS", help="a pool, a sampled pool or qrels: every pair of it is labelled")
+        parser.add_argument(
+            "pairs",
+            metavar="PAIRS",
+            help="a pool, a sampled pool or qrels: every pair of it is labelled",
+        )
         parser.add_argument("--topics", required=True, metavar="FILE")
         parser.add_argument("--documents", required=True, nargs="+", metavar="FILE")
-        parser.add_argument("--endpoint", required=True, type=address, metavar="URL", help="its base, as in http://127.0.0.1:11434/v1")
+        parser.add_argument(
+            "--endpoint",
+            required=True,
+            type=address,
+            metavar="URL",
+            help="its base, as in http://127.0.0.1:11434/v1",
+        )
         parser.add_argument("--model", required=True, metavar="NAME")
-        parser.add_argument("--store", required=True, metavar="FILE", help="every answer, a line each; given again, the work goes on")
-        parser.add_argument("--key-variable", default=KEY_VARIABLE, metavar="NAME", help=f"environment variable of the key (default {KEY_VARIABLE})")
-        parser.add_argument("--prompt", default="grade", metavar="NAME|FILE", help="grade (default), reasons, or a file with $query, $scale, $document")
-        parser.add_argument("--grade", action="append", type=one_grade, metavar="VALUE=NAME", help="a grade of the scale, lowest first (default: four)")
+        parser.add_argument(
+            "--store",
+            required=True,
+            metavar="FILE",
+            help="every answer, a line each; given again, the work goes on",
+        )
+        parser.add_argument(
+            "--key-variable",
+            default=KEY_VARIABLE,
+            metavar="NAME",
+            help=f"environment variable of the key (default {KEY_VARIABLE})",
+        )
+        parser.add_argument(
+            "--prompt",
+            default="grade",
+            metavar="NAME|FILE",
+            help="grade (default), reasons, or a file with $query, $scale, $document",
+        )
+        parser.add_argument(
+            "--grade",
+            action="append",
+            type=one_grade,
+            metavar="VALUE=NAME",
+            help="a grade of the scale, lowest first (default: four)",
+        )
         parser.add_argument("--guidelines", metavar="FILE", help="shown to the machine as it is")
-        parser.add_argument("--samples", type=positive, default=1, metavar="K", help="answers of each pair; the most frequent grade is its label")
-        parser.add_argument("--temperature", type=fraction, default=0.0, metavar="T", help="from 0 to 1 (default 0)")
-        parser.add_argument("--most-tokens", type=positive, default=400, metavar="N", help="of an answer (default 400)")
-        parser.add_argument("--timeout", type=positive, default=60, metavar="S", help="seconds for a whole call (default 60)")
-        parser.add_argument("--threads", type=positive, default=4, metavar="N", help="calls at once (default 4)")
-        parser.add_argument("--attempts", type=positive, default=4, metavar="N", help="calls until an answer is given up for this time (default 4)")
-        parser.add_argument("--pause", type=seconds, default=1.0, metavar="S", help="before the first repetition, doubled for each further one (default 1)")
-        parser.add_argument("--per-minute", type=positive, metavar="N", help="at most so many calls a minute")
-        parser.add_argument("--price-in", type=seconds, default=0.0, metavar="P", help="of a million tokens sent")
-        parser.add_argument("--price-out", type=seconds, default=0.0, metavar="P", help="of a million tokens received")
-        parser.add_argument("--most-cost", type=seconds, metavar="P", help="end before this sum is passed")
-        parser.add_argument("--estimate", action="store_true", help="only what it would cost; nothing is asked")
+        parser.add_argument(
+            "--samples",
+            type=positive,
+            default=1,
+            metavar="K",
+            help="answers of each pair; the most frequent grade is its label",
+        )
+        parser.add_argument(
+            "--temperature", type=fraction, default=0.0, metavar="T", help="from 0 to 1 (default 0)"
+        )
+        parser.add_argument(
+            "--most-tokens",
+            type=positive,
+            default=400,
+            metavar="N",
+            help="of an answer (default 400)",
+        )
+        parser.add_argument(
+            "--timeout",
+            type=positive,
+            default=60,
+            metavar="S",
+            help="seconds for a whole call (default 60)",
+        )
+        parser.add_argument(
+            "--threads", type=positive, default=4, metavar="N", help="calls at once (default 4)"
+        )
+        parser.add_argument(
+            "--attempts",
+            type=positive,
+            default=4,
+            metavar="N",
+            help="calls until an answer is given up for this time (default 4)",
+        )
+        parser.add_argument(
+            "--pause",
+            type=seconds,
+            default=1.0,
+            metavar="S",
+            help="before the first repetition, doubled for each further one (default 1)",
+        )
+        parser.add_argument(
+            "--per-minute", type=positive, metavar="N", help="at most so many calls a minute"
+        )
+        parser.add_argument(
+            "--price-in", type=seconds, default=0.0, metavar="P", help="of a million tokens sent"
+        )
+        parser.add_argument(
+            "--price-out",
+            type=seconds,
+            default=0.0,
+            metavar="P",
+            help="of a million tokens received",
+        )
+        parser.add_argument(
+            "--most-cost", type=seconds, metavar="P", help="end before this sum is passed"
+        )
+        parser.add_argument(
+            "--estimate", action="store_true", help="only what it would cost; nothing is asked"
+        )
 
-    def compute(self, *, pairs: str, topics: str, documents: list[str], store: str, output: str | None, **options: Any) -> dict[str, Any]:
+    def compute(
+        self,
+        *,
+        pairs: str,
+        topics: str,
+        documents: list[str],
+        store: str,
+        output: str | None,
+        **options: Any,
+    ) -> dict[str, Any]:
         plan = self.plan(options)
         wanted = self.pairs(pairs, topics, documents)
         expected = estimate(wanted, plan)
         result: dict[str, Any] = {
-            "pairs": len(wanted), "samples": plan.samples, "model": plan.endpoint.model, "estimate": expected._asdict(),
-            "prompt": {"name": plan.template.name, "version": plan.template.version, "digest": plan.template.digest},
-        }  # fmt: skip
+            "pairs": len(wanted),
+            "samples": plan.samples,
+            "model": plan.endpoint.model,
+            "estimate": expected._asdict(),
+            "prompt": {
+                "name": plan.template.name,
+                "version": plan.template.version,
+                "digest": plan.template.digest,
+            },
+        }
         if options["estimate"]:
             return result
         if plan.most_cost is not None and not (plan.price_in or plan.price_out):
-            raise BadInput("--most-cost without --price-in and --price-out: nothing tells what a call costs")
+            raise BadInput(
+                "--most-cost without --price-in and --price-out: nothing tells what a call costs"
+            )
         with AnswerStore(store, plan.setting()) as answers:
             with ProgressLine("answers", expected.calls) as progress:
                 report = ask_all(wanted, plan, answers, told=progress.step)
@@ -81,49 +198,106 @@ class Command(FileCommand):
 
     def plan(self, options: dict[str, Any]) -> AskingPlan:
         parameters = {"temperature": options["temperature"], "max_tokens": options["most_tokens"]}
-        endpoint = Endpoint(options["endpoint"], options["model"], os.environ.get(options["key_variable"], ""), float(options["timeout"]), parameters)
+        endpoint = Endpoint(
+            options["endpoint"],
+            options["model"],
+            os.environ.get(options["key_variable"], ""),
+            float(options["timeout"]),
+            parameters,
+        )
         scale = tuple(options["grade"] or SCALE)
         values = [grade.value for grade in scale]
         if len(values) < 2 or values != sorted(set(values)):
             raise BadInput("--grade: two grades or more, lowest first, each value once")
-        guidelines = Path(options["guidelines"]).read_text(encoding="utf-8") if options["guidelines"] else ""
-        same = {name: options[name] for name in ("samples", "threads", "attempts", "per_minute", "price_in", "price_out", "most_cost", "pause")}
+        guidelines = (
+            Path(options["guidelines"]).read_text(encoding="utf-8") if options["guidelines"] else ""
+        )
+        same = {
+            name: options[name]
+            for name in (
+                "samples",
+                "threads",
+                "attempts",
+                "per_minute",
+                "price_in",
+                "price_out",
+                "most_cost",
+                "pause",
+            )
+        }
         return AskingPlan(endpoint, prompt_of(options["prompt"]), scale, guidelines, **same)
 
     def pairs(self, path: str, topics: str, documents: Sequence[str]) -> list[PairToJudge]:
         wanted = pairs_of(path)
         texts = {topic.topic: topic for topic in read_topics(topics)}
         needed = {document for _, document in wanted}
-        record_of = {one.document: one for file in documents for one in read_documents(file) if one.document in needed}
-        if lacking := [topic for topic in dict.fromkeys(topic for topic, _ in wanted) if topic not in texts]:
+        record_of = {
+            one.document: one
+            for file in documents
+            for one in read_documents(file)
+            if one.document in needed
+        }
+        if lacking := [
+            topic for topic in dict.fromkeys(topic for topic, _ in wanted) if topic not in texts
+        ]:
             raise BadInput(f"{topics}: no topic {first_of(lacking)}, which {path} asks about")
         if lacking := sorted(needed - set(record_of)):
-            raise BadInput(f"no document {first_of(lacking)} in the files given; a judge must see the text")
-        return [PairToJudge(topic, document, asked_of(texts[topic], record_of[document])) for topic, document in wanted]
+            raise BadInput(
+                f"no document {first_of(lacking)} in the files given; a judge must see the text"
+            )
+        return [
+            PairToJudge(topic, document, asked_of(texts[topic], record_of[document]))
+            for topic, document in wanted
+        ]
 
-    def told(self, pairs: Sequence[PairToJudge], plan: AskingPlan, store: AnswerStore, report: AskingReport, output: str | None) -> dict[str, Any]:
+    def told(
+        self,
+        pairs: Sequence[PairToJudge],
+        plan: AskingPlan,
+        store: AnswerStore,
+        report: AskingReport,
+        output: str | None,
+    ) -> dict[str, Any]:
         setting = plan.setting()
         keys = {key_of(setting, pair, sample) for pair in pairs for sample in range(plan.samples)}
         rows = [row for key, row in store.answers.items() if key in keys]
         labels = labels_of(pairs, plan, store)
         made = datetime.now(UTC).isoformat(timespec="seconds")
-        lines_of_labels = [f"{topic} 0 {document} {grade}\n" for (topic, document), grade in sorted(labels.items())]
+        lines_of_labels = [
+            f"{topic} 0 {document} {grade}\n" for (topic, document), grade in sorted(labels.items())
+        ]
         digest = hashlib.sha256("".join(lines_of_labels).encode("utf-8")).hexdigest()
         if output:
             with whole_file(output) as out:
                 prompt = f"{plan.template.name} {plan.template.version} ({plan.template.digest})"
-                out.write(f"# labels of a machine, not of people: {plan.endpoint.model}, prompt {prompt}, {plan.samples} samples, {made}, sha256 {digest}\n")
+                out.write(
+                    f"# labels of a machine, not of people: {plan.endpoint.model}, prompt "
+                    f"{prompt}, {plan.samples} samples, {made}, sha256 {digest}\n"
+                )
                 out.writelines(lines_of_labels)
         sums = {name: sum(row[name] for row in rows) for name in ("tokens_in", "tokens_out")}
         counted = Counter(row["outcome"] for row in rows)
         return {
-            "answers": len(rows), "outcomes": {name: counted.get(name, 0) for name in ("graded", "refused", "malformed")},
-            "calls": {"now": report.calls, "ever": sum(store.asked.get(key, 0) for key in keys), "lost": report.lost},
-            "troubles": dict(report.troubles), "unanswered": report.unanswered, "stopped": report.stopped,
-            "labels": {str(grade.value): sum(label == grade.value for label in labels.values()) for grade in plan.scale},
-            "without_label": len(pairs) - len(labels), "tokens": {"in": sums["tokens_in"], "out": sums["tokens_out"]},
-            "cost": plan.price(sums["tokens_in"], sums["tokens_out"]), "made": made, "digest": digest,
-        }  # fmt: skip
+            "answers": len(rows),
+            "outcomes": {name: counted.get(name, 0) for name in ("graded", "refused", "malformed")},
+            "calls": {
+                "now": report.calls,
+                "ever": sum(store.asked.get(key, 0) for key in keys),
+                "lost": report.lost,
+            },
+            "troubles": dict(report.troubles),
+            "unanswered": report.unanswered,
+            "stopped": report.stopped,
+            "labels": {
+                str(grade.value): sum(label == grade.value for label in labels.values())
+                for grade in plan.scale
+            },
+            "without_label": len(pairs) - len(labels),
+            "tokens": {"in": sums["tokens_in"], "out": sums["tokens_out"]},
+            "cost": plan.price(sums["tokens_in"], sums["tokens_out"]),
+            "made": made,
+            "digest": digest,
+        }
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         before = result["estimate"]
@@ -141,12 +315,31 @@ class Command(FileCommand):
             f"{counted(tokens['in'], 'token')} sent and {tokens['out']:,} received, cost {result['cost']:.2f}"
         )
         rows = [*result["outcomes"].items(), *result["troubles"].items()]
-        rows += [("lost with a program that ended", calls["lost"]), ("left for another time", result["unanswered"])]
-        parts.append(text_table(["answers and calls", "number"], [[name, number] for name, number in rows]))
-        parts.append(text_table(["grade", "pairs"], [[grade, number] for grade, number in [*result["labels"].items(), ("no label", result["without_label"])]]))
+        rows += [
+            ("lost with a program that ended", calls["lost"]),
+            ("left for another time", result["unanswered"]),
+        ]
+        parts.append(
+            text_table(["answers and calls", "number"], [[name, number] for name, number in rows])
+        )
+        parts.append(
+            text_table(
+                ["grade", "pairs"],
+                [
+                    [grade, number]
+                    for grade, number in [
+                        *result["labels"].items(),
+                        ("no label", result["without_label"]),
+                    ]
+                ],
+            )
+        )
         if result["stopped"]:
             parts.append(f"Stopped: {result['stopped']}.")
-        parts.append("These are labels of a machine. They are unfit for verdicts; machine_judges tells what they add to people's.")
+        parts.append(
+            "These are labels of a machine. They are unfit for verdicts; machine_judges tells "
+            "what they add to people's."
+        )
         return "\n\n".join(parts)
 
 
@@ -160,10 +353,21 @@ def first_of(names: Sequence[str]) -> str:
 
 def pairs_of(path: str) -> list[tuple[str, str]]:
     """The pairs of a pool, a sampled pool (five columns) or qrels, each once."""
-    first = next((text.split() for _, text in lines(path, name=path) if text.strip() and not text.startswith("#")), [])
+    first = next(
+        (
+            text.split()
+            for _, text in lines(path, name=path)
+            if text.strip() and not text.startswith("#")
+        ),
+        [],
+    )
     if len(first) == 5 and first[1] == "0":
         qrels = read_prel(path).qrels
-        return [(topic, d.decode("utf-8")) for k, topic in enumerate(qrels.topics) for d in qrels.documents[qrels.rows(k)].tolist()]
+        return [
+            (topic, d.decode("utf-8"))
+            for k, topic in enumerate(qrels.topics)
+            for d in qrels.documents[qrels.rows(k)].tolist()
+        ]
     return [(pair.topic, pair.document) for pair in read_pool(path)]
 
 
@@ -181,7 +385,9 @@ def prompt_of(text: str) -> PromptTemplate:
 def one_grade(text: str) -> Grade:
     value, _, name = text.partition("=")
     if not value.isdecimal() or not name.strip():
-        raise ArgumentTypeError(f"{text!r}: expected VALUE=NAME or VALUE=NAME: EXPLANATION, as in 2=Relevant")
+        raise ArgumentTypeError(
+            f"{text!r}: expected VALUE=NAME or VALUE=NAME: EXPLANATION, as in 2=Relevant"
+        )
     title, _, explanation = name.partition(":")
     return Grade(int(value), title.strip(), explanation.strip())
 
@@ -189,7 +395,9 @@ def one_grade(text: str) -> Grade:
 def address(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
-        raise ArgumentTypeError(f"{text!r}: expected an address such as http://127.0.0.1:11434/v1, without a name or key in it")
+        raise ArgumentTypeError(
+            f"{text!r}: expected an address such as http://127.0.0.1:11434/v1, without a name or key in it"
+        )
     return text
 
 

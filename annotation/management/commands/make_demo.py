@@ -16,7 +16,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if Collection.objects.exists():
-            raise CommandError("there are collections already; the demo is made on an empty database only")
+            raise CommandError(
+                "there are collections already; the demo is made on an empty database only"
+            )
         make_demo(self.stdout.write)
         self.stdout.write("Sign-ins (role, user name, password):")
         for role, name, password in remembered_sign_ins():

@@ -12,7 +12,9 @@ from annotation.services import people
 
 
 class Command(BaseCommand):
-    help = "Give people the right to make collections and campaigns, take it back, or list who has it."
+    help = (
+        "Give people the right to make collections and campaigns, take it back, or list who has it."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=["list", "add", "remove"])
@@ -21,15 +23,24 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         names, action = options["names"], options["action"]
         if action == "list":
-            for name in Profile.objects.filter(may_create=True).order_by("user__username").values_list("user__username", flat=True):
+            for name in (
+                Profile.objects.filter(may_create=True)
+                .order_by("user__username")
+                .values_list("user__username", flat=True)
+            ):
                 self.stdout.write(name)
             return
         if not names:
             raise CommandError("name somebody: manage.py makers add ada")
-        users = {user.get_username(): user for user in get_user_model().objects.filter(username__in=names)}
+        users = {
+            user.get_username(): user
+            for user in get_user_model().objects.filter(username__in=names)
+        }
         unknown = [name for name in names if name not in users]
         if unknown:
             raise CommandError(f"there is no account {', '.join(unknown)}; nothing was changed")
         for name in names:
             people.set_maker(users[name], may_create=action == "add", actor=None)
-            self.stdout.write(f"{name} {'may' if action == 'add' else 'may no longer'} make collections and campaigns")
+            self.stdout.write(
+                f"{name} {'may' if action == 'add' else 'may no longer'} make collections and campaigns"
+            )

@@ -24,30 +24,76 @@ from pooling.formats.qrels import read_qrels
 
 class Command(BaseCommand):
     help = (
-        "Let simulated annotators judge an open campaign against known qrels, over HTTP or, with --direct, through the services. "
+        "Let simulated annotators judge an open campaign against known qrels, over HTTP or, with "
+        "--direct, through the services. "
         "Campaign and annotators are marked as simulated everywhere. Ends by itself."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--campaign", required=True, metavar="SLUG")
         parser.add_argument("--annotators", type=int, default=10, metavar="N")
-        parser.add_argument("--qrels", required=True, metavar="FILE", help="the true grades; pairs that it does not know have the lowest")
         parser.add_argument(
-            "--reliability", type=float, default=0.8, metavar="P", help="how often a reliable annotator gives the true grade"
+            "--qrels",
+            required=True,
+            metavar="FILE",
+            help="the true grades; pairs that it does not know have the lowest",
         )
         parser.add_argument(
-            "--seconds", type=float, default=48.0, metavar="S", help="median active seconds of a judgement (drawn, not waited for)"
+            "--reliability",
+            type=float,
+            default=0.8,
+            metavar="P",
+            help="how often a reliable annotator gives the true grade",
         )
-        parser.add_argument("--kinds", default="reliable", metavar="MIX", help=f"proportions, as reliable:8,clicker:1 ({', '.join(KINDS)})")
+        parser.add_argument(
+            "--seconds",
+            type=float,
+            default=48.0,
+            metavar="S",
+            help="median active seconds of a judgement (drawn, not waited for)",
+        )
+        parser.add_argument(
+            "--kinds",
+            default="reliable",
+            metavar="MIX",
+            help=f"proportions, as reliable:8,clicker:1 ({', '.join(KINDS)})",
+        )
         parser.add_argument("--url", default="http://127.0.0.1:8000", help="the running server")
-        parser.add_argument("--remote", action="store_true", help="allow a server that is not on this machine")
-        parser.add_argument("--direct", action="store_true", help="without a server, in simulated time: quick, for large demonstrations")
-        parser.add_argument("--days", type=float, default=14.0, metavar="D", help="with --direct: the simulation began so many days ago")
-        parser.add_argument("--threads", type=int, default=8, metavar="N", help="over HTTP: requests at once")
-        parser.add_argument("--patience", type=float, default=5.0, metavar="S", help="over HTTP: end when nothing came back for so long")
-        parser.add_argument("--judgements", type=int, metavar="N", help="stop after so many; default: when nothing is left")
+        parser.add_argument(
+            "--remote", action="store_true", help="allow a server that is not on this machine"
+        )
+        parser.add_argument(
+            "--direct",
+            action="store_true",
+            help="without a server, in simulated time: quick, for large demonstrations",
+        )
+        parser.add_argument(
+            "--days",
+            type=float,
+            default=14.0,
+            metavar="D",
+            help="with --direct: the simulation began so many days ago",
+        )
+        parser.add_argument(
+            "--threads", type=int, default=8, metavar="N", help="over HTTP: requests at once"
+        )
+        parser.add_argument(
+            "--patience",
+            type=float,
+            default=5.0,
+            metavar="S",
+            help="over HTTP: end when nothing came back for so long",
+        )
+        parser.add_argument(
+            "--judgements",
+            type=int,
+            metavar="N",
+            help="stop after so many; default: when nothing is left",
+        )
         parser.add_argument("--seed", type=seed_number, default=0, metavar="N")
-        parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+        parser.add_argument(
+            "--json", action="store_true", help="print one JSON object and nothing else"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         campaign = Campaign.objects.filter(slug=options["campaign"]).first()
@@ -55,15 +101,24 @@ class Command(BaseCommand):
             raise CommandError(f"There is no campaign {options['campaign']!r}.", returncode=2)
         if campaign.state != Campaign.State.OPEN:
             raise CommandError(f"The campaign is {campaign.state}; open it first.", returncode=2)
-        if options["annotators"] < 1 or options["seconds"] <= 0 or not 0 <= options["reliability"] <= 1:
-            raise CommandError("--annotators and --seconds are above 0, and --reliability is between 0 and 1.", returncode=2)
+        if (
+            options["annotators"] < 1
+            or options["seconds"] <= 0
+            or not 0 <= options["reliability"] <= 1
+        ):
+            raise CommandError(
+                "--annotators and --seconds are above 0, and --reliability is between 0 and 1.",
+                returncode=2,
+            )
         try:
             weights, qrels = mixture(options["kinds"]), read_qrels(options["qrels"])
         except (ValueError, FormatError, OSError) as error:
             raise CommandError(readable(error), returncode=2) from None
         if not options["direct"]:
             _check_address(options["url"], remote=options["remote"])
-        annotators = simulation.recruit(campaign, options["annotators"], weights=weights, seed=options["seed"])
+        annotators = simulation.recruit(
+            campaign, options["annotators"], weights=weights, seed=options["seed"]
+        )
         truth = simulation.Truth(qrels, campaign)
         common = {
             "reliability": options["reliability"],
@@ -76,7 +131,13 @@ class Command(BaseCommand):
             report = simulated_time.run_directly(campaign, annotators, truth, start=start, **common)
         else:
             report = simulated_clients.run_over_http(
-                campaign, annotators, truth, url=options["url"], threads=options["threads"], patience=options["patience"], **common
+                campaign,
+                annotators,
+                truth,
+                url=options["url"],
+                threads=options["threads"],
+                patience=options["patience"],
+                **common,
             )
         self._print(campaign, report, as_json=options["json"])
 
@@ -90,7 +151,9 @@ class Command(BaseCommand):
 
         return tell
 
-    def _print(self, campaign: Campaign, report: simulation.SimulationReport, *, as_json: bool) -> None:
+    def _print(
+        self, campaign: Campaign, report: simulation.SimulationReport, *, as_json: bool
+    ) -> None:
         pairs = kept_pairs(campaign).filter(kind="normal")
         left = sum(pairs.filter(open_slots__gt=0).values_list("open_slots", flat=True))
         result: dict[str, Any] = {
@@ -110,10 +173,14 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(result))
         else:
             self.stdout.write(
-                f"{counted(report.judgements, 'simulated judgement')} in {report.seconds:.1f} s on {counted(result['pairs'], 'pair')} of {campaign.slug}"
+                f"{counted(report.judgements, 'simulated judgement')} in {report.seconds:.1f} s "
+                f"on {counted(result['pairs'], 'pair')} of {campaign.slug}"
             )
             for name in ("kinds", "standings", "states"):
-                self.stdout.write(f"  {name}: " + ", ".join(f"{key} {n}" for key, n in sorted(result[name].items())))
+                self.stdout.write(
+                    f"  {name}: "
+                    + ", ".join(f"{key} {n}" for key, n in sorted(result[name].items()))
+                )
             self.stdout.write(f"  slots still open {left}, held by leases {result['slots_held']}")
         if report.errors:
             raise CommandError("; ".join(report.errors[:3]))
@@ -129,10 +196,16 @@ def _check_address(url: str, *, remote: bool) -> None:
         addresses = {info[4][0] for info in socket.getaddrinfo(parts.hostname, port)}
     except OSError as error:
         raise CommandError(f"{parts.hostname}: {error}", returncode=2) from None
-    if not remote and not all(ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in addresses):
-        raise CommandError(f"{parts.hostname} is not this machine; --remote allows it.", returncode=2)
+    if not remote and not all(
+        ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in addresses
+    ):
+        raise CommandError(
+            f"{parts.hostname} is not this machine; --remote allows it.", returncode=2
+        )
     try:
         socket.create_connection((parts.hostname, port), timeout=10).close()
     except OSError as error:
         way = "start it, name another one with --url, or judge without a server with --direct"
-        raise CommandError(f"no server answers at {url} ({error.strerror or error}): {way}.", returncode=2) from None
+        raise CommandError(
+            f"no server answers at {url} ({error.strerror or error}): {way}.", returncode=2
+        ) from None

@@ -1,4 +1,5 @@
-"""`manage.py backup FOLDER`: database and files of the installation, consistent with each other, while people judge."""
+"""`manage.py backup FOLDER`: database and files of the installation, consistent with each other,
+while people judge."""
 
 from __future__ import annotations
 
@@ -22,4 +23,7 @@ class Command(BaseCommand):
             made = backups.back_up(Path(options["folder"]))
         except backups.BackupError as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{options['folder']}: the database and {counted(made['n_files'], 'file')}, {counted(made['n_bytes'], 'byte')}")
+        self.stdout.write(
+            f"{options['folder']}: the database and {counted(made['n_files'], 'file')}, "
+            f"{counted(made['n_bytes'], 'byte')}"
+        )

@@ -10,7 +10,10 @@ from config.doctor import findings
 
 
 class Command(BaseCommand):
-    help = "Say what is not right with this installation, and what would mend it. Ends with status 1 where something has to be mended."
+    help = (
+        "Say what is not right with this installation, and what would mend it. Ends with status 1 "
+        "where something has to be mended."
+    )
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -18,6 +21,10 @@ class Command(BaseCommand):
         for finding in all_findings:
             self.stdout.write(f"{'WRONG' if finding.wrong else 'note '}  {finding.sentence}")
         n_wrong = sum(finding.wrong for finding in all_findings)
-        self.stdout.write(f"{n_wrong} to be mended, {len(all_findings) - n_wrong} to know" if all_findings else "everything is as it should be")
+        self.stdout.write(
+            f"{n_wrong} to be mended, {len(all_findings) - n_wrong} to know"
+            if all_findings
+            else "everything is as it should be"
+        )
         if n_wrong:
             raise SystemExit(1)

@@ -10,7 +10,10 @@ from config.health import drain_mark
 
 
 class Command(BaseCommand):
-    help = "Let /readyz of this machine answer 503, so that a load balancer sends people elsewhere; --end takes it back."
+    help = (
+        "Let /readyz of this machine answer 503, so that a load balancer sends people elsewhere; "
+        "--end takes it back."
+    )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -22,4 +25,6 @@ class Command(BaseCommand):
             self.stdout.write("this machine takes people again")
         else:
             drain_mark().touch()
-            self.stdout.write("this machine is being drained: /readyz answers 503; who is here is served on")
+            self.stdout.write(
+                "this machine is being drained: /readyz answers 503; who is here is served on"
+            )

@@ -11,10 +11,15 @@ from pooling.core.counts import counted
 
 
 class Command(BaseCommand):
-    help = "Copy every row of the present SQLite database into an empty PostgreSQL database. The old one and all files stay as they are."
+    help = (
+        "Copy every row of the present SQLite database into an empty PostgreSQL database. The old "
+        "one and all files stay as they are."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("url", help="postgresql://user@host:5432/name of a database without tables")
+        parser.add_argument(
+            "url", help="postgresql://user@host:5432/name of a database without tables"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -23,4 +23,7 @@ class Command(BaseCommand):
             made = backups.restore(Path(options["folder"]))
         except backups.BackupError as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"restored: the database and {counted(made['n_files'], 'file')} of {made['made_at']}; next: manage.py migrate")
+        self.stdout.write(
+            f"restored: the database and {counted(made['n_files'], 'file')} of {made['made_at']}; "
+            f"next: manage.py migrate"
+        )

@@ -1,4 +1,5 @@
-"""`manage.py up`: prepare the database and static files, then run web server and worker together until Ctrl-C."""
+"""`manage.py up`: prepare the database and static files, then run web server and worker together
+until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -38,8 +39,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default=environment.text("HOST", LOOPBACK))
-        parser.add_argument("--port", type=int, default=environment.number("PORT", 8000, least=1, most=65535))
-        parser.add_argument("--no-demo", action="store_true", help="do not make the demo campaign on an empty database")
+        parser.add_argument(
+            "--port", type=int, default=environment.number("PORT", 8000, least=1, most=65535)
+        )
+        parser.add_argument(
+            "--no-demo",
+            action="store_true",
+            help="do not make the demo campaign on an empty database",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
@@ -50,9 +57,17 @@ class Command(BaseCommand):
         self.prepare_database()
         self.collect_static()
         address = f"http://{host}:{port}/"
-        if not get_user_model().objects.exists() and not options["no_demo"] and not environment.flag("NO_DEMO"):
+        if (
+            not get_user_model().objects.exists()
+            and not options["no_demo"]
+            and not environment.flag("NO_DEMO")
+        ):
             self.make_demo()
-        paths = {"PYTHONPATH": os.pathsep.join(filter(None, [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")]))}
+        paths = {
+            "PYTHONPATH": os.pathsep.join(
+                filter(None, [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")])
+            )
+        }
         quiet = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
         children = [
             Child("web server", web, paths),
@@ -73,11 +88,13 @@ class Command(BaseCommand):
             probe.unlink()
         except OSError as error:
             raise CommandError(
-                f"the data folder {folder} cannot be written ({error.strerror}); set ASSAY_DATA_DIR to a folder of your own"
+                f"the data folder {folder} cannot be written ({error.strerror}); set "
+                f"ASSAY_DATA_DIR to a folder of your own"
             ) from None
 
     def hold_folder(self) -> TextIO:
-        """The data folder is this process's own for as long as the file is open: two on one folder would do all work twice."""
+        """The data folder is this process's own for as long as the file is open: two on one folder
+        would do all work twice."""
         path = Path(settings.DATA_DIR) / "up.lock"
         mark = path.open("a+", encoding="ascii")
         try:
@@ -85,7 +102,8 @@ class Command(BaseCommand):
         except OSError:
             mark.seek(0)
             raise CommandError(
-                f"Assay runs on the folder {settings.DATA_DIR} already ({mark.readline().strip() or 'another process'}); "
+                f"Assay runs on the folder {settings.DATA_DIR} already "
+                f"({mark.readline().strip() or 'another process'}); "
                 "end it, or set ASSAY_DATA_DIR to another folder"
             ) from None
         mark.seek(0)
@@ -95,18 +113,30 @@ class Command(BaseCommand):
         return mark
 
     def remember(self, mark: TextIO, children: list[Child]) -> None:
-        """Who holds the folder, and which programs the next one has to end if this process is killed."""
-        programs = [left_behind.remembered(child.process.pid) for child in children if child.process is not None]
+        """Who holds the folder, and which programs the next one has to end if this process is
+        killed."""
+        programs = [
+            left_behind.remembered(child.process.pid)
+            for child in children
+            if child.process is not None
+        ]
         with contextlib.suppress(OSError):  # a full disk is no reason to end
             mark.truncate(0)
-            mark.write("\n".join([f"process {os.getpid()} on {socket.gethostname()}", *filter(None, programs)]) + "\n")
+            mark.write(
+                "\n".join(
+                    [f"process {os.getpid()} on {socket.gethostname()}", *filter(None, programs)]
+                )
+                + "\n"
+            )
             mark.flush()
 
     def make_demo(self) -> None:
         """All of the demo or nothing: after Ctrl-C in the middle the next start begins it anew."""
         from annotation.demo.campaign import make_demo
 
-        self.say("This is the first start: making a demo campaign (less than a minute; later starts take seconds).")
+        self.say(
+            "This is the first start: making a demo campaign (less than a minute; later starts take seconds)."
+        )
         with transaction.atomic():
             make_demo(lambda sentence: self.say(f"  {sentence}"))
 
@@ -132,7 +162,9 @@ class Command(BaseCommand):
         try:
             connection.ensure_connection()
         except OperationalError as error:
-            raise CommandError(f"the database does not answer: {str(error).strip().splitlines()[0]}; check ASSAY_DATABASE_URL") from None
+            raise CommandError(
+                f"the database does not answer: {str(error).strip().splitlines()[0]}; check ASSAY_DATABASE_URL"
+            ) from None
         call_command("migrate", interactive=False, verbosity=0)
 
     def collect_static(self) -> None:
@@ -141,7 +173,13 @@ class Command(BaseCommand):
         wanted = static_digest()
         if stamp.exists() and stamp.read_text() == wanted and Path(settings.STATIC_ROOT).exists():
             return
-        call_command("collectstatic", interactive=False, verbosity=0, clear=True, ignore_patterns=["*.map", "redoc"])
+        call_command(
+            "collectstatic",
+            interactive=False,
+            verbosity=0,
+            clear=True,
+            ignore_patterns=["*.map", "redoc"],
+        )
         stamp.write_text(wanted)
 
     def announce(self, address: str) -> None:
@@ -159,26 +197,56 @@ class Command(BaseCommand):
 
 
 def welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
-    """What the person at the terminal reads once the pages answer. sign_ins: (role, user name, password)."""
+    """What the person at the terminal reads once the pages answer. sign_ins: (role, user name,
+    password)."""
     lines = ["", f"  Assay is running. Open {address} in a browser.", ""]
     if sign_ins:
         rows = [("Sign in as the", "User name", "Password"), *sign_ins]
         first, second = (max(len(row[i]) for row in rows) for i in (0, 1))
-        lines += [f"    {role:<{first}}   {name:<{second}}   {password}" for role, name, password in rows]
-        lines += ["", "  The annotator judges the demo campaign, the manager watches and evaluates it; best use two browsers."]
-    lines += [f"  Everything is kept in {settings.DATA_DIR}. Ctrl-C ends Assay; the same command starts it again.", ""]
+        lines += [
+            f"    {role:<{first}}   {name:<{second}}   {password}" for role, name, password in rows
+        ]
+        lines += [
+            "",
+            "  The annotator judges the demo campaign, the manager watches and evaluates it; best use two browsers.",
+        ]
+    lines += [
+        f"  Everything is kept in {settings.DATA_DIR}. Ctrl-C ends Assay; the same command starts it again.",
+        "",
+    ]
     return "\n".join(lines) + "\n"
 
 
 def gunicorn_command(host: str, port: int) -> list[str]:
-    """ImproperlyConfigured where a number of the web server's own is none; how long requests may wait is read as this module is imported."""
+    """ImproperlyConfigured where a number of the web server's own is none; how long requests may
+    wait is read as this module is imported."""
     assert admission.JUDGEMENT_WAIT_S
     bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     return [
         *[sys.executable, "-m", "gunicorn", "config.wsgi:application", "--bind", bind],
-        *["--worker-class", "config.web.Worker", "--workers", str(environment.number("WEB_WORKERS", 2, least=1))],
-        *["--threads", str(environment.number("WEB_THREADS", 8, least=1)), "--keep-alive", "75", "--timeout", "120"],
-        *["--worker-connections", "4000", "--graceful-timeout", "10", "--log-level", "warning", "--no-control-socket"],
+        *[
+            "--worker-class",
+            "config.web.Worker",
+            "--workers",
+            str(environment.number("WEB_WORKERS", 2, least=1)),
+        ],
+        *[
+            "--threads",
+            str(environment.number("WEB_THREADS", 8, least=1)),
+            "--keep-alive",
+            "75",
+            "--timeout",
+            "120",
+        ],
+        *[
+            "--worker-connections",
+            "4000",
+            "--graceful-timeout",
+            "10",
+            "--log-level",
+            "warning",
+            "--no-control-socket",
+        ],
     ]
 
 
@@ -186,7 +254,12 @@ def worker_command() -> list[str]:
     niceness()  # the worker reads it where nobody hears what it says
     return [
         *[sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "--pool", "prefork"],
-        *["--concurrency", str(environment.number("WORKER_PROCESSES", 2, least=1)), "--loglevel", "WARNING"],
+        *[
+            "--concurrency",
+            str(environment.number("WORKER_PROCESSES", 2, least=1)),
+            "--loglevel",
+            "WARNING",
+        ],
         *["--without-gossip", "--without-mingle", "--without-heartbeat"],
     ]
 

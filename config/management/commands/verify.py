@@ -11,8 +11,10 @@ from config.verification import ASIDE, faults
 
 class Command(BaseCommand):
     help = (
-        "Recompute every counter from judgements and leases, look whether each file is there and has the content it had, and find files that belong "
-        "to nothing. Changes nothing without --mend; may run while people judge. Ends with status 1 where something is wrong and was not mended."
+        "Recompute every counter from judgements and leases, look whether each file is there and "
+        "has the content it had, and find files that belong "
+        "to nothing. Changes nothing without --mend; may run while people judge. Ends with status "
+        "1 where something is wrong and was not mended."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,6 +26,10 @@ class Command(BaseCommand):
         for fault in faults(mend=options["mend"]):
             n_found, n_left = n_found + 1, n_left + (not fault.mended)
             self.stdout.write(f"{'mended' if fault.mended else 'WRONG '}  {fault.sentence}")
-        self.stdout.write(f"{n_found} wrong, {n_found - n_left} of them mended" if n_found else "everything agrees")
+        self.stdout.write(
+            f"{n_found} wrong, {n_found - n_left} of them mended"
+            if n_found
+            else "everything agrees"
+        )
         if n_left:
             raise SystemExit(1)

@@ -18,12 +18,29 @@ class Command(BaseCommand):
         parser.add_argument("name")
         parser.add_argument("--slug", default="", help="address; made from the name unless given")
         parser.add_argument("--description", default="")
-        parser.add_argument("--documents", type=int, metavar="N", help="documents in the whole collection")
+        parser.add_argument(
+            "--documents", type=int, metavar="N", help="documents in the whole collection"
+        )
         parser.add_argument("--manager", metavar="NAME", help="user name of who manages it")
 
-    def handle(self, *, name: str, slug: str, description: str, documents: int | None, manager: str | None, **_: Any) -> None:
+    def handle(
+        self,
+        *,
+        name: str,
+        slug: str,
+        description: str,
+        documents: int | None,
+        manager: str | None,
+        **_: Any,
+    ) -> None:
         try:
-            made = create_collection(name=name, slug=slug, description=description, n_documents=documents, user=user_named(manager))
+            made = create_collection(
+                name=name,
+                slug=slug,
+                description=description,
+                n_documents=documents,
+                user=user_named(manager),
+            )
         except Refused as error:
             raise Failed(str(error)) from None
         self.stdout.write(made.slug)

@@ -9,19 +9,41 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.formats.packaged import Unavailable, write_documents
-from pooling.management.import_commands import Failed, add_file_arguments, collection_named, import_files, report_lines
+from pooling.management.import_commands import (
+    Failed,
+    add_file_arguments,
+    collection_named,
+    import_files,
+    report_lines,
+)
 
 
 class Command(BaseCommand):
     help = "Import document files into a collection; only documents that a pool needs become rows."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_file_arguments(parser, "JSONL, BEIR corpus, TSV, TREC text or an archive of pages; plain or packed", at_least="*")
+        add_file_arguments(
+            parser,
+            "JSONL, BEIR corpus, TSV, TREC text or an archive of pages; plain or packed",
+            at_least="*",
+        )
         parser.add_argument(
-            "--ir-datasets", metavar="ID", help="take the documents of this data set of the package ir_datasets, where that is installed"
+            "--ir-datasets",
+            metavar="ID",
+            help="take the documents of this data set of the package ir_datasets, where that is installed",
         )
 
-    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, as_named: bool, ir_datasets: str | None, **_: Any) -> None:
+    def handle(
+        self,
+        *,
+        files: list[str],
+        collection: str,
+        user: str | None,
+        inspect: bool,
+        as_named: bool,
+        ir_datasets: str | None,
+        **_: Any,
+    ) -> None:
         collection_named(collection)
         if not files and not ir_datasets:
             raise Failed("name a FILE of documents, or a data set with --ir-datasets ID")
@@ -34,6 +56,13 @@ class Command(BaseCommand):
                     raise Failed(str(error)) from error
                 files = [*files, str(path)]
             for job in import_files(
-                "documents", files=files, collection=collection, user=user, inspect=inspect, as_named=as_named, options={}, stderr=self.stderr
+                "documents",
+                files=files,
+                collection=collection,
+                user=user,
+                inspect=inspect,
+                as_named=as_named,
+                options={},
+                stderr=self.stderr,
             ):
                 self.stdout.write("\n".join(report_lines(job)))

@@ -15,10 +15,32 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(parser, "TREC qrels or BEIR TSV; plain or packed")
         parser.add_argument("--name", help="in place of the file name")
-        parser.add_argument("--kind", choices=["judged", "clicks"], help="made from judgements (default) or from clicks")
+        parser.add_argument(
+            "--kind",
+            choices=["judged", "clicks"],
+            help="made from judgements (default) or from clicks",
+        )
         parser.add_argument("--lenient", action="store_true", help="ignore extra columns")
 
-    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, as_named: bool, **options: Any) -> None:
+    def handle(
+        self,
+        *,
+        files: list[str],
+        collection: str,
+        user: str | None,
+        inspect: bool,
+        as_named: bool,
+        **options: Any,
+    ) -> None:
         chosen = {name: options[name] for name in ("name", "kind", "lenient")}
-        for job in import_files("qrels", files=files, collection=collection, user=user, inspect=inspect, as_named=as_named, options=chosen, stderr=self.stderr):
+        for job in import_files(
+            "qrels",
+            files=files,
+            collection=collection,
+            user=user,
+            inspect=inspect,
+            as_named=as_named,
+            options=chosen,
+            stderr=self.stderr,
+        ):
             self.stdout.write("\n".join(report_lines(job)))

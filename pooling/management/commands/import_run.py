@@ -15,14 +15,51 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(parser, "TREC runs; plain or packed")
         parser.add_argument("--tag", help="in place of the tag in the file (for one file)")
-        parser.add_argument("--order", choices=["score", "rank"], help="order by score (default) or by the rank column")
-        parser.add_argument("--lenient", action="store_true", help="ignore extra columns, take runs of three or four columns, skip a header")
+        parser.add_argument(
+            "--order",
+            choices=["score", "rank"],
+            help="order by score (default) or by the rank column",
+        )
+        parser.add_argument(
+            "--lenient",
+            action="store_true",
+            help="ignore extra columns, take runs of three or four columns, skip a header",
+        )
         parser.add_argument("--group", help="who submitted it")
         parser.add_argument("--description")
         parser.add_argument("--submitted-on", metavar="YYYY-MM-DD", help="its date on leaderboards")
         parser.add_argument("--baseline", action="store_true", help="made by the organisers")
 
-    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, as_named: bool, **options: Any) -> None:
-        chosen = {name: options[name] for name in ("tag", "order", "lenient", "group", "description", "submitted_on", "baseline")}
-        for job in import_files("run", files=files, collection=collection, user=user, inspect=inspect, as_named=as_named, options=chosen, stderr=self.stderr):
+    def handle(
+        self,
+        *,
+        files: list[str],
+        collection: str,
+        user: str | None,
+        inspect: bool,
+        as_named: bool,
+        **options: Any,
+    ) -> None:
+        chosen = {
+            name: options[name]
+            for name in (
+                "tag",
+                "order",
+                "lenient",
+                "group",
+                "description",
+                "submitted_on",
+                "baseline",
+            )
+        }
+        for job in import_files(
+            "run",
+            files=files,
+            collection=collection,
+            user=user,
+            inspect=inspect,
+            as_named=as_named,
+            options=chosen,
+            stderr=self.stderr,
+        ):
             self.stdout.write("\n".join(report_lines(job)))

@@ -12,25 +12,47 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.formats.sets import role_of
 from pooling.jobs import Refused
-from pooling.management.import_commands import Failed, collection_named, imported_job, report_lines, run_here, user_named
+from pooling.management.import_commands import (
+    Failed,
+    collection_named,
+    imported_job,
+    report_lines,
+    run_here,
+    user_named,
+)
 from pooling.models import Collection, Job
 from pooling.services import uploads
 from pooling.services.collections import create_collection, delete_collection
 
 
 class Command(BaseCommand):
-    help = "Import a whole set: a BEIR folder, FiRA's files (a folder, zip or tar), a Quepid book, an umbrela file or a list of pairs."
+    help = (
+        "Import a whole set: a BEIR folder, FiRA's files (a folder, zip or tar), a Quepid book, "
+        "an umbrela file or a list of pairs."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("set", metavar="FOLDER|FILE")
         target = parser.add_mutually_exclusive_group(required=True)
         target.add_argument("--collection", metavar="SLUG", help="the collection that takes it in")
-        target.add_argument("--new", metavar="NAME", help="make a collection of this name for it; none is left behind if the set is refused")
-        parser.add_argument("--name", metavar="NAME", help="of the pool that the set's pairs become")
-        parser.add_argument("--user", metavar="NAME", help="in whose name it is done; manages a new collection")
-        parser.add_argument("--inspect", action="store_true", help="report what is in the set and import nothing")
+        target.add_argument(
+            "--new",
+            metavar="NAME",
+            help="make a collection of this name for it; none is left behind if the set is refused",
+        )
+        parser.add_argument(
+            "--name", metavar="NAME", help="of the pool that the set's pairs become"
+        )
+        parser.add_argument(
+            "--user", metavar="NAME", help="in whose name it is done; manages a new collection"
+        )
+        parser.add_argument(
+            "--inspect", action="store_true", help="report what is in the set and import nothing"
+        )
 
-    def handle(self, *, collection: str | None, new: str | None, user: str | None, **options: Any) -> None:
+    def handle(
+        self, *, collection: str | None, new: str | None, user: str | None, **options: Any
+    ) -> None:
         person = user_named(user)
         if collection:
             self._bring(collection_named(collection), person, **options)
@@ -49,7 +71,16 @@ class Command(BaseCommand):
         else:
             self.stdout.write(made.slug)
 
-    def _bring(self, target: Collection, person: Any, *, set: str, name: str | None, inspect: bool, **_: Any) -> None:
+    def _bring(
+        self,
+        target: Collection,
+        person: Any,
+        *,
+        set: str,
+        name: str | None,
+        inspect: bool,
+        **_: Any,
+    ) -> None:
         path = Path(set)
         try:
             if path.is_dir():
@@ -57,12 +88,18 @@ class Command(BaseCommand):
                 with tempfile.TemporaryFile() as packed:
                     _pack(path, packed)
                     packed.seek(0)
-                    kept = uploads.receive(target, kind="set", file=File(packed, name=called), name=called, user=person)
+                    kept = uploads.receive(
+                        target, kind="set", file=File(packed, name=called), name=called, user=person
+                    )
             else:
                 with open(path, "rb") as handle:
-                    kept = uploads.receive(target, kind="set", file=File(handle), name=path.name, user=person)
+                    kept = uploads.receive(
+                        target, kind="set", file=File(handle), name=path.name, user=person
+                    )
             chosen = {"name": name} if name else {}
-            job = uploads.ask_for_import(kept, mode="inspect" if inspect else "import", options=chosen, user=person)
+            job = uploads.ask_for_import(
+                kept, mode="inspect" if inspect else "import", options=chosen, user=person
+            )
         except OSError as error:
             raise Failed(f"{set}: {error.strerror or error}") from None
         except Refused as error:
@@ -76,10 +113,20 @@ class Command(BaseCommand):
 
 
 def _pack(folder: Path, out: Any) -> None:
-    """The files of a set as a tar archive, which is what a page and the API take. Failed where the folder has none."""
-    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and role_of(str(path.relative_to(folder))) is not None]
+    """The files of a set as a tar archive, which is what a page and the API take. Failed where the
+    folder has none."""
+    paths = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and role_of(str(path.relative_to(folder))) is not None
+    ]
     if not paths:
-        raise Failed(f"{folder}: no file of a set: expected corpus.jsonl, queries.jsonl and qrels/, or documents.tsv, queries.tsv and judgement-pairs.tsv")
-    with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT, dereference=True) as archive:
+        raise Failed(
+            f"{folder}: no file of a set: expected corpus.jsonl, queries.jsonl and qrels/, or "
+            f"documents.tsv, queries.tsv and judgement-pairs.tsv"
+        )
+    with tarfile.open(
+        fileobj=out, mode="w", format=tarfile.GNU_FORMAT, dereference=True
+    ) as archive:
         for path in paths:
             archive.add(path, arcname=str(path.relative_to(folder)), recursive=False)

@@ -15,6 +15,24 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(parser, "TREC topics, TSV, JSONL or BEIR queries; plain or packed")
 
-    def handle(self, *, files: list[str], collection: str, user: str | None, inspect: bool, as_named: bool, **_: Any) -> None:
-        for job in import_files("topics", files=files, collection=collection, user=user, inspect=inspect, as_named=as_named, options={}, stderr=self.stderr):
+    def handle(
+        self,
+        *,
+        files: list[str],
+        collection: str,
+        user: str | None,
+        inspect: bool,
+        as_named: bool,
+        **_: Any,
+    ) -> None:
+        for job in import_files(
+            "topics",
+            files=files,
+            collection=collection,
+            user=user,
+            inspect=inspect,
+            as_named=as_named,
+            options={},
+            stderr=self.stderr,
+        ):
             self.stdout.write("\n".join(report_lines(job)))

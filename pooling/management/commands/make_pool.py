@@ -12,7 +12,13 @@ from pooling.core.counts import counted
 from pooling.core.pool_kinds import PoolKind
 from pooling.core.stages import KINDS_OF_STRATA
 from pooling.jobs import Refused
-from pooling.management.import_commands import Failed, collection_named, report_lines, run_here, user_named
+from pooling.management.import_commands import (
+    Failed,
+    collection_named,
+    report_lines,
+    run_here,
+    user_named,
+)
 from pooling.services.making import parameters_of
 from pooling.services.pool_preview import ask_for_preview
 from pooling.services.pools import ask_for_pool
@@ -25,30 +31,89 @@ class Command(BaseCommand):
         parser.add_argument("--collection", required=True, metavar="SLUG")
         parser.add_argument("--depth", type=positive, default=10, metavar="K")
         parser.add_argument("--seed", type=seed_number, default=0, metavar="N")
-        parser.add_argument("--runs", nargs="*", default=[], metavar="TAG", help="all runs unless given")
+        parser.add_argument(
+            "--runs", nargs="*", default=[], metavar="TAG", help="all runs unless given"
+        )
         parser.add_argument("--name", default="")
         parser.add_argument(
-            "--relevant-first", dest="ordered", choices=list(Goal), nargs="?", const=Goal.RELEVANT.value, default="", metavar="GOAL",
-            help="in planned batches, probably relevant pairs first: relevant (of any topic; the default) or equal (the same share of each topic)",
-        )  # fmt: skip
-        parser.add_argument("--batch", type=positive, default=SIZE, metavar="N", help=f"relevant first: pairs of a batch (default {SIZE})")
-        parser.add_argument(
-            "--audit", type=fraction, default=AUDIT, metavar="SHARE", help=f"relevant first: of each batch drawn at random (default {AUDIT:g}; 0: none)"
+            "--relevant-first",
+            dest="ordered",
+            choices=list(Goal),
+            nargs="?",
+            const=Goal.RELEVANT.value,
+            default="",
+            metavar="GOAL",
+            help=(
+                "in planned batches, probably relevant pairs first: relevant (of any topic; the "
+                "default) or equal (the same share of each topic)"
+            ),
         )
-        parser.add_argument("--sampled", type=fraction, nargs="+", default=[], metavar="SHARE", help="draw at random, in stages up to these shares of the pool")
-        parser.add_argument("--strata", choices=sorted(KINDS_OF_STRATA), default="rank", help="of a sampled pool (default rank)")
-        parser.add_argument("--machine", default="", metavar="CAMPAIGN/JUDGE", help="with --strata machine: the frozen judge by whose grades they are made")
-        parser.add_argument("--preview", action="store_true", help="say what it would hold and what could be answered half-way, and make nothing")
+        parser.add_argument(
+            "--batch",
+            type=positive,
+            default=SIZE,
+            metavar="N",
+            help=f"relevant first: pairs of a batch (default {SIZE})",
+        )
+        parser.add_argument(
+            "--audit",
+            type=fraction,
+            default=AUDIT,
+            metavar="SHARE",
+            help=f"relevant first: of each batch drawn at random (default {AUDIT:g}; 0: none)",
+        )
+        parser.add_argument(
+            "--sampled",
+            type=fraction,
+            nargs="+",
+            default=[],
+            metavar="SHARE",
+            help="draw at random, in stages up to these shares of the pool",
+        )
+        parser.add_argument(
+            "--strata",
+            choices=sorted(KINDS_OF_STRATA),
+            default="rank",
+            help="of a sampled pool (default rank)",
+        )
+        parser.add_argument(
+            "--machine",
+            default="",
+            metavar="CAMPAIGN/JUDGE",
+            help="with --strata machine: the frozen judge by whose grades they are made",
+        )
+        parser.add_argument(
+            "--preview",
+            action="store_true",
+            help="say what it would hold and what could be answered half-way, and make nothing",
+        )
         parser.add_argument("--user", metavar="NAME", help="in whose name it is done")
 
     def handle(
-        self, *, collection: str, depth: int, seed: int, runs: list[str], name: str, ordered: str, sampled: list[float], strata: str, machine: str,
-        batch: int, audit: float, preview: bool, user: str | None, **_: Any,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        collection: str,
+        depth: int,
+        seed: int,
+        runs: list[str],
+        name: str,
+        ordered: str,
+        sampled: list[float],
+        strata: str,
+        machine: str,
+        batch: int,
+        audit: float,
+        preview: bool,
+        user: str | None,
+        **_: Any,
+    ) -> None:
         target = collection_named(collection)
         chosen = list(target.runs.filter(tag__in=runs) if runs else target.runs.all())
         if absent := sorted(set(runs) - {run.tag for run in chosen}):
-            tags = ", ".join(target.runs.order_by("tag").values_list("tag", flat=True)[:20]) or "none yet"
+            tags = (
+                ", ".join(target.runs.order_by("tag").values_list("tag", flat=True)[:20])
+                or "none yet"
+            )
             raise Failed(f"no run has the tag {', '.join(absent)}; there are: {tags}")
         try:
             if ordered and sampled:
@@ -56,14 +121,33 @@ class Command(BaseCommand):
             kind = PoolKind.ORDERED if ordered else PoolKind.SAMPLED if sampled else PoolKind.DEPTH
             own = user_named(user)
             making = parameters_of(
-                kind, strata=strata, stages=sampled, goal=ordered, batch=batch, audit=audit, machine=machine, of=target, user=own
+                kind,
+                strata=strata,
+                stages=sampled,
+                goal=ordered,
+                batch=batch,
+                audit=audit,
+                machine=machine,
+                of=target,
+                user=own,
             )
             ask = ask_for_preview if preview else ask_for_pool
-            job = ask(target, runs=chosen, depth=depth, seed=seed, name=name, making=making, user=own)
+            job = ask(
+                target, runs=chosen, depth=depth, seed=seed, name=name, making=making, user=own
+            )
         except Refused as error:
             raise Failed(str(error)) from None
         done = run_here(job, self.stderr)
-        stages = [f"stage {n}: {100 * one['share']:g} %, {counted(one['pairs'], 'pair')}" for n, one in enumerate(done.report.get("stages", []), start=1)]
+        stages = [
+            f"stage {n}: {100 * one['share']:g} %, {counted(one['pairs'], 'pair')}"
+            for n, one in enumerate(done.report.get("stages", []), start=1)
+        ]
         if "batches" in done.report:
-            stages = ["{batches:,} batches of {batch:,} pairs, {audit:,} of each at random".format(**done.report)]
-        self.stdout.write("\n".join([*report_lines(done), *stages, *done.report.get("half_way", [])]))
+            stages = [
+                "{batches:,} batches of {batch:,} pairs, {audit:,} of each at random".format(
+                    **done.report
+                )
+            ]
+        self.stdout.write(
+            "\n".join([*report_lines(done), *stages, *done.report.get("half_way", [])])
+        )

@@ -11,7 +11,15 @@ from pooling.commandline import BadInput, FileCommand, fraction, text_table, who
 from pooling.core.counts import part_of
 from pooling.core.depth import PooledPairs, depth_pool
 from pooling.core.stages import STRATA
-from pooling.core.strata import LEAST, Strata, allocation, drawn, machine_strata, shuffled, spreads_of
+from pooling.core.strata import (
+    LEAST,
+    Strata,
+    allocation,
+    drawn,
+    machine_strata,
+    shuffled,
+    spreads_of,
+)
 from pooling.formats.machine_labels import read_machine_qrels
 from pooling.formats.prel import UNJUDGED, prel_of_rows, write_prel
 from pooling.formats.topics import read_topics
@@ -19,41 +27,84 @@ from pooling.pool_files import add_pool_options, tops_of_files
 
 
 class Command(FileCommand):
-    help = "Draw a stratified random sample of a pool's pairs; the chance of each pair is known, so that scores can be estimated from it."
+    help = (
+        "Draw a stratified random sample of a pool's pairs; the chance of each pair is known, so "
+        "that scores can be estimated from it."
+    )
     writes = ("output", "draw")
     makes_data_file = True
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_pool_options(parser)
-        parser.add_argument("--budget", type=fraction, default=0.2, metavar="SHARE", help="share of the pool to draw (default 0.2)")
+        parser.add_argument(
+            "--budget",
+            type=fraction,
+            default=0.2,
+            metavar="SHARE",
+            help="share of the pool to draw (default 0.2)",
+        )
         parser.add_argument(
             "--strata",
             choices=list(STRATA),
             default="rank",
-            help="rank: each topic's bands of best rank (default); votes: bands of the share of runs with the pair in their top ten",
+            help=(
+                "rank: each topic's bands of best rank (default); votes: bands of the share of "
+                "runs with the pair in their top ten"
+            ),
         )
-        parser.add_argument("--machine", metavar="QRELS", help="a machine's labels of every pair, made before: strata are votes and its grades")
-        parser.add_argument("--qrels", metavar="FILE", help="grades of pairs that are judged already: those drawn get theirs in the file")
-        parser.add_argument("--draw", metavar="FILE", help="also the pairs drawn: topic, document, stratum, place, probability, in a table")
+        parser.add_argument(
+            "--machine",
+            metavar="QRELS",
+            help="a machine's labels of every pair, made before: strata are votes and its grades",
+        )
+        parser.add_argument(
+            "--qrels",
+            metavar="FILE",
+            help="grades of pairs that are judged already: those drawn get theirs in the file",
+        )
+        parser.add_argument(
+            "--draw",
+            metavar="FILE",
+            help="also the pairs drawn: topic, document, stratum, place, probability, in a table",
+        )
 
     def compute(
-        self, *, runs: list[str], depth: int, topics: str | None, order: Any, scores: Any, lenient: bool, budget: float, strata: str,
-        machine: str | None, qrels: str | None, draw: str | None, seed: int, output: str | None, **options: Any,
-    ) -> dict[str, Any]:  # fmt: skip
+        self,
+        *,
+        runs: list[str],
+        depth: int,
+        topics: str | None,
+        order: Any,
+        scores: Any,
+        lenient: bool,
+        budget: float,
+        strata: str,
+        machine: str | None,
+        qrels: str | None,
+        draw: str | None,
+        seed: int,
+        output: str | None,
+        **options: Any,
+    ) -> dict[str, Any]:
         if "-" in runs and topics == "-":
             raise BadInput("standard input (-) can be read once only")
         wanted = None if topics is None else [topic.topic for topic in read_topics(topics)]
-        tops = tops_of_files(self, runs, depth=depth, topics=wanted, order=order, scores=scores, lenient=lenient)
+        tops = tops_of_files(
+            self, runs, depth=depth, topics=wanted, order=order, scores=scores, lenient=lenient
+        )
         pool = depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
         if not len(pool):
-            raise BadInput("the runs have no document for these topics, so that there is nothing to draw from")
+            raise BadInput(
+                "the runs have no document for these topics, so that there is nothing to draw from"
+            )
         grades = None if qrels is None else self.grades_of(qrels, pool)
         made, spreads = self.strata_of(pool, strata, machine)
         n_wanted = round(budget * len(pool))
         counts = allocation(made.sizes, spreads, n_wanted)
         if int(counts.sum()) > n_wanted:
             self.warn(
-                f"{int(counts.sum())} pairs are drawn in place of {n_wanted}: each of {len(made.names)} strata gives at least {LEAST}; "
+                f"{int(counts.sum())} pairs are drawn in place of {n_wanted}: each of "
+                f"{len(made.names)} strata gives at least {LEAST}; "
                 "fewer strata (--strata votes) make a smaller sample possible"
             )
         place = shuffled(made, np.random.default_rng(seed), pool.documents, pool.topic)
@@ -67,20 +118,28 @@ class Command(FileCommand):
             "depth": depth,
             "strata": {
                 name: {"N": int(size), "n": int(n), "probability": float(n / size)}
-                for name, size, n in zip(made.names, made.sizes.tolist(), counts.tolist(), strict=True)
+                for name, size, n in zip(
+                    made.names, made.sizes.tolist(), counts.tolist(), strict=True
+                )
             },
         }
 
-    def strata_of(self, pool: PooledPairs, strata: str, machine: str | None) -> tuple[Strata, np.ndarray]:
+    def strata_of(
+        self, pool: PooledPairs, strata: str, machine: str | None
+    ) -> tuple[Strata, np.ndarray]:
         """The strata, and the spread expected within each."""
         if machine is None:
             made = STRATA[strata](pool)
             return made, spreads_of(made.rates)
         machine_grades = self.grades_of(machine, pool)
-        labels = [machine_grades.get((pool.topics[t], d), UNJUDGED) for t, d in zip(pool.topic.tolist(), pool.documents.tolist(), strict=True)]
+        labels = [
+            machine_grades.get((pool.topics[t], d), UNJUDGED)
+            for t, d in zip(pool.topic.tolist(), pool.documents.tolist(), strict=True)
+        ]
         if missing := sum(label < 0 for label in labels):
             raise BadInput(
-                f"{machine}: {missing} of {len(pool)} pairs of the pool have no label by the machine; a sample by its grades needs one of every pair. "
+                f"{machine}: {missing} of {len(pool)} pairs of the pool have no label by the "
+                f"machine; a sample by its grades needs one of every pair. "
                 "Let it label the rest, or draw by votes (--strata votes)"
             )
         return machine_strata(pool, np.array(labels))
@@ -91,21 +150,41 @@ class Command(FileCommand):
         grades: dict[tuple[str, bytes], int] = {}
         for index, topic in enumerate(qrels.topics):
             rows = qrels.rows(index)
-            grades.update(zip(((topic, d) for d in qrels.documents[rows].tolist()), qrels.grades[rows].tolist(), strict=True))
-        pairs = zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
+            grades.update(
+                zip(
+                    ((topic, d) for d in qrels.documents[rows].tolist()),
+                    qrels.grades[rows].tolist(),
+                    strict=True,
+                )
+            )
+        pairs = zip(
+            (pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True
+        )
         if not any(pair in grades for pair in pairs):
-            self.warn(f"{path}: no pair of the pool is in these qrels; are ids of topics and documents spelled alike?")
+            self.warn(
+                f"{path}: no pair of the pool is in these qrels; are ids of topics and documents spelled alike?"
+            )
         return grades
 
     def write(
-        self, output: str | None, draw: str | None, pool: PooledPairs, made: Strata, place: np.ndarray, counts: np.ndarray, chosen: np.ndarray,
+        self,
+        output: str | None,
+        draw: str | None,
+        pool: PooledPairs,
+        made: Strata,
+        place: np.ndarray,
+        counts: np.ndarray,
+        chosen: np.ndarray,
         labels: np.ndarray,
-    ) -> None:  # fmt: skip
+    ) -> None:
         topics = [pool.topics[t] for t in pool.topic.tolist()]
         strata = [made.names[k] for k in made.stratum.tolist()]
         documents = pool.documents.tolist()
         if output:
-            rows = [(t, d.decode("utf-8"), s, grade) for t, d, s, grade in zip(topics, documents, strata, labels.tolist(), strict=True)]
+            rows = [
+                (t, d.decode("utf-8"), s, grade)
+                for t, d, s, grade in zip(topics, documents, strata, labels.tolist(), strict=True)
+            ]
             with whole_file(output) as out:
                 write_prel(prel_of_rows("pool", rows, drawn=int(chosen.sum())), out)
         if draw:
@@ -113,24 +192,39 @@ class Command(FileCommand):
             with whole_file(draw) as out:
                 out.write("topic\tdocument\tstratum\tplace\tprobability\n")
                 for k in np.flatnonzero(chosen).tolist():
-                    cells = (topics[k], documents[k].decode("utf-8"), strata[k], str(place[k] + 1), repr(float(chance[k])))
+                    cells = (
+                        topics[k],
+                        documents[k].decode("utf-8"),
+                        strata[k],
+                        str(place[k] + 1),
+                        repr(float(chance[k])),
+                    )
                     out.write("\t".join(cells) + "\n")
 
     def table(self, result: dict[str, Any], **options: Any) -> str:
         share = result["drawn"] / result["pairs"]
-        rows = [[name, stratum["N"], stratum["n"], stratum["probability"]] for name, stratum in result["strata"].items()]
+        rows = [
+            [name, stratum["N"], stratum["n"], stratum["probability"]]
+            for name, stratum in result["strata"].items()
+        ]
         if len(rows) > 40:
             rows, rest = rows[:40], len(rows) - 40
             more = f"\n... and {rest} strata more (--json lists all)"
         else:
             more = ""
-        first = f"{part_of(result['drawn'], result['pairs'], 'pair')} drawn ({share:.1%}), depth {result['depth']}, seed {result['seed']}"
+        first = (
+            f"{part_of(result['drawn'], result['pairs'], 'pair')} drawn ({share:.1%}), depth "
+            f"{result['depth']}, seed {result['seed']}"
+        )
         if result["graded"] is not None:
             first += f". {part_of(result['graded'], result['drawn'], 'drawn pair')} with a grade"
         return f"{first}\n\n{text_table(['stratum', 'pairs', 'drawn', 'probability'], rows)}{more}"
 
 
-def grades_on(pool: PooledPairs, chosen: np.ndarray, grades: dict[tuple[str, bytes], int]) -> np.ndarray:
-    """int64 (n_pairs): the grade of each drawn pair, -1 where it has none and of pairs that were not drawn."""
+def grades_on(
+    pool: PooledPairs, chosen: np.ndarray, grades: dict[tuple[str, bytes], int]
+) -> np.ndarray:
+    """int64 (n_pairs): the grade of each drawn pair, -1 where it has none and of pairs that were
+    not drawn."""
     pairs = zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
     return np.where(chosen, [max(grades.get(pair, UNJUDGED), UNJUDGED) for pair in pairs], UNJUDGED)

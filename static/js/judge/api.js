@@ -20,7 +20,8 @@ export class Refused extends Error {
   }
 }
 
-export const numbered = (request) => (request ? ` (${t("request {request}", { request })})` : "");
+export const numbered = (request) =>
+  request ? ` (${t("request {request}", { request })})` : "";
 
 const AGAIN = new Set([408, 425, 429]);
 
@@ -32,19 +33,35 @@ export class Api {
     this.shortestWay = Infinity;
   }
 
-  get(path) { return this.call("GET", path); }
-  post(path, body = {}) { return this.call("POST", path, body); }
-  put(path, body = {}) { return this.call("PUT", path, body); }
+  get(path) {
+    return this.call("GET", path);
+  }
+  post(path, body = {}) {
+    return this.call("POST", path, body);
+  }
+  put(path, body = {}) {
+    return this.call("PUT", path, body);
+  }
 
   /** Milliseconds since 1970 by the server's clock, as far as we can tell. */
-  serverNow() { return Date.now() + this.clockOffset; }
+  serverNow() {
+    return Date.now() + this.clockOffset;
+  }
 
   async call(method, path, body, { again = false } = {}) {
-    const asked = `${method} ${path}`, begun = this.begun[asked];
+    const asked = `${method} ${path}`,
+      begun = this.begun[asked];
     delete this.begun[asked];
     let sentAt, response, cameAt;
     try {
-      ({ sentAt, response, cameAt } = (await begun) ?? (await send(path.startsWith("/") ? path : this.root + path, { method, csrf: this.csrf, body, timeoutMs: this.timeoutMs })));
+      ({ sentAt, response, cameAt } =
+        (await begun) ??
+        (await send(path.startsWith("/") ? path : this.root + path, {
+          method,
+          csrf: this.csrf,
+          body,
+          timeoutMs: this.timeoutMs,
+        })));
     } catch (error) {
       throw new Unreachable(error.message);
     }
@@ -52,7 +69,8 @@ export class Api {
     try {
       answer = response.status === 204 ? {} : await response.json();
     } catch (error) {
-      if (response.ok && !response.redirected) throw new Unreachable(`unreadable answer: ${error.message}`);
+      if (response.ok && !response.redirected)
+        throw new Unreachable(`unreadable answer: ${error.message}`);
     }
     if (response.ok && answer !== null && !response.redirected) {
       this.#readClock(answer.server_time, sentAt, cameAt);
@@ -62,7 +80,8 @@ export class Api {
     }
     const { code = "", detail: message = "" } = answer ?? {};
     const request = answer?.request ?? response.headers.get("X-Request-ID");
-    if (response.status === 401 || response.redirected || code === "signed_out") throw new SignedOut("signed out");
+    if (response.status === 401 || response.redirected || code === "signed_out")
+      throw new SignedOut("signed out");
     if (response.status === 403 && (answer === null || /csrf/i.test(message))) {
       if (again) throw new SignedOut("stale token");
       await fetch(location.pathname, { method: "HEAD" }).catch(() => null); // brings a fresh cookie
@@ -70,9 +89,20 @@ export class Api {
     }
     if (response.status >= 500 || AGAIN.has(response.status)) {
       const waitMs = 1000 * Number(response.headers.get("Retry-After")) || 0;
-      throw new Unreachable(`server answered ${response.status}`, { waitMs, said: waitMs ? message : "", request });
+      throw new Unreachable(`server answered ${response.status}`, {
+        waitMs,
+        said: waitMs ? message : "",
+        request,
+      });
     }
-    throw new Refused(response.status, code, message || t("The server refused this ({status}).", { status: response.status }), answer, request);
+    throw new Refused(
+      response.status,
+      code,
+      message ||
+        t("The server refused this ({status}).", { status: response.status }),
+      answer,
+      request,
+    );
   }
 
   #readClock(serverTime, sentAt, cameAt) {

@@ -12,9 +12,38 @@ export class Banners {
   show(name, { tone = "info", text, actions = [], closes = false }) {
     const old = this.shown.get(name);
     if (old?.dataset.text === text) return;
-    const banner = make(`div.banner.callout.${tone}`, { dataset: { name, text } }, make("p", {}, text),
-      ...actions.map(({ label, action, run }) => make("button.button.small", { type: "button", dataset: action ? { action } : {}, onclick: run ? () => { this.hide(name); run(); } : null }, label)),
-      closes ? make("button.button.small.quiet", { type: "button", "aria-label": t("Close this notice"), onclick: () => this.hide(name) }, t("Close")) : null);
+    const banner = make(
+      `div.banner.callout.${tone}`,
+      { dataset: { name, text } },
+      make("p", {}, text),
+      ...actions.map(({ label, action, run }) =>
+        make(
+          "button.button.small",
+          {
+            type: "button",
+            dataset: action ? { action } : {},
+            onclick: run
+              ? () => {
+                  this.hide(name);
+                  run();
+                }
+              : null,
+          },
+          label,
+        ),
+      ),
+      closes
+        ? make(
+            "button.button.small.quiet",
+            {
+              type: "button",
+              "aria-label": t("Close this notice"),
+              onclick: () => this.hide(name),
+            },
+            t("Close"),
+          )
+        : null,
+    );
     if (old) old.replaceWith(banner);
     else this.box.append(banner);
     this.shown.set(name, banner);

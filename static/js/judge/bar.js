@@ -21,18 +21,41 @@ export class Bar {
     this.#drawGrades();
   }
 
-  gradeAt(place) { return this.scale[place]; }
-  named(value) { return this.scale.find((grade) => grade.value === value); }
+  gradeAt(place) {
+    return this.scale[place];
+  }
+  named(value) {
+    return this.scale.find((grade) => grade.value === value);
+  }
 
   #drawGrades() {
     this.askingReason = false;
     this.bar.classList.remove("asks");
-    this.grades.replaceChildren(...this.scale.map((grade, place) => {
-      const needs = grade.value >= this.spansFrom ? t("needs a marked passage") : null;
-      const step = Math.round((place / Math.max(1, this.scale.length - 1)) * 8);
-      return make("button.grade-button", { type: "button", class: `grade-button step-${step}${needs ? " needs" : ""}`, "aria-pressed": "false", "aria-description": needs, "aria-keyshortcuts": String(place + 1), title: grade.explanation || null, dataset: { place } },
-        make("span.swatch", { "aria-hidden": "true" }), make("kbd", {}, String(place + 1)), shape(grade.shape, place), make("span.name", {}, grade.name));
-    }));
+    this.grades.replaceChildren(
+      ...this.scale.map((grade, place) => {
+        const needs =
+          grade.value >= this.spansFrom ? t("needs a marked passage") : null;
+        const step = Math.round(
+          (place / Math.max(1, this.scale.length - 1)) * 8,
+        );
+        return make(
+          "button.grade-button",
+          {
+            type: "button",
+            class: `grade-button step-${step}${needs ? " needs" : ""}`,
+            "aria-pressed": "false",
+            "aria-description": needs,
+            "aria-keyshortcuts": String(place + 1),
+            title: grade.explanation || null,
+            dataset: { place },
+          },
+          make("span.swatch", { "aria-hidden": "true" }),
+          make("kbd", {}, String(place + 1)),
+          shape(grade.shape, place),
+          make("span.name", {}, grade.name),
+        );
+      }),
+    );
     this.#apply();
   }
 
@@ -56,14 +79,23 @@ export class Bar {
 
   #apply() {
     for (const button of this.grades.querySelectorAll("[data-place]")) {
-      const chosen = this.selected !== null && this.selected !== undefined && this.scale[Number(button.dataset.place)].value === this.selected;
+      const chosen =
+        this.selected !== null &&
+        this.selected !== undefined &&
+        this.scale[Number(button.dataset.place)].value === this.selected;
       button.setAttribute("aria-pressed", String(chosen));
       button.disabled = !this.on;
     }
-    for (const button of this.bar.querySelectorAll(".bar-more [data-action]")) button.disabled = button.dataset.action === "undo" ? !this.undo || !this.canUndo() : !this.on;
+    for (const button of this.bar.querySelectorAll(".bar-more [data-action]"))
+      button.disabled =
+        button.dataset.action === "undo"
+          ? !this.undo || !this.canUndo()
+          : !this.on;
   }
 
-  refresh() { this.#apply(); }
+  refresh() {
+    this.#apply();
+  }
 
   say(text) {
     this.messageBox.textContent = text;
@@ -74,7 +106,18 @@ export class Bar {
   toast(text, { undo = null, tone = "", back = null } = {}) {
     clearTimeout(this.toastTimer);
     this.toastBox.className = `toast ${tone}`;
-    this.toastBox.replaceChildren(make("span", {}, text), ...(undo ? [make("button.button.small", { type: "button", dataset: { action: "undo" } }, t("Undo ({key})", { key: undo }))] : []));
+    this.toastBox.replaceChildren(
+      make("span", {}, text),
+      ...(undo
+        ? [
+            make(
+              "button.button.small",
+              { type: "button", dataset: { action: "undo" } },
+              t("Undo ({key})", { key: undo }),
+            ),
+          ]
+        : []),
+    );
     this.toastBox.hidden = false;
     this.back = back;
     this.#apply();

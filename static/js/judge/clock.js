@@ -10,13 +10,19 @@ export class Clock {
     this.startedAt = null;
     this.seen = false;
     if (saved) {
-      this.parts = { active: saved.active, idle: saved.idle, hidden: saved.hidden };
+      this.parts = {
+        active: saved.active,
+        idle: saved.idle,
+        hidden: saved.hidden,
+      };
       this.startedAt = saved.startedAt;
       this.parts.hidden += Math.max(0, now() - saved.savedAt);
     }
   }
 
-  get running() { return this.startedAt !== null && this.at !== undefined; }
+  get running() {
+    return this.startedAt !== null && this.at !== undefined;
+  }
 
   /** The document is painted and visible, since `at`: start, or go on after a reload. */
   start({ seen = true, at = this.now() } = {}) {
@@ -40,16 +46,27 @@ export class Clock {
     this.lastSign = this.at;
   }
 
-  get isIdle() { return this.running && this.seen && this.now() - this.lastSign >= this.limitMs; }
+  get isIdle() {
+    return (
+      this.running && this.seen && this.now() - this.lastSign >= this.limitMs
+    );
+  }
   /** Milliseconds until the document is idle; Infinity while nobody looks at it. */
-  get untilIdle() { return this.running && this.seen ? Math.max(0, this.limitMs - (this.now() - this.lastSign)) : Infinity; }
+  get untilIdle() {
+    return this.running && this.seen
+      ? Math.max(0, this.limitMs - (this.now() - this.lastSign))
+      : Infinity;
+  }
 
   #settle() {
     if (!this.running) return;
     const now = Math.max(this.now(), this.at); // a clock set back makes no negative time
     if (!this.seen) this.parts.hidden += now - this.at;
     else {
-      const idleFrom = Math.max(this.at, Math.min(now, this.lastSign + this.limitMs));
+      const idleFrom = Math.max(
+        this.at,
+        Math.min(now, this.lastSign + this.limitMs),
+      );
       this.parts.active += idleFrom - this.at;
       this.parts.idle += now - idleFrom;
     }
@@ -59,9 +76,13 @@ export class Clock {
   /** {active_ms, idle_ms, hidden_ms, wall_ms}: the three parts add up to the wall time. */
   read() {
     this.#settle();
-    const parts = Object.fromEntries(Object.entries(this.parts).map(([name, ms]) => [name, Math.round(ms)]));
+    const parts = Object.fromEntries(
+      Object.entries(this.parts).map(([name, ms]) => [name, Math.round(ms)]),
+    );
     return {
-      active_ms: parts.active, idle_ms: parts.idle, hidden_ms: parts.hidden,
+      active_ms: parts.active,
+      idle_ms: parts.idle,
+      hidden_ms: parts.hidden,
       wall_ms: parts.active + parts.idle + parts.hidden,
     };
   }

@@ -12,14 +12,44 @@ export class Comparison {
   constructor({ open, settings, setup, openJudgement }) {
     Object.assign(this, { open, settings, scale: setup.scale, openJudgement });
     this.choice = make("select", { id: "compare-with" });
-    this.field = make("div.field.wide", {}, make("label", { for: "compare-with" }, t("Compared with")), this.choice);
+    this.field = make(
+      "div.field.wide",
+      {},
+      make("label", { for: "compare-with" }, t("Compared with")),
+      this.choice,
+    );
     this.hint = make("p.hint");
     this.columns = make("div.compared");
-    this.reopen = make("button.button", { type: "button", onclick: () => this.#reopen() }, t("Open"));
-    this.dialog = make("dialog.dialog.comparison", { id: "compare-dialog", "aria-labelledby": "compare-title" },
-      make("h2", { id: "compare-title", tabindex: "-1", autofocus: true }, t("Very like each other")), this.hint, this.field, this.columns,
-      make("div.dialog-foot", {}, this.reopen, make("button.button.primary", { type: "button", dataset: { close: "" } }, t("Close"))));
-    this.choice.addEventListener("change", () => this.#draw(Number(this.choice.value)));
+    this.reopen = make(
+      "button.button",
+      { type: "button", onclick: () => this.#reopen() },
+      t("Open"),
+    );
+    this.dialog = make(
+      "dialog.dialog.comparison",
+      { id: "compare-dialog", "aria-labelledby": "compare-title" },
+      make(
+        "h2",
+        { id: "compare-title", tabindex: "-1", autofocus: true },
+        t("Very like each other"),
+      ),
+      this.hint,
+      this.field,
+      this.columns,
+      make(
+        "div.dialog-foot",
+        {},
+        this.reopen,
+        make(
+          "button.button.primary",
+          { type: "button", dataset: { close: "" } },
+          t("Close"),
+        ),
+      ),
+    );
+    this.choice.addEventListener("change", () =>
+      this.#draw(Number(this.choice.value)),
+    );
     this.dialog.addEventListener("close", () => this.#closed());
     this.dialog.addEventListener("keydown", (event) => this.#press(event));
     document.body.append(this.dialog);
@@ -28,46 +58,115 @@ export class Comparison {
   /** `items`: as the server tells them; the most alike is shown first. */
   show(pair, items) {
     Object.assign(this, { pair, items, place: scrollY });
-    const named = ({ document: { id, title }, judgement }) => `${gradeName(this.scale, judgement.grade)}: ${title || id}`;
-    this.choice.replaceChildren(...items.map((item, at) => make("option", { value: at }, named(item))));
+    const named = ({ document: { id, title }, judgement }) =>
+      `${gradeName(this.scale, judgement.grade)}: ${title || id}`;
+    this.choice.replaceChildren(
+      ...items.map((item, at) => make("option", { value: at }, named(item))),
+    );
     this.field.hidden = items.length < 2;
     this.dialog.showModal();
     this.#draw(0);
   }
 
   #draw(at) {
-    const item = this.items[at], { grade, judgement } = item.judgement;
+    const item = this.items[at],
+      { grade, judgement } = item.judgement;
     const place = this.scale.findIndex(({ value }) => value === grade);
-    const views = [this.pair.document, item.document].map((one) => this.#view(one));
+    const views = [this.pair.document, item.document].map((one) =>
+      this.#view(one),
+    );
     const alone = differences(...views.map(({ text }) => text));
     const many = (n) => tn("{n} word only here", "{n} words only here", n);
     this.judgement = judgement;
-    this.reopen.setAttribute("aria-label", t("Open the judgement of {document}", { document: item.document.title || item.document.id }));
-    this.hint.textContent = alone.one.n + alone.other.n ? t("Words that only one of them has are tinted.") : t("The same words in the same order.");
-    const column = (view, head, { n }) => make("section", {}, make("p.compared-head", {}, ...head, n ? make("span.faint", {}, many(n)) : null), view.element);
+    this.reopen.setAttribute(
+      "aria-label",
+      t("Open the judgement of {document}", {
+        document: item.document.title || item.document.id,
+      }),
+    );
+    this.hint.textContent =
+      alone.one.n + alone.other.n
+        ? t("Words that only one of them has are tinted.")
+        : t("The same words in the same order.");
+    const column = (view, head, { n }) =>
+      make(
+        "section",
+        {},
+        make(
+          "p.compared-head",
+          {},
+          ...head,
+          n ? make("span.faint", {}, many(n)) : null,
+        ),
+        view.element,
+      );
     this.columns.replaceChildren(
       column(views[0].view, [make("strong", {}, t("On the page"))], alone.one),
-      column(views[1].view, [make("strong.grade", {}, place < 0 ? null : shape(this.scale[place].shape, place), t("You judged this {grade}.", { grade: gradeName(this.scale, grade) }))], alone.other));
+      column(
+        views[1].view,
+        [
+          make(
+            "strong.grade",
+            {},
+            place < 0 ? null : shape(this.scale[place].shape, place),
+            t("You judged this {grade}.", {
+              grade: gradeName(this.scale, grade),
+            }),
+          ),
+        ],
+        alone.other,
+      ),
+    );
     this.dialog.scrollTop = 0;
     this.#paint(views, alone);
-    for (const { view } of views) if (view.later.length) void view.complete().then((grown) => grown && this.judgement === judgement && this.#paint(views, alone));
+    for (const { view } of views)
+      if (view.later.length)
+        void view
+          .complete()
+          .then(
+            (grown) =>
+              grown &&
+              this.judgement === judgement &&
+              this.#paint(views, alone),
+          );
   }
 
   /** From its beginning, whatever sentence the campaign begins with; what it cuts off is not compared. */
   #view(document) {
-    const view = this.open.views.build({ topic: this.pair.topic, document: { ...document, rotation: 0 } });
+    const view = this.open.views.build({
+      topic: this.pair.topic,
+      document: { ...document, rotation: 0 },
+    });
     const { stored } = view;
-    return { view, text: document.shown_words ? stored.text.slice(0, stored.toUnit(document.shown_end)) : stored.text };
+    return {
+      view,
+      text: document.shown_words
+        ? stored.text.slice(0, stored.toUnit(document.shown_end))
+        : stored.text,
+    };
   }
 
   #paint([one, other], alone) {
-    const ranges = ({ view }, { places }) => places.flatMap(([start, end]) => view.ranges(start, end));
-    paint("differs", [...ranges(one, alone.one), ...ranges(other, alone.other)], 6);
+    const ranges = ({ view }, { places }) =>
+      places.flatMap(([start, end]) => view.ranges(start, end));
+    paint(
+      "differs",
+      [...ranges(one, alone.one), ...ranges(other, alone.other)],
+      6,
+    );
   }
 
   /** The key that opened it closes it, too. */
   #press(event) {
-    if (event.target === this.choice || event.repeat || event.ctrlKey || event.metaKey || event.altKey || !this.settings.get("shortcuts")) return;
+    if (
+      event.target === this.choice ||
+      event.repeat ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      !this.settings.get("shortcuts")
+    )
+      return;
     if (keyName(event) !== this.settings.keys.compare) return;
     event.preventDefault(); // it would open it again
     this.dialog.close();

@@ -6,11 +6,33 @@ const PATIENCE = 2; // requests without an answer before it is worth saying
 
 export class Connection {
   /** `here()`: documents that can be judged without the server; `askSignIn({waiting, done})`; `onBack()`: signed in again. */
-  constructor({ outbox, leases, banners, here, askSignIn, onBack, online = () => navigator.onLine }) {
-    Object.assign(this, { outbox, leases, banners, here, askSignIn, onBack, online, misses: 0, said: undefined, request: undefined, signingIn: false });
+  constructor({
+    outbox,
+    leases,
+    banners,
+    here,
+    askSignIn,
+    onBack,
+    online = () => navigator.onLine,
+  }) {
+    Object.assign(this, {
+      outbox,
+      leases,
+      banners,
+      here,
+      askSignIn,
+      onBack,
+      online,
+      misses: 0,
+      said: undefined,
+      request: undefined,
+      signingIn: false,
+    });
   }
 
-  get troubled() { return !this.online() || this.misses > (this.said ? 0 : PATIENCE); }
+  get troubled() {
+    return !this.online() || this.misses > (this.said ? 0 : PATIENCE);
+  }
 
   /** A request was answered; or it was not, with what the server said, if it said anything. */
   reach(ok, error) {
@@ -23,26 +45,40 @@ export class Connection {
   tell() {
     const { banners, outbox } = this;
     if (!this.troubled) return void banners.hide("connection");
-    part("notices").then((notices) => notices.connection(this, { banners, waiting: outbox.size, here: this.here() }));
+    part("notices").then((notices) =>
+      notices.connection(this, {
+        banners,
+        waiting: outbox.size,
+        here: this.here(),
+      }),
+    );
   }
 
   signedOut() {
     this.outbox.hold();
     this.signingIn = true;
-    void this.askSignIn({ waiting: this.outbox.size, done: () => {
-      this.signingIn = false;
-      this.outbox.release();
-      this.reach(true);
-      this.onBack();
-    } });
+    void this.askSignIn({
+      waiting: this.outbox.size,
+      done: () => {
+        this.signingIn = false;
+        this.outbox.release();
+        this.reach(true);
+        this.onBack();
+      },
+    });
   }
 
   /** Keeps the leases alive. `told`: {serverNow, onAnswer, onFail, onLost} as in presence.js. */
   async renew(told) {
     const { renew } = await part("presence");
     await renew({
-      ...told, leases: this.leases, onMiss: (error) => this.reach(false, error),
-      onAnswer: (answer) => { this.reach(true); if (answer) told.onAnswer(answer); },
+      ...told,
+      leases: this.leases,
+      onMiss: (error) => this.reach(false, error),
+      onAnswer: (answer) => {
+        this.reach(true);
+        if (answer) told.onAnswer(answer);
+      },
     });
   }
 }

@@ -15,7 +15,10 @@ export class Dialogs {
 
   find() {
     if (!this.finder) {
-      this.finder = new Finder({ view: () => this.open.view, onClose: () => this.open.focus() });
+      this.finder = new Finder({
+        view: () => this.open.view,
+        onClose: () => this.open.focus(),
+      });
       this.open.addEventListener("painted", () => this.finder.search());
     }
     this.finder.open();
@@ -24,13 +27,27 @@ export class Dialogs {
   /** One's own judgements: all of them, or those of one query. */
   history(scale, topic) {
     const dialog = byId("history-dialog");
-    const close = (then) => (what) => { dialog.close(); then(what); };
-    this.list ??= new History({ api: this.api, box: byId("history-list"), open: close(this.openJudgement), takeUp: close(this.takeUp) });
+    const close = (then) => (what) => {
+      dialog.close();
+      then(what);
+    };
+    this.list ??= new History({
+      api: this.api,
+      box: byId("history-list"),
+      open: close(this.openJudgement),
+      takeUp: close(this.takeUp),
+    });
     dialog.showModal();
     return this.list.show(scale, topic);
   }
 
-  get preferences() { return (this.sheet ??= new Preferences(this.settings)); }
-  askSignIn(question) { (this.door ??= new SignIn({ api: this.api, ...this.signIn })).ask(question); }
-  askNote(...about) { (this.note ??= new Note()).ask(...about); }
+  get preferences() {
+    return (this.sheet ??= new Preferences(this.settings));
+  }
+  askSignIn(question) {
+    (this.door ??= new SignIn({ api: this.api, ...this.signIn })).ask(question);
+  }
+  askNote(...about) {
+    (this.note ??= new Note()).ask(...about);
+  }
 }

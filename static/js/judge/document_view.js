@@ -20,7 +20,9 @@ export class DocumentView {
     Object.assign(this, { pair, isMarkdown });
     this.stored = new StoredText(pair.document.text ?? "");
     this.pieces = pieces(this.stored.text, {
-      shownEnd: pair.document.shown_words ? this.stored.toUnit(pair.document.shown_end) : null,
+      shownEnd: pair.document.shown_words
+        ? this.stored.toUnit(pair.document.shown_end)
+        : null,
       rotateAt: this.stored.toUnit(pair.document.rotation ?? 0),
     });
     this.blocks = []; // text nodes: {node, start, end, piece, whole} in the order of display; whole: of another length than what is stored
@@ -38,21 +40,39 @@ export class DocumentView {
     this.heading.dir = doc.dir;
     this.heading.tabIndex = -1;
     article.append(this.heading);
-    const fields = Object.entries(doc.fields ?? {}).filter(([, value]) => value !== null && value !== "");
+    const fields = Object.entries(doc.fields ?? {}).filter(
+      ([, value]) => value !== null && value !== "",
+    );
     if (fields.length) article.append(this.#fields(fields));
     this.body = element("div", "doc-body");
     article.append(this.body);
     let room = FIRST_UNITS;
     this.pieces.forEach((piece, index) => {
       if (piece.rest) return;
-      if (index === 1) this.body.append(element("p", "seam", t("The text begins here; what stands above is its later part.")));
+      if (index === 1)
+        this.body.append(
+          element(
+            "p",
+            "seam",
+            t("The text begins here; what stands above is its later part."),
+          ),
+        );
       for (const block of this.#paragraphs(piece)) {
         if (room > 0) this.body.append(this.block(block, index));
         else this.later.push([block, index]);
         room -= block.end - block.start;
       }
     });
-    if (!this.stored.text.trim()) this.body.append(element("p", "doc-empty", t("This document has no text. If that is wrong, choose “Cannot judge” (0), then “document broken”.")));
+    if (!this.stored.text.trim())
+      this.body.append(
+        element(
+          "p",
+          "doc-empty",
+          t(
+            "This document has no text. If that is wrong, choose “Cannot judge” (0), then “document broken”.",
+          ),
+        ),
+      );
     this.rest = this.pieces.find((piece) => piece.rest);
     if (this.rest) article.append(this.#cut(doc));
     return article;
@@ -62,7 +82,11 @@ export class DocumentView {
     const list = element("dl", "doc-fields");
     for (const [name, value] of fields) {
       const row = element("div");
-      const text = element("dd", "", typeof value === "string" ? value : JSON.stringify(value));
+      const text = element(
+        "dd",
+        "",
+        typeof value === "string" ? value : JSON.stringify(value),
+      );
       text.dir = "auto";
       row.append(element("dt", "", name), text);
       list.append(row);
@@ -70,18 +94,31 @@ export class DocumentView {
     return list;
   }
 
-  #paragraphs(piece) { return (this.isMarkdown && here.typeset ? here.typeset.blocks : paragraphs)(this.stored.text, piece); }
+  #paragraphs(piece) {
+    return (this.isMarkdown && here.typeset ? here.typeset.blocks : paragraphs)(
+      this.stored.text,
+      piece,
+    );
+  }
 
   block({ start, end, kind }, piece) {
     const level = /^heading-(\d)/.exec(kind)?.[1];
-    const made = element(level ? `h${Math.min(6, Number(level) + 2)}` : "p", kind);
+    const made = element(
+      level ? `h${Math.min(6, Number(level) + 2)}` : "p",
+      kind,
+    );
     made.dir = this.pair.document.dir;
     if (kind === "fixed") {
       made.tabIndex = 0; // can be scrolled sideways by keyboard
       made.setAttribute("role", "group");
       made.setAttribute("aria-label", t("Table or code"));
     }
-    if (here.typeset && kind !== "fixed") this.blocks.push(...here.typeset.fill(made, this.stored.text, { start, end }, this.isMarkdown).map((part) => ({ ...part, piece })));
+    if (here.typeset && kind !== "fixed")
+      this.blocks.push(
+        ...here.typeset
+          .fill(made, this.stored.text, { start, end }, this.isMarkdown)
+          .map((part) => ({ ...part, piece })),
+      );
     else {
       made.textContent = this.stored.text.slice(start, end);
       this.blocks.push({ node: made.firstChild, start, end, piece });
@@ -92,8 +129,21 @@ export class DocumentView {
   #cut(doc) {
     const box = element("div", "doc-cut");
     const total = doc.n_words;
-    box.append(element("p", "", t("Shown: the first {n} of {total} words. Judge by these unless the guidelines say otherwise.", { n: number(doc.shown_words), total: number(total) })));
-    const button = element("button", "button small", t("Show the other {n} words", { n: number(total - doc.shown_words) }));
+    box.append(
+      element(
+        "p",
+        "",
+        t(
+          "Shown: the first {n} of {total} words. Judge by these unless the guidelines say otherwise.",
+          { n: number(doc.shown_words), total: number(total) },
+        ),
+      ),
+    );
+    const button = element(
+      "button",
+      "button small",
+      t("Show the other {n} words", { n: number(total - doc.shown_words) }),
+    );
     button.type = "button";
     button.dataset.action = "show-rest";
     box.append(button);
@@ -102,33 +152,52 @@ export class DocumentView {
   }
 
   /** Whether what the truncation left out has been shown. */
-  get showsAll() { return Boolean(this.rest && !this.cutBox); }
+  get showsAll() {
+    return Boolean(this.rest && !this.cutBox);
+  }
 
   /** Shows what the truncation left out. */
   showRest() {
     if (!this.rest || !this.cutBox) return;
     this.cutBox.remove();
     this.cutBox = null;
-    this.body.append(element("p", "seam", t("From here on the text had been left out.")));
-    for (const block of this.#paragraphs(this.rest)) this.body.append(this.block(block, this.pieces.indexOf(this.rest)));
+    this.body.append(
+      element("p", "seam", t("From here on the text had been left out.")),
+    );
+    for (const block of this.#paragraphs(this.rest))
+      this.body.append(this.block(block, this.pieces.indexOf(this.rest)));
     this.termRanges = null;
   }
 
   /** Paints what a very long text still lacks; resolves to whether anything was added. */
-  async complete() { return (await part("whole_text")).complete(this); }
+  async complete() {
+    return (await part("whole_text")).complete(this);
+  }
 
   /** Ranges of the page for [start, end) in units of the stored text; several when a span crosses blocks. */
   ranges(start, end) {
     const found = [];
     for (const block of this.blocks) {
-      const from = Math.max(start, block.start), to = Math.min(end, block.end);
+      const from = Math.max(start, block.start),
+        to = Math.min(end, block.end);
       if (from >= to) continue;
-      const [first, last] = block.whole ? [0, block.node.length] : [from - block.start, to - block.start];
-      found.push(new StaticRange({ startContainer: block.node, startOffset: first, endContainer: block.node, endOffset: last }));
+      const [first, last] = block.whole
+        ? [0, block.node.length]
+        : [from - block.start, to - block.start];
+      found.push(
+        new StaticRange({
+          startContainer: block.node,
+          startOffset: first,
+          endContainer: block.node,
+          endOffset: last,
+        }),
+      );
     }
     return found;
   }
 
   /** Where the words of the query stand: [start, end) in each block, as ranges. None until the part that finds them is here. */
-  terms() { return (this.termRanges ??= here.highlight?.rangesOf(this)) ?? []; }
+  terms() {
+    return (this.termRanges ??= here.highlight?.rangesOf(this)) ?? [];
+  }
 }

@@ -7,10 +7,15 @@ export function make(tag, attributes = {}, ...children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (key === "dataset") Object.assign(element.dataset, value);
-    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key.startsWith("on"))
+      element.addEventListener(key.slice(2), value);
     else element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.filter(
+      (child) => child !== null && child !== undefined && child !== false,
+    ),
+  );
   return element;
 }
 
@@ -20,7 +25,10 @@ export const byId = (id) => document.getElementById(id);
 export function afterPaint(callback) {
   requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => { port1.close(); callback(performance.now()); };
+    port1.onmessage = () => {
+      port1.close();
+      callback(performance.now());
+    };
     port2.postMessage(null);
   });
 }
@@ -29,7 +37,9 @@ export function afterPaint(callback) {
 export function announce(text, { urgent = false } = {}) {
   const region = byId(urgent ? "say-now" : "say");
   for (const name of ["say", "say-now"]) byId(name).textContent = ""; // what was urgent is over when something else is said
-  requestAnimationFrame(() => { region.textContent = text; });
+  requestAnimationFrame(() => {
+    region.textContent = text;
+  });
 }
 
 /** Paints ranges of the document under a name that css/judge.css styles. */

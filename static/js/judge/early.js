@@ -9,7 +9,11 @@ const SLOW_MS = 1000; // after that the scripts do not wait for the answers
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function ask(method, path, body) {
-  return (begun[`${method} ${path}`] = send(api + path, { method, csrf, body }).catch(() => null));
+  return (begun[`${method} ${path}`] = send(api + path, {
+    method,
+    csrf,
+    body,
+  }).catch(() => null));
 }
 
 async function showFirst() {
@@ -24,7 +28,7 @@ async function showFirst() {
 /** The scripts of judging, all at once; again while they do not come. */
 async function goOn() {
   document.head.append(document.getElementById("modules").content);
-  for (let last = null; ;) {
+  for (let last = null; ; ) {
     try {
       await (await import("../words.js")).allWords();
       return await import("./main.js");

@@ -3,22 +3,56 @@
 import { t } from "../words.js";
 
 /** What is told to the server of an answer. `times`: Clock.read(). */
-export function bodyOf({ grade, reason, note, spans, times, guidelineVersion, device }) {
+export function bodyOf({
+  grade,
+  reason,
+  note,
+  spans,
+  times,
+  guidelineVersion,
+  device,
+}) {
   const now = new Date().toISOString();
   return {
-    key: uuid(), grade, cannot_reason: reason, note, spans, ...times, judged_at: now, guideline_version: guidelineVersion, device,
+    key: uuid(),
+    grade,
+    cannot_reason: reason,
+    note,
+    spans,
+    ...times,
+    judged_at: now,
+    guideline_version: guidelineVersion,
+    device,
   };
 }
 
 /** The entry of the outbox for a judgement, `body`, of what is on the page; `reviewed`: the judgement that it is a new version of. */
 export function entryOf(body, { pair, title, label, reviewed, isWaiting }) {
   const what = { key: body.key, pair: pair.pair, title, label, body };
-  if (!reviewed) return { ...what, kind: "judge", lease: pair.lease, body: { ...body, lease: pair.lease } };
-  return { ...what, kind: "revise", of: isWaiting ? reviewed.key : null, judgement: isWaiting ? null : reviewed.judgement };
+  if (!reviewed)
+    return {
+      ...what,
+      kind: "judge",
+      lease: pair.lease,
+      body: { ...body, lease: pair.lease },
+    };
+  return {
+    ...what,
+    kind: "revise",
+    of: isWaiting ? reviewed.key : null,
+    judgement: isWaiting ? null : reviewed.judgement,
+  };
 }
 
 export function skipOf({ pair, lease }) {
-  return { key: uuid(), kind: "skip", pair, lease, label: t("judge later"), body: { lease } };
+  return {
+    key: uuid(),
+    kind: "skip",
+    pair,
+    lease,
+    label: t("judge later"),
+    body: { lease },
+  };
 }
 
 /** A random UUID (version 4), also where the page is not served over HTTPS and crypto.randomUUID is missing. */
@@ -27,5 +61,11 @@ export function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 0x0f) | 0x40;
   bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  return [...bytes].map((byte, place) => ([4, 6, 8, 10].includes(place) ? "-" : "") + byte.toString(16).padStart(2, "0")).join("");
+  return [...bytes]
+    .map(
+      (byte, place) =>
+        ([4, 6, 8, 10].includes(place) ? "-" : "") +
+        byte.toString(16).padStart(2, "0"),
+    )
+    .join("");
 }

@@ -4,29 +4,54 @@ import { announce, make } from "./dom.js";
 import { shape } from "./shapes.js";
 import { t } from "../words.js";
 
-const LONG_MS = 500, STILL_PX = 10;
+const LONG_MS = 500,
+  STILL_PX = 10;
 
 /** Examples of a grade: each line is one. */
-export const examplesOf = ({ example }) => (example ?? "").split("\n").map((line) => line.trim()).filter(Boolean);
+export const examplesOf = ({ example }) =>
+  (example ?? "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 export class Examples {
   /** `bar`: Bar. */
   constructor({ bar }) {
-    Object.assign(this, { bar, box: null, place: null, timer: 0, isHeld: false });
+    Object.assign(this, {
+      bar,
+      box: null,
+      place: null,
+      timer: 0,
+      isHeld: false,
+    });
     document.addEventListener("keydown", (event) => this.#key(event), true);
     bar.grades.addEventListener("pointerdown", (event) => this.#press(event));
-    for (const name of ["pointerup", "pointercancel", "pointerleave"]) bar.grades.addEventListener(name, () => clearTimeout(this.timer));
-    bar.grades.addEventListener("pointermove", ({ clientX, clientY }) => { if (Math.hypot(clientX - this.x, clientY - this.y) > STILL_PX) clearTimeout(this.timer); });
-    bar.grades.addEventListener("contextmenu", (event) => event.preventDefault()); // what a long press would bring
+    for (const name of ["pointerup", "pointercancel", "pointerleave"])
+      bar.grades.addEventListener(name, () => clearTimeout(this.timer));
+    bar.grades.addEventListener("pointermove", ({ clientX, clientY }) => {
+      if (Math.hypot(clientX - this.x, clientY - this.y) > STILL_PX)
+        clearTimeout(this.timer);
+    });
+    bar.grades.addEventListener("contextmenu", (event) =>
+      event.preventDefault(),
+    ); // what a long press would bring
     document.addEventListener("click", (event) => this.#click(event), true);
   }
 
   #key(event) {
-    const { code, key, shiftKey, ctrlKey, metaKey, altKey, repeat, target } = event;
+    const { code, key, shiftKey, ctrlKey, metaKey, altKey, repeat, target } =
+      event;
     if (["Shift", "Control", "Alt", "Meta"].includes(key)) return;
     const digit = /^(?:Digit|Numpad)([1-9])$/.exec(code)?.[1];
     // Where digits are typed with Shift (French keyboards) they are grades.
-    const isOurs = digit && shiftKey && !ctrlKey && !metaKey && !altKey && !/^\d$/.test(key) && !target.closest?.("input, textarea, select, dialog");
+    const isOurs =
+      digit &&
+      shiftKey &&
+      !ctrlKey &&
+      !metaKey &&
+      !altKey &&
+      !/^\d$/.test(key) &&
+      !target.closest?.("input, textarea, select, dialog");
     if (!isOurs || this.bar.askingReason) return void (!repeat && this.hide());
     event.preventDefault();
     event.stopPropagation();
@@ -40,13 +65,17 @@ export class Examples {
     const place = target.closest("[data-place]")?.dataset.place;
     if (place === undefined) return;
     Object.assign(this, { x: clientX, y: clientY, isHeld: false });
-    this.timer = setTimeout(() => { this.isHeld = true; this.show(Number(place)); }, LONG_MS);
+    this.timer = setTimeout(() => {
+      this.isHeld = true;
+      this.show(Number(place));
+    }, LONG_MS);
   }
 
   /** The end of a long press is no press. */
   #click(event) {
     clearTimeout(this.timer);
-    if (!this.isHeld) return void (this.box?.contains(event.target) || this.hide());
+    if (!this.isHeld)
+      return void (this.box?.contains(event.target) || this.hide());
     this.isHeld = false;
     if (!event.target.closest?.("#grades")) return;
     event.preventDefault();
@@ -59,12 +88,34 @@ export class Examples {
     this.hide();
     this.place = place;
     const examples = examplesOf(grade);
-    this.box = make("section.grade-examples.callout", { "aria-label": t("What {grade} means", { grade: grade.name }) },
-      make("p.grade-head", {}, shape(grade.shape, place), make("strong", {}, grade.name)),
+    this.box = make(
+      "section.grade-examples.callout",
+      { "aria-label": t("What {grade} means", { grade: grade.name }) },
+      make(
+        "p.grade-head",
+        {},
+        shape(grade.shape, place),
+        make("strong", {}, grade.name),
+      ),
       grade.explanation ? make("p", { dir: "auto" }, grade.explanation) : null,
-      examples.length ? make("ul", {}, ...examples.map((line) => make("li", { dir: "auto" }, line))) : make("p.faint", {}, t("No example is given; the guidelines may have some.")));
+      examples.length
+        ? make(
+            "ul",
+            {},
+            ...examples.map((line) => make("li", { dir: "auto" }, line)),
+          )
+        : make(
+            "p.faint",
+            {},
+            t("No example is given; the guidelines may have some."),
+          ),
+    );
     this.bar.bar.append(this.box);
-    announce([...this.box.querySelectorAll("p, li")].map((one) => one.textContent).join(". "));
+    announce(
+      [...this.box.querySelectorAll("p, li")]
+        .map((one) => one.textContent)
+        .join(". "),
+    );
   }
 
   hide() {

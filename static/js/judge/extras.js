@@ -11,8 +11,17 @@ import { Rhythm } from "./rhythm.js";
 import { keepUp } from "./upkeep.js";
 
 /** Esc: what is open is closed, the last thing first. */
-function escapeFrom({ open, bar, input, wide, toggleGuidelines, press, leaveReview }) {
-  const menu = document.querySelector(".jhead details[open]"), guidelines = document.getElementById("guidelines");
+function escapeFrom({
+  open,
+  bar,
+  input,
+  wide,
+  toggleGuidelines,
+  press,
+  leaveReview,
+}) {
+  const menu = document.querySelector(".jhead details[open]"),
+    guidelines = document.getElementById("guidelines");
   if (menu) {
     menu.open = false;
     open.focus();
@@ -27,13 +36,27 @@ export function join({ api, settings, open, setup, ...parts }) {
   const draw = () => drawGuidelines(setup);
   draw();
   const reading = new Reading({ settings, open, bar: parts.bar });
-  const questions = new Questions({ api, open, setup, drawGuidelines: draw, ...parts });
+  const questions = new Questions({
+    api,
+    open,
+    setup,
+    drawGuidelines: draw,
+    ...parts,
+  });
   questions.take(setup);
   api.heard = (answer) => questions.take(answer);
-  const near = setup.campaign.show_near_duplicates ? new NearDuplicates({ api, settings, open, setup, ...parts }) : null;
+  const near = setup.campaign.show_near_duplicates
+    ? new NearDuplicates({ api, settings, open, setup, ...parts })
+    : null;
   new Examples(parts);
   new Rhythm({ settings, ...parts });
   keepUp({ api, leaseMinutes: setup.campaign.lease_minutes ?? 10, ...parts });
   attend({ onReturn: () => parts.heartbeat(), ...parts });
-  return { reading, questions, near, drawGuidelines: draw, escape: () => escapeFrom({ open, ...parts }) };
+  return {
+    reading,
+    questions,
+    near,
+    drawGuidelines: draw,
+    escape: () => escapeFrom({ open, ...parts }),
+  };
 }

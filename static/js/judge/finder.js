@@ -14,19 +14,34 @@ export class Finder {
     this.hits = [];
     this.at = -1;
     this.input.addEventListener("input", () => this.search());
-    this.form.addEventListener("submit", (event) => { event.preventDefault(); this.go(1); });
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.go(1);
+    });
     this.form.addEventListener("click", (event) => {
       const step = event.target.closest("[data-find]")?.dataset.find;
-      if (step === "close") { this.close(); onClose(); }
+      if (step === "close") {
+        this.close();
+        onClose();
+      }
       if (step === "-1") this.go(-1);
     });
     this.form.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") { event.preventDefault(); this.close(); onClose(); }
-      if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); this.go(-1); }
+      if (event.key === "Escape") {
+        event.preventDefault();
+        this.close();
+        onClose();
+      }
+      if (event.key === "Enter" && event.shiftKey) {
+        event.preventDefault();
+        this.go(-1);
+      }
     });
   }
 
-  get isOpen() { return !this.form.hidden; }
+  get isOpen() {
+    return !this.form.hidden;
+  }
 
   open() {
     this.form.hidden = false;
@@ -45,20 +60,42 @@ export class Finder {
   search() {
     if (!this.isOpen) return;
     const view = this.view();
-    this.hits = view ? view.blocks.flatMap((block) => phrases(block.node.data, this.input.value).map(([start, end]) => ({ node: block.node, start, end }))) : [];
+    this.hits = view
+      ? view.blocks.flatMap((block) =>
+          phrases(block.node.data, this.input.value).map(([start, end]) => ({
+            node: block.node,
+            start,
+            end,
+          })),
+        )
+      : [];
     this.at = -1;
-    paint("find", this.hits.map((hit) => this.#range(hit)), 4);
+    paint(
+      "find",
+      this.hits.map((hit) => this.#range(hit)),
+      4,
+    );
     if (this.hits.length) this.go(1);
     else {
       paint("found", []);
       this.count.textContent = this.input.value.trim() ? t("not found") : "";
     }
-    const hidden = view?.cutBox && this.input.value.trim() ? phrases(view.stored.text.slice(view.rest.start), this.input.value).length : 0;
-    if (hidden) this.count.textContent += ` (${t("{n} in the part not shown", { n: number(hidden) })})`;
+    const hidden =
+      view?.cutBox && this.input.value.trim()
+        ? phrases(view.stored.text.slice(view.rest.start), this.input.value)
+            .length
+        : 0;
+    if (hidden)
+      this.count.textContent += ` (${t("{n} in the part not shown", { n: number(hidden) })})`;
   }
 
   #range({ node, start, end }) {
-    return new StaticRange({ startContainer: node, startOffset: start, endContainer: node, endOffset: end });
+    return new StaticRange({
+      startContainer: node,
+      startOffset: start,
+      endContainer: node,
+      endOffset: end,
+    });
   }
 
   go(by) {
@@ -66,12 +103,16 @@ export class Finder {
     this.at = (this.at + by + this.hits.length) % this.hits.length;
     const hit = this.hits[this.at];
     paint("found", [this.#range(hit)], 5);
-    this.count.textContent = t("{place} of {total}", { place: number(this.at + 1), total: number(this.hits.length) });
+    this.count.textContent = t("{place} of {total}", {
+      place: number(this.at + 1),
+      total: number(this.hits.length),
+    });
     const live = document.createRange();
     live.setStart(hit.node, hit.start);
     live.setEnd(hit.node, hit.end);
     const box = live.getBoundingClientRect();
     const { top, bottom } = stage();
-    if (box.top < top + 20 || box.bottom > bottom - 20) scrollBy(0, box.top - top - (bottom - top) / 3);
+    if (box.top < top + 20 || box.bottom > bottom - 20)
+      scrollBy(0, box.top - top - (bottom - top) / 3);
   }
 }

@@ -10,7 +10,10 @@ import { Settings } from "./settings.js";
 import { Views } from "./views.js";
 import { t } from "../words.js";
 
-export const settings = new Settings({ api: null, name: `assay:${byId("judge").dataset.user}:settings` });
+export const settings = new Settings({
+  api: null,
+  name: `assay:${byId("judge").dataset.user}:settings`,
+});
 export const head = new Head();
 export const memory = new Memory({ prefix: `${mine}:` });
 export const views = new Views();
@@ -30,14 +33,17 @@ export function takeOver() {
 export function applySettings() {
   const { style } = document.documentElement;
   style.setProperty("--doc-size", `${settings.get("text_size") / 16}rem`);
-  for (const name of ["measure", "leading"]) style.setProperty(`--${name}`, settings.get(name));
-  for (const name of ["font", "terms"]) document.body.dataset[name] = settings.get(name);
+  for (const name of ["measure", "leading"])
+    style.setProperty(`--${name}`, settings.get(name));
+  for (const name of ["font", "terms"])
+    document.body.dataset[name] = settings.get(name);
   document.body.classList.toggle("no-keys", !settings.get("shortcuts"));
   if (document.documentElement.dataset.theme !== settings.get("theme")) {
     document.documentElement.dataset.theme = settings.get("theme");
     document.cookie = `theme=${settings.get("theme")}; path=/; max-age=31536000; samesite=lax`;
   }
-  for (const kbd of document.querySelectorAll("[data-key]")) kbd.textContent = label(settings.keys[kbd.dataset.key]);
+  for (const kbd of document.querySelectorAll("[data-key]"))
+    kbd.textContent = label(settings.keys[kbd.dataset.key]);
 }
 
 export function showGuidelines(open) {
@@ -48,15 +54,36 @@ export function showGuidelines(open) {
 /** The body of an answer, which api.js reads again; null where there is none yet. */
 async function read(begun) {
   const { response } = (await begun) ?? {};
-  return response?.ok && !response.redirected ? response.clone().json().catch(() => null) : null;
+  return response?.ok && !response.redirected
+    ? response
+        .clone()
+        .json()
+        .catch(() => null)
+    : null;
 }
 
 /** `setup`, `served`: requests as early.js sends them. Resolves when the document is on the page, or is not to be shown yet. */
 export async function showFirst(setup, served) {
-  const [{ state, profile, campaign, messages } = {}, given] = (await Promise.all([setup, served].map(read))).map((answer) => answer ?? {});
+  const [{ state, profile, campaign, messages } = {}, given] = (
+    await Promise.all([setup, served].map(read))
+  ).map((answer) => answer ?? {});
   const [pair] = [...(given.pairs ?? [])].sort((a, b) => a.order - b.order);
-  if (isOver || location.search || state !== "judging" || given.state !== state || messages.length || !pair) return;
-  if (pair.expired || pair.skipped_before || pair.previous || memory.place(pair.lease)) return;
+  if (
+    isOver ||
+    location.search ||
+    state !== "judging" ||
+    given.state !== state ||
+    messages.length ||
+    !pair
+  )
+    return;
+  if (
+    pair.expired ||
+    pair.skipped_before ||
+    pair.previous ||
+    memory.place(pair.lease)
+  )
+    return;
   settings.take(profile);
   views.isMarkdown = campaign.text_format === "markdown";
   await views.prepare(given.pairs);
@@ -65,10 +92,13 @@ export async function showFirst(setup, served) {
   showGuidelines(wide.matches && settings.get("guidelines"));
   head.showTopic(pair.topic, { isNew: false, label: t("Query") });
   head.showNeed(settings.get("need"));
-  const view = views.of(pair), stands = {};
+  const view = views.of(pair),
+    stands = {};
   byId("grades").append(document.querySelector(".slow-start")); // until the grades stand there
   byId("document").replaceChildren(view.element);
   view.stands = stands; // OpenPair leaves it where it is
-  afterPaint(() => { stands.since = Date.now(); });
+  afterPaint(() => {
+    stands.since = Date.now();
+  });
   document.addEventListener("keydown", keep);
 }

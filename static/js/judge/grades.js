@@ -13,6 +13,11 @@ export const REASONS = [
 ];
 
 export function gradeName(scale, grade, reason) {
-  if (grade === null) return t("Cannot judge: {reason}", { reason: inSentence(REASONS.find(([value]) => value === reason)?.[1] ?? reason) });
+  if (grade === null)
+    return t("Cannot judge: {reason}", {
+      reason: inSentence(
+        REASONS.find(([value]) => value === reason)?.[1] ?? reason,
+      ),
+    });
   return scale.find((one) => one.value === grade)?.name ?? String(grade);
 }

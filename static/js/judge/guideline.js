@@ -9,29 +9,80 @@ import { t } from "../words.js";
 
 /** The grades with their explanations and examples. */
 export function gradeList(scale) {
-  return make("ol.grade-list", {}, ...scale.map((grade, place) => make("li", {},
-    make("p.grade-head", {}, make("kbd", {}, String(place + 1)), shape(grade.shape, place), make("strong", {}, grade.name)),
-    grade.explanation ? make("p", {}, grade.explanation) : null,
-    grade.example ? make("p.example", {}, make("span.faint", {}, t("Example:"), " "), grade.example) : null)));
+  return make(
+    "ol.grade-list",
+    {},
+    ...scale.map((grade, place) =>
+      make(
+        "li",
+        {},
+        make(
+          "p.grade-head",
+          {},
+          make("kbd", {}, String(place + 1)),
+          shape(grade.shape, place),
+          make("strong", {}, grade.name),
+        ),
+        grade.explanation ? make("p", {}, grade.explanation) : null,
+        grade.example
+          ? make(
+              "p.example",
+              {},
+              make("span.faint", {}, t("Example:"), " "),
+              grade.example,
+            )
+          : null,
+      ),
+    ),
+  );
 }
 
 /** The panel beside the document. `setup`: {guideline, scale}. */
 export function drawGuidelines({ guideline, scale }) {
-  byId("guidelines-version").textContent = guideline?.number ? `v${guideline.number}` : "";
-  byId("guidelines-text").replaceChildren(gradeList(scale), trusted(guideline?.html ?? ""));
+  byId("guidelines-version").textContent = guideline?.number
+    ? `v${guideline.number}`
+    : "";
+  byId("guidelines-text").replaceChildren(
+    gradeList(scale),
+    trusted(guideline?.html ?? ""),
+  );
 }
 
 /** What must be read or agreed to before the next document. */
 export class Gate {
   /** `setup`: {scale, guideline}, which learns what was acknowledged. `onPass(answer)`, `onFail(error)`: of the server. */
-  constructor({ api, setup, onPass, onFail }) { Object.assign(this, { api, setup, onPass, onFail }); }
+  constructor({ api, setup, onPass, onFail }) {
+    Object.assign(this, { api, setup, onPass, onFail });
+  }
 
   /** Shows a version of the guidelines until it is acknowledged. */
   read(version) {
-    const dialog = byId("guideline-dialog"), button = byId("guideline-read"), title = byId("guideline-title");
+    const dialog = byId("guideline-dialog"),
+      button = byId("guideline-read"),
+      title = byId("guideline-title");
     const isFirst = !this.setup.guideline?.acknowledged;
-    title.textContent = isFirst ? t("Please read the guidelines") : t("The guidelines have changed");
-    byId("guideline-new").replaceChildren(...(version.note && !isFirst ? [make("div.callout.info", {}, make("p", {}, make("strong", {}, t("What changed:")), " ", version.note))] : []), trusted(version.html), gradeList(this.setup.scale));
+    title.textContent = isFirst
+      ? t("Please read the guidelines")
+      : t("The guidelines have changed");
+    byId("guideline-new").replaceChildren(
+      ...(version.note && !isFirst
+        ? [
+            make(
+              "div.callout.info",
+              {},
+              make(
+                "p",
+                {},
+                make("strong", {}, t("What changed:")),
+                " ",
+                version.note,
+              ),
+            ),
+          ]
+        : []),
+      trusted(version.html),
+      gradeList(this.setup.scale),
+    );
     dialog.oncancel = (event) => event.preventDefault();
     button.onclick = () => this.#acknowledge(version, { dialog, button });
     if (!dialog.open) dialog.showModal();
@@ -43,7 +94,9 @@ export class Gate {
   async #acknowledge(version, { dialog, button }) {
     button.disabled = true;
     try {
-      const answer = await this.api.post("guideline/acknowledge", { number: version.number });
+      const answer = await this.api.post("guideline/acknowledge", {
+        number: version.number,
+      });
       this.setup.guideline = { ...version, acknowledged: version.number };
       dialog.close();
       this.onPass(answer);
@@ -53,40 +106,135 @@ export class Gate {
     button.disabled = false;
   }
 
-  consent() { return this.api.post("consent").then(this.onPass, this.onFail); }
+  consent() {
+    return this.api.post("consent").then(this.onPass, this.onFail);
+  }
 }
 
 const QUOTED = /[“„«"]([^“”„«»"]{2,})[”“»"]/g;
 
 /** The passages of `text` that an explanation has in quotation marks: [start, end) each, where they stand first. */
 export function decisive(explanation, text) {
-  return [...explanation.matchAll(QUOTED)].flatMap(([, words]) => phrases(text, words).slice(0, 1));
+  return [...explanation.matchAll(QUOTED)].flatMap(([, words]) =>
+    phrases(text, words).slice(0, 1),
+  );
 }
 
 function aroundTinted() {
-  const [before, after] = t("The words in quotation marks are {tinted} in the document.").split("{tinted}");
+  const [before, after] = t(
+    "The words in quotation marks are {tinted} in the document.",
+  ).split("{tinted}");
   return [before, make("span.decisive", {}, t("tinted")), after];
 }
 
 /** Says how a practice answer was, above the document it is about, until the reader goes on. `view`: of that document, whose decisive words are tinted. */
-export function explain({ right, grade, gold_grade: gold, explanation, judged, n_right: nRight, total, needed, passed }, { scale, view, done }) {
-  const name = (value) => (value === null ? t("Cannot judge") : gradeName(scale, value));
-  const sign = (value) => { const place = scale.findIndex((one) => one.value === value); return place < 0 ? null : shape(scale[place].shape, place); };
-  const standing = passed === null ? t("{judged} of {total}; {right} right so far, {needed} needed.", { judged, total, right: nRight, needed })
-    : passed ? t("{right} of {total} right: passed. From here on it counts.", { right: nRight, total }) : t("{right} of {total} right; {needed} were needed.", { right: nRight, total, needed });
-  const box = byId("practice"), title = make("h2", { tabindex: "-1" }, right ? (grade === gold ? t("Right") : t("Counts as right")) : t("Not quite"));
-  const ranges = view ? decisive(explanation, view.stored.text).flatMap(([start, end]) => view.ranges(start, end)) : [];
-  const goOn = () => { box.hidden = true; paint("decisive", []); done(); };
+export function explain(
+  {
+    right,
+    grade,
+    gold_grade: gold,
+    explanation,
+    judged,
+    n_right: nRight,
+    total,
+    needed,
+    passed,
+  },
+  { scale, view, done },
+) {
+  const name = (value) =>
+    value === null ? t("Cannot judge") : gradeName(scale, value);
+  const sign = (value) => {
+    const place = scale.findIndex((one) => one.value === value);
+    return place < 0 ? null : shape(scale[place].shape, place);
+  };
+  const standing =
+    passed === null
+      ? t("{judged} of {total}; {right} right so far, {needed} needed.", {
+          judged,
+          total,
+          right: nRight,
+          needed,
+        })
+      : passed
+        ? t("{right} of {total} right: passed. From here on it counts.", {
+            right: nRight,
+            total,
+          })
+        : t("{right} of {total} right; {needed} were needed.", {
+            right: nRight,
+            total,
+            needed,
+          });
+  const box = byId("practice"),
+    title = make(
+      "h2",
+      { tabindex: "-1" },
+      right
+        ? grade === gold
+          ? t("Right")
+          : t("Counts as right")
+        : t("Not quite"),
+    );
+  const ranges = view
+    ? decisive(explanation, view.stored.text).flatMap(([start, end]) =>
+        view.ranges(start, end),
+      )
+    : [];
+  const goOn = () => {
+    box.hidden = true;
+    paint("decisive", []);
+    done();
+  };
   box.className = `callout practice ${right ? "good" : "warn"}`;
-  box.replaceChildren(title,
-    make("p.answers", {}, make("span", {}, t("You:"), " ", sign(grade), make("strong", {}, name(grade)), ". "), make("span", {}, t("Expected:"), " ", sign(gold), make("strong", {}, name(gold)), ".")),
+  box.replaceChildren(
+    title,
+    make(
+      "p.answers",
+      {},
+      make(
+        "span",
+        {},
+        t("You:"),
+        " ",
+        sign(grade),
+        make("strong", {}, name(grade)),
+        ". ",
+      ),
+      make(
+        "span",
+        {},
+        t("Expected:"),
+        " ",
+        sign(gold),
+        make("strong", {}, name(gold)),
+        ".",
+      ),
+    ),
     ...(explanation ? [make("p", { dir: "auto" }, explanation)] : []),
     ...(ranges.length ? [make("p.faint.small", {}, ...aroundTinted())] : []),
     make("p", {}, standing),
-    make("p", {}, make("button.button.primary", { type: "button", onclick: goOn }, t("Continue"), " ", make("kbd", {}, "Enter"))));
+    make(
+      "p",
+      {},
+      make(
+        "button.button.primary",
+        { type: "button", onclick: goOn },
+        t("Continue"),
+        " ",
+        make("kbd", {}, "Enter"),
+      ),
+    ),
+  );
   box.hidden = false;
   paint("decisive", ranges, 4);
   scrollTo(0, 0);
   box.querySelector("button").focus({ preventScroll: true });
-  announce(`${title.textContent}. ${[...box.querySelectorAll("p")].slice(0, -1).map((p) => p.textContent).join(" ")}`, { urgent: true });
+  announce(
+    `${title.textContent}. ${[...box.querySelectorAll("p")]
+      .slice(0, -1)
+      .map((p) => p.textContent)
+      .join(" ")}`,
+    { urgent: true },
+  );
 }

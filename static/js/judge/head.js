@@ -17,7 +17,9 @@ function distance(ms) {
   if (minutes < 1) return t("less than a minute");
   if (minutes < 100) return t("{n} min", { n: minutes });
   const hours = Math.round(minutes / 60);
-  return hours < 48 ? t("{n} h", { n: hours }) : t("{n} d", { n: Math.round(hours / 24) });
+  return hours < 48
+    ? t("{n} h", { n: hours })
+    : t("{n} d", { n: Math.round(hours / 24) });
 }
 
 export class Head {
@@ -28,30 +30,56 @@ export class Head {
   }
 
   showProgress(progress, pending) {
-    if (progress) this.progress = { ...progress, target: progress.target && Math.min(progress.target, Math.max(this.part, progress.judged)) };
+    if (progress)
+      this.progress = {
+        ...progress,
+        target:
+          progress.target &&
+          Math.min(progress.target, Math.max(this.part, progress.judged)),
+      };
     if (!this.progress) return;
     const { judged, target, today, daily_limit: limit } = this.progress;
     const done = judged + pending;
-    byId("progress-text").textContent = target ? `${number(done)}/${number(target)}` : t("{n} judged", { n: number(done) });
+    byId("progress-text").textContent = target
+      ? `${number(done)}/${number(target)}`
+      : t("{n} judged", { n: number(done) });
     const bar = byId("progress-bar");
     bar.hidden = !target;
-    if (target) Object.assign(bar, { max: target, value: Math.min(done, target) });
-    bar.title = limit ? t("{n} of {limit} today", { n: today + pending, limit }) : "";
+    if (target)
+      Object.assign(bar, { max: target, value: Math.min(done, target) });
+    bar.title = limit
+      ? t("{n} of {limit} today", { n: today + pending, limit })
+      : "";
   }
 
   /** How many documents of this query follow; null where nobody can tell. */
   showLeft(n) {
-    byId("place").textContent = n > 0 ? t("{n} more for this query", { n: number(n) }) : "";
+    byId("place").textContent =
+      n > 0 ? t("{n} more for this query", { n: number(n) }) : "";
   }
 
   showDeadline(deadline, now) {
     this.deadline = deadline ? new Date(deadline) : null;
     const due = byId("due");
-    if (!this.deadline) { due.textContent = ""; return Infinity; }
+    if (!this.deadline) {
+      due.textContent = "";
+      return Infinity;
+    }
     const left = this.deadline - now;
-    const zone = new Intl.DateTimeFormat(locale, { timeZoneName: "short" }).formatToParts(this.deadline).find((part) => part.type === "timeZoneName")?.value ?? "";
-    const when = this.deadline.toLocaleString(locale, { weekday: "short", hour: "2-digit", minute: "2-digit", ...(left > 6 * 86400000 ? { day: "numeric", month: "short" } : {}) });
-    due.textContent = left > 0 ? t("due {when} ({distance})", { when, distance: distance(left) }) : t("closed {when}", { when });
+    const zone =
+      new Intl.DateTimeFormat(locale, { timeZoneName: "short" })
+        .formatToParts(this.deadline)
+        .find((part) => part.type === "timeZoneName")?.value ?? "";
+    const when = this.deadline.toLocaleString(locale, {
+      weekday: "short",
+      hour: "2-digit",
+      minute: "2-digit",
+      ...(left > 6 * 86400000 ? { day: "numeric", month: "short" } : {}),
+    });
+    due.textContent =
+      left > 0
+        ? t("due {when} ({distance})", { when, distance: distance(left) })
+        : t("closed {when}", { when });
     due.title = `${this.deadline.toLocaleString(locale)} ${zone}`;
     due.classList.toggle("soon", left < 3600000);
     return left;
@@ -61,7 +89,12 @@ export class Head {
     const chip = byId("chip");
     chip.dataset.status = status;
     byId("chip-text").textContent = CHIP[status](size);
-    chip.setAttribute("aria-label", status === "failed" ? `${CHIP.failed(size)}. ${t("Press to try now.")}` : CHIP[status](size));
+    chip.setAttribute(
+      "aria-label",
+      status === "failed"
+        ? `${CHIP.failed(size)}. ${t("Press to try now.")}`
+        : CHIP[status](size),
+    );
   }
 
   showTopic(topic, { isNew, label }) {
@@ -70,8 +103,16 @@ export class Head {
     text.textContent = topic.text;
     this.showWhole(false);
     const need = byId("need");
-    const parts = [[t("Description"), topic.description], [t("Narrative"), topic.narrative]].filter(([, part]) => part?.trim());
-    need.replaceChildren(...parts.flatMap(([name, part]) => [make("h3", {}, name), make("p", { dir: "auto" }, part)]));
+    const parts = [
+      [t("Description"), topic.description],
+      [t("Narrative"), topic.narrative],
+    ].filter(([, part]) => part?.trim());
+    need.replaceChildren(
+      ...parts.flatMap(([name, part]) => [
+        make("h3", {}, name),
+        make("p", { dir: "auto" }, part),
+      ]),
+    );
     byId("need-button").hidden = parts.length === 0;
     const strip = text.closest(".query");
     strip.classList.remove("is-new");
@@ -83,12 +124,15 @@ export class Head {
 
   /** A query longer than its lines shows a button. */
   measureQuery() {
-    const text = byId("query-text"), button = byId("query-more");
-    if (button.getAttribute("aria-expanded") === "false") button.hidden = text.scrollHeight <= text.clientHeight + 1;
+    const text = byId("query-text"),
+      button = byId("query-more");
+    if (button.getAttribute("aria-expanded") === "false")
+      button.hidden = text.scrollHeight <= text.clientHeight + 1;
   }
 
   showWhole(whole) {
-    const text = byId("query-text"), button = byId("query-more");
+    const text = byId("query-text"),
+      button = byId("query-more");
     text.closest(".query").classList.toggle("whole", whole);
     button.setAttribute("aria-expanded", String(whole));
     button.textContent = whole ? t("Less") : t("More");

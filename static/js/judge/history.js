@@ -6,62 +6,173 @@ import { shape } from "./shapes.js";
 import { locale, number, t } from "../words.js";
 
 function moment(iso) {
-  return new Date(iso).toLocaleString(locale, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  return new Date(iso).toLocaleString(locale, {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
 }
 
-const STANDING = { extra: ["warn", t("extra"), t("Someone else had finished this pair; kept, not counted.")], "too fast": ["warn", t("too fast"), t("Made faster than the campaign's minimum; kept, not counted.")] };
+const STANDING = {
+  extra: [
+    "warn",
+    t("extra"),
+    t("Someone else had finished this pair; kept, not counted."),
+  ],
+  "too fast": [
+    "warn",
+    t("too fast"),
+    t("Made faster than the campaign's minimum; kept, not counted."),
+  ],
+};
 
 export class History {
   /** `open(judgement id)` shows one, `takeUp(pair)` one that was put aside; null where it cannot be opened. */
   constructor({ api, box, open, takeUp }) {
     Object.assign(this, { api, box, open, takeUp });
     const dialog = box.closest("dialog");
-    document.addEventListener("keydown", (event) => dialog?.open && this.#press(event));
+    document.addEventListener(
+      "keydown",
+      (event) => dialog?.open && this.#press(event),
+    );
   }
 
   /** `topic`: of this query only. */
   async show(scale, topic = null) {
     Object.assign(this, { scale, topic, last: null, counts: new Map() });
     const title = document.getElementById("history-title");
-    if (title) title.textContent = topic ? t("This query so far: {query}", { query: topic.text }) : t("My judgements");
+    if (title)
+      title.textContent = topic
+        ? t("This query so far: {query}", { query: topic.text })
+        : t("My judgements");
     this.summary = make("p.muted", { hidden: true });
     this.rows = make("tbody");
-    this.more = make("button.button.small", { type: "button", hidden: true, onclick: () => this.#load() }, t("Show more"));
-    const table = make(`table.table.history${topic ? ".of-query" : ""}`, {}, make("thead", {}, make("tr", {}, ...[t("When"), t("Query"), t("Document"), t("Grade"), ""].map((head) => make("th", {}, head || make("span.visually-hidden", {}, t("Open")))))), this.rows);
-    this.box.replaceChildren(this.summary, make("div.table-wrap", { tabindex: "0", role: "region", "aria-label": t("My judgements") }, table), make("p", {}, this.more));
+    this.more = make(
+      "button.button.small",
+      { type: "button", hidden: true, onclick: () => this.#load() },
+      t("Show more"),
+    );
+    const table = make(
+      `table.table.history${topic ? ".of-query" : ""}`,
+      {},
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          ...[t("When"), t("Query"), t("Document"), t("Grade"), ""].map(
+            (head) =>
+              make(
+                "th",
+                {},
+                head || make("span.visually-hidden", {}, t("Open")),
+              ),
+          ),
+        ),
+      ),
+      this.rows,
+    );
+    this.box.replaceChildren(
+      this.summary,
+      make(
+        "div.table-wrap",
+        { tabindex: "0", role: "region", "aria-label": t("My judgements") },
+        table,
+      ),
+      make("p", {}, this.more),
+    );
     await this.#load();
     await this.#listPutAside();
   }
 
   /** A digit opens the judgement that has it. */
   #press(event) {
-    if (!/^[1-9]$/.test(event.key) || event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+    if (
+      !/^[1-9]$/.test(event.key) ||
+      event.ctrlKey ||
+      event.altKey ||
+      event.metaKey ||
+      event.repeat
+    )
+      return;
     this.rows?.querySelectorAll("button")[Number(event.key) - 1]?.click();
   }
 
   #sum(items) {
-    for (const { grade } of items) this.counts.set(grade, (this.counts.get(grade) ?? 0) + 1);
-    const named = [...this.scale.map(({ value, name }) => [name, this.counts.get(value)]), [t("Cannot judge"), this.counts.get(null)]].filter(([, n]) => n);
-    this.summary.textContent = named.map(([name, n]) => `${number(n)} ${name}`).join(" · ");
+    for (const { grade } of items)
+      this.counts.set(grade, (this.counts.get(grade) ?? 0) + 1);
+    const named = [
+      ...this.scale.map(({ value, name }) => [name, this.counts.get(value)]),
+      [t("Cannot judge"), this.counts.get(null)],
+    ].filter(([, n]) => n);
+    this.summary.textContent = named
+      .map(([name, n]) => `${number(n)} ${name}`)
+      .join(" · ");
     this.summary.hidden = !this.topic || !named.length;
   }
 
   async #listPutAside() {
-    const { items: all } = await this.api.get("later").catch(() => ({ items: [] }));
-    const items = this.topic ? all.filter(({ topic }) => topic.id === this.topic.id) : all;
+    const { items: all } = await this.api
+      .get("later")
+      .catch(() => ({ items: [] }));
+    const items = this.topic
+      ? all.filter(({ topic }) => topic.id === this.topic.id)
+      : all;
     if (!items.length) return;
-    const row = ({ pair, topic, document: { id, title } }) => make("li", {},
-      make("span", { dir: "auto" }, title || id), make("span.faint", { dir: "auto" }, ` ${topic.text} `),
-      this.takeUp ? make("button.button.small", { type: "button", onclick: () => this.takeUp(pair), "aria-label": t("Judge now: {document}", { document: title || id }) }, t("Judge now")) : null);
-    this.box.prepend(make("section.put-aside", { "aria-label": t("Put aside") }, make("h3", {}, `${t("Put aside")} (${number(items.length)})`), make("ul.stack.tight", {}, ...items.map(row))));
+    const row = ({ pair, topic, document: { id, title } }) =>
+      make(
+        "li",
+        {},
+        make("span", { dir: "auto" }, title || id),
+        make("span.faint", { dir: "auto" }, ` ${topic.text} `),
+        this.takeUp
+          ? make(
+              "button.button.small",
+              {
+                type: "button",
+                onclick: () => this.takeUp(pair),
+                "aria-label": t("Judge now: {document}", {
+                  document: title || id,
+                }),
+              },
+              t("Judge now"),
+            )
+          : null,
+      );
+    this.box.prepend(
+      make(
+        "section.put-aside",
+        { "aria-label": t("Put aside") },
+        make("h3", {}, `${t("Put aside")} (${number(items.length)})`),
+        make("ul.stack.tight", {}, ...items.map(row)),
+      ),
+    );
   }
 
   async #load() {
     let answer;
     try {
-      answer = await this.api.get(`history?limit=50${this.topic ? `&topic=${encodeURIComponent(this.topic.id)}` : ""}${this.last ? `&before=${this.last}` : ""}`);
+      answer = await this.api.get(
+        `history?limit=50${this.topic ? `&topic=${encodeURIComponent(this.topic.id)}` : ""}${this.last ? `&before=${this.last}` : ""}`,
+      );
     } catch (error) {
-      this.box.replaceChildren(make("p.callout.warn", {}, t("Your judgements could not be fetched ({reason}).", { reason: error.message }), " ", make("button.button.small", { type: "button", onclick: () => this.show(this.scale) }, t("Try again"))));
+      this.box.replaceChildren(
+        make(
+          "p.callout.warn",
+          {},
+          t("Your judgements could not be fetched ({reason}).", {
+            reason: error.message,
+          }),
+          " ",
+          make(
+            "button.button.small",
+            { type: "button", onclick: () => this.show(this.scale) },
+            t("Try again"),
+          ),
+        ),
+      );
       return;
     }
     const items = answer.items ?? [];
@@ -69,32 +180,107 @@ export class History {
     this.#sum(items);
     this.last = items[items.length - 1]?.judgement ?? this.last;
     this.more.hidden = items.length < 50;
-    if (!this.rows.children.length) this.box.replaceChildren(make("div.empty", {}, make("p", {}, this.topic ? t("You have not judged anything of this query yet.") : t("You have not judged anything here yet."))));
+    if (!this.rows.children.length)
+      this.box.replaceChildren(
+        make(
+          "div.empty",
+          {},
+          make(
+            "p",
+            {},
+            this.topic
+              ? t("You have not judged anything of this query yet.")
+              : t("You have not judged anything here yet."),
+          ),
+        ),
+      );
   }
 
   /** The sign of the digit that opens the next row. */
   #key() {
     const n = this.rows.querySelectorAll("button").length + 1;
-    return n < 10 && this.rows.closest("dialog") ? make("kbd", {}, String(n)) : null;
+    return n < 10 && this.rows.closest("dialog")
+      ? make("kbd", {}, String(n))
+      : null;
   }
 
   #row(item) {
     const { judgement: id } = item;
     const title = item.document.title || item.document.id;
     const place = this.scale.findIndex((grade) => grade.value === item.grade);
-    const standing = item.practice ? ["", t("practice"), t("Part of the practice before judging; it counts for nothing else.")] : STANDING[item.standing];
-    const said = ({ grade, cannot_reason: reason }) => `${grade} ${reason ?? ""}`;
-    const earlier = (item.revisions ?? []).filter((row, place, all) => place < all.length - 1 && said(row) !== said(all[place + 1]));
-    const open = this.open && item.may_revise
-      ? make("button.button.small", { type: "button", onclick: () => this.open(id), "aria-label": t("Open the judgement of {document}", { document: title }) }, t("Open"), this.#key())
-      : null;
-    return make("tr", {},
+    const standing = item.practice
+      ? [
+          "",
+          t("practice"),
+          t("Part of the practice before judging; it counts for nothing else."),
+        ]
+      : STANDING[item.standing];
+    const said = ({ grade, cannot_reason: reason }) =>
+      `${grade} ${reason ?? ""}`;
+    const earlier = (item.revisions ?? []).filter(
+      (row, place, all) =>
+        place < all.length - 1 && said(row) !== said(all[place + 1]),
+    );
+    const open =
+      this.open && item.may_revise
+        ? make(
+            "button.button.small",
+            {
+              type: "button",
+              onclick: () => this.open(id),
+              "aria-label": t("Open the judgement of {document}", {
+                document: title,
+              }),
+            },
+            t("Open"),
+            this.#key(),
+          )
+        : null;
+    return make(
+      "tr",
+      {},
       make("td.nowrap", {}, moment(item.judged_at)),
       make("td", { dir: "auto" }, item.topic.text),
-      make("td", { dir: "auto" }, title, item.note ? make("div.faint.small", {}, t("Note: {text}", { text: item.note })) : null),
-      make("td", {}, make("span.grade", {}, place >= 0 ? shape(this.scale[place].shape, place) : null, gradeName(this.scale, item.grade, item.cannot_reason)),
-        standing ? make(`span.badge${standing[0] && "."}${standing[0]}`, { title: standing[2] }, standing[1]) : null,
-        earlier.length ? make("div.faint.small", {}, t("before: {grades}", { grades: earlier.map((one) => `${gradeName(this.scale, one.grade, one.cannot_reason)} (${moment(one.judged_at)})`).join(", ") })) : null),
-      make("td", {}, open));
+      make(
+        "td",
+        { dir: "auto" },
+        title,
+        item.note
+          ? make("div.faint.small", {}, t("Note: {text}", { text: item.note }))
+          : null,
+      ),
+      make(
+        "td",
+        {},
+        make(
+          "span.grade",
+          {},
+          place >= 0 ? shape(this.scale[place].shape, place) : null,
+          gradeName(this.scale, item.grade, item.cannot_reason),
+        ),
+        standing
+          ? make(
+              `span.badge${standing[0] && "."}${standing[0]}`,
+              { title: standing[2] },
+              standing[1],
+            )
+          : null,
+        earlier.length
+          ? make(
+              "div.faint.small",
+              {},
+              t("before: {grades}", {
+                grades: earlier
+                  .map(
+                    (one) =>
+                      `${gradeName(this.scale, one.grade, one.cannot_reason)} (${moment(one.judged_at)})`,
+                  )
+                  .join(", "),
+              }),
+            )
+          : null,
+      ),
+      make("td", {}, open),
+    );
   }
 }

@@ -16,16 +16,59 @@ const FRESH_MS = 3000; // a document on the page for less may be taken away agai
 const ASKED_BY_QUEUE = ["nothing_now", "done", "target_reached", "daily_limit"];
 
 export class Judging {
-  constructor({ api, outbox, leases, bar, head, settings, memory, views, banners, askNote, askSignIn, drawGuidelines }) {
-    Object.assign(this, { api, outbox, leases, bar, head, settings, memory, banners, askNote, drawGuidelines });
+  constructor({
+    api,
+    outbox,
+    leases,
+    bar,
+    head,
+    settings,
+    memory,
+    views,
+    banners,
+    askNote,
+    askSignIn,
+    drawGuidelines,
+  }) {
+    Object.assign(this, {
+      api,
+      outbox,
+      leases,
+      bar,
+      head,
+      settings,
+      memory,
+      banners,
+      askNote,
+      drawGuidelines,
+    });
     this.mode = "loading"; // loading, judging, waiting, state, checking
     this.stopped = false;
     this.server = new ServerState();
     this.trail = new Trail();
     this.panel = new Panel({ context: () => this.#context() });
-    this.connection = new Connection({ outbox, leases, banners, askSignIn, here: () => leases.queue.length + (this.open.pair && !this.trail.open ? 1 : 0), onBack: () => this.#checkUnlessJudging() });
-    this.reader = new Reader({ memory, isReading: () => this.mode === "judging" && !this.opening, mayLook: () => !this.connection.signingIn });
-    this.open = new OpenPair({ reader: this.reader, memory, views, bar, head, settings });
+    this.connection = new Connection({
+      outbox,
+      leases,
+      banners,
+      askSignIn,
+      here: () =>
+        leases.queue.length + (this.open.pair && !this.trail.open ? 1 : 0),
+      onBack: () => this.#checkUnlessJudging(),
+    });
+    this.reader = new Reader({
+      memory,
+      isReading: () => this.mode === "judging" && !this.opening,
+      mayLook: () => !this.connection.signingIn,
+    });
+    this.open = new OpenPair({
+      reader: this.reader,
+      memory,
+      views,
+      bar,
+      head,
+      settings,
+    });
     this.input = { at: null, last: null, device: "keyboard", pending: null }; // presses.js
     bar.canUndo = () => this.canUndo;
     leases.addEventListener("arrived", () => this.#arrived());
@@ -33,8 +76,12 @@ export class Judging {
     outbox.addEventListener("sent", ({ detail }) => this.#sent(detail));
     outbox.addEventListener("refused", ({ detail }) => this.#refused(detail));
     outbox.addEventListener("signed-out", () => this.connection.signedOut());
-    outbox.addEventListener("unreachable", ({ detail }) => this.#missed(detail.error));
-    this.open.addEventListener("painted", () => setTimeout(() => this.#warmUp(), 0));
+    outbox.addEventListener("unreachable", ({ detail }) =>
+      this.#missed(detail.error),
+    );
+    this.open.addEventListener("painted", () =>
+      setTimeout(() => this.#warmUp(), 0),
+    );
     this.reader.addEventListener("covered", () => this.#covered());
     this.reader.addEventListener("uncovered", () => this.#uncovered());
   }
@@ -43,13 +90,24 @@ export class Judging {
 
   async begin(setup, open) {
     this.setup = setup;
-    this.bar.setScale(setup.scale, setup.campaign.spans === "required" ? setup.campaign.spans_from : undefined);
+    this.bar.setScale(
+      setup.scale,
+      setup.campaign.spans === "required"
+        ? setup.campaign.spans_from
+        : undefined,
+    );
     this.leases.ahead = setup.campaign.lease_window ?? this.leases.ahead;
     this.head.part = setup.part ?? Infinity;
     this.outboxLimit = Math.max(1, this.leases.ahead);
     this.open.views.isMarkdown = setup.campaign.text_format === "markdown";
     if (setup.campaign.spans !== "off") await this.open.markPassages();
-    if (setup.messages.length) this.#notify((notices) => notices.messages(setup.messages, { api: this.api, banners: this.banners }));
+    if (setup.messages.length)
+      this.#notify((notices) =>
+        notices.messages(setup.messages, {
+          api: this.api,
+          banners: this.banners,
+        }),
+      );
     if (this.outbox.refused.length) this.#tellRefused();
     this.react(setup, { quiet: true });
     this.#outboxChanged();
@@ -67,7 +125,12 @@ export class Judging {
       await this.open.views.prepare(this.leases.queue);
       this.connection.reach(true);
       this.react(answer);
-      if (!this.stopped && ["loading", "waiting", "state"].includes(this.mode) && !stops(answer.state)) this.advance({ asked: answer });
+      if (
+        !this.stopped &&
+        ["loading", "waiting", "state"].includes(this.mode) &&
+        !stops(answer.state)
+      )
+        this.advance({ asked: answer });
     } catch (error) {
       this.failed(error);
     }
@@ -87,19 +150,25 @@ export class Judging {
     this.connection.reach(false, error);
     const waits = ["loading", "waiting"].includes(this.mode);
     if (waits && !this.outbox.busy) this.#showState("unreachable", error);
-    if (waits || this.#shown === "unreachable") this.#pollIn(Math.max(4000, error.waitMs) * (1 + Math.random() / 4));
+    if (waits || this.#shown === "unreachable")
+      this.#pollIn(Math.max(4000, error.waitMs) * (1 + Math.random() / 4));
   }
 
   // What is on the page.
 
   /** The state that is shown in place of a document. */
-  get #shown() { return this.mode === "state" ? this.panel.state : null; }
-  get onCard() { return this.#shown === "card"; }
+  get #shown() {
+    return this.mode === "state" ? this.panel.state : null;
+  }
+  get onCard() {
+    return this.#shown === "card";
+  }
 
   /** Shows the next document, or says why there is none. */
   advance({ asked = null } = {}) {
     if (this.stopped) return;
-    const { state, answer, gate } = this.server, { outbox } = this;
+    const { state, answer, gate } = this.server,
+      { outbox } = this;
     this.trail.leave();
     this.open.drop();
     if (stops(state)) return void this.#showState(state, answer);
@@ -116,15 +185,22 @@ export class Judging {
     } else if (!asked) {
       this.#showWaiting();
       void this.check();
-    } else if (outbox.size) this.#showWaiting(); // the answer on its way decides
-    else if (ASKED_BY_QUEUE.includes(asked.state)) this.#showState(asked.state, asked);
+    } else if (outbox.size)
+      this.#showWaiting(); // the answer on its way decides
+    else if (ASKED_BY_QUEUE.includes(asked.state))
+      this.#showState(asked.state, asked);
     else this.#showState("nothing_now", { ...asked, retry_after_s: 5 });
   }
 
   // A card at a change of the query. Not for one that was on the page a moment ago, before a pair of another one (gold, an undo).
 
   #isChange({ topic: { id } }) {
-    return !this.open.knows(id) && !this.trail.isRecent(id) && this.settings.get("cards") && !this.server.isPractice;
+    return (
+      !this.open.knows(id) &&
+      !this.trail.isRecent(id) &&
+      this.settings.get("cards") &&
+      !this.server.isPractice
+    );
   }
 
   /** From the card to the document. */
@@ -139,24 +215,48 @@ export class Judging {
 
   /** Shows a pair's document; `record`: the own judgement of it that is open again. */
   show(pair, { record = null } = {}) {
-    const { server, setup: { campaign } } = this;
+    const {
+      server,
+      setup: { campaign },
+    } = this;
     const practice = server.isPractice && !record ? server.answer : null;
     const { at: pressedAt, last } = this.input;
-    Object.assign(this.input, { at: null, pending: null, last: pressedAt ? last : null }); // where no press has brought it, none is an echo
+    Object.assign(this.input, {
+      at: null,
+      pending: null,
+      last: pressedAt ? last : null,
+    }); // where no press has brought it, none is an echo
     this.mode = "judging";
     this.panel.hide();
     this.#tellAbout(pair, { practice, record }); // first: a notice moves the document, and the place is found after that
-    const isNew = this.open.show(pair, { record, practice, pressedAt, idleLimitMs: (pair.document.idle_limit_s ?? campaign.idle_seconds ?? 60) * 1000 });
+    const isNew = this.open.show(pair, {
+      record,
+      practice,
+      pressedAt,
+      idleLimitMs:
+        (pair.document.idle_limit_s ?? campaign.idle_seconds ?? 60) * 1000,
+    });
     const { judged, target } = this.head.progress ?? {};
-    announce(`${this.#takeTold()}${isNew ? `${t("New query: {query}", { query: pair.topic.text })}. ` : ""}${this.open.title}${target ? `. ${t("{n} of {total}", { n: judged + this.#pending(), total: target })}` : ""}`);
+    announce(
+      `${this.#takeTold()}${isNew ? `${t("New query: {query}", { query: pair.topic.text })}. ` : ""}${this.open.title}${target ? `. ${t("{n} of {total}", { n: judged + this.#pending(), total: target })}` : ""}`,
+    );
   }
 
   /** Above a document that is no ordinary one. */
   #tellAbout(pair, { practice, record }) {
-    for (const name of ["expired", "review", ...(practice ? [] : ["practice"])]) this.banners.hide(name);
-    if (practice) this.#notify((notices) => { if (this.server.isPractice) notices.practice(practice, { banners: this.banners }); });
+    for (const name of ["expired", "review", ...(practice ? [] : ["practice"])])
+      this.banners.hide(name);
+    if (practice)
+      this.#notify((notices) => {
+        if (this.server.isPractice)
+          notices.practice(practice, { banners: this.banners });
+      });
     if (pair.expired) this.#tellExpired();
-    if (pair.skipped_before && !record) this.banners.show("later", { tone: "info", text: t("You put this one aside before.") });
+    if (pair.skipped_before && !record)
+      this.banners.show("later", {
+        tone: "info",
+        text: t("You put this one aside before."),
+      });
     else this.banners.hide("later");
   }
 
@@ -167,8 +267,15 @@ export class Judging {
     return told;
   }
 
-  refuse(message) { this.#showState("refused", { message }); }
-  #warmUp() { this.open.views.warmUp(this.leases.queue, [this.open.pair, this.leases.current]); }
+  refuse(message) {
+    this.#showState("refused", { message });
+  }
+  #warmUp() {
+    this.open.views.warmUp(this.leases.queue, [
+      this.open.pair,
+      this.leases.current,
+    ]);
+  }
 
   #showWaiting() {
     this.mode = "waiting";
@@ -183,7 +290,13 @@ export class Judging {
     if (state !== "card") this.bar.hideToast();
     this.head.showLeft(0);
     this.bar.enable(false, { undo: !isOver(state) && !this.stopped });
-    for (const name of ["review", "expired", "later", ...(this.server.isPractice ? [] : ["practice"])]) this.banners.hide(name);
+    for (const name of [
+      "review",
+      "expired",
+      "later",
+      ...(this.server.isPractice ? [] : ["practice"]),
+    ])
+      this.banners.hide(name);
     scrollTo(0, 0);
     void this.panel.show(state, answer, { told: () => this.#takeTold() });
     if (isPolled(state)) this.#pollIn((answer?.retry_after_s ?? 30) * 1000);
@@ -192,33 +305,57 @@ export class Judging {
   #context() {
     const { deadline, grace_minutes: grace } = this.setup?.campaign ?? {};
     return {
-      now: this.api.serverNow(), deadline, grace, waiting: this.outbox.size, online: navigator.onLine, noTopic: !this.open.topic,
+      now: this.api.serverNow(),
+      deadline,
+      grace,
+      waiting: this.outbox.size,
+      online: navigator.onLine,
+      noTopic: !this.open.topic,
       feedbackGiven: this.setup?.feedback_given,
-      sendFeedback: (feedback) => this.api.post("feedback", feedback).then(() => (this.setup.feedback_given = true), () => false),
+      sendFeedback: (feedback) =>
+        this.api.post("feedback", feedback).then(
+          () => (this.setup.feedback_given = true),
+          () => false,
+        ),
     };
   }
 
   #pollIn(ms) {
     clearTimeout(this.pollTimer);
-    this.pollTimer = setTimeout(() => { if (!this.stopped && !this.outbox.held) this.#checkUnlessJudging(); }, ms);
+    this.pollTimer = setTimeout(() => {
+      if (!this.stopped && !this.outbox.held) this.#checkUnlessJudging();
+    }, ms);
   }
 
   #arrived() {
     this.leases.drop(this.outbox.leases());
     if (this.stopped) return;
-    if (this.mode === "waiting" || ["nothing_now", "unreachable"].includes(this.#shown)) this.advance();
+    if (
+      this.mode === "waiting" ||
+      ["nothing_now", "unreachable"].includes(this.#shown)
+    )
+      this.advance();
     else setTimeout(() => this.#warmUp(), 0);
   }
 
   #topUpSoon() {
-    if (this.leases.queue.length >= this.leases.ahead || this.outbox.size) return; // an answer on its way brings pairs with it
-    this.leases.topUp().then((answer) => { this.connection.reach(true); this.react(answer); }, (error) => this.failed(error));
+    if (this.leases.queue.length >= this.leases.ahead || this.outbox.size)
+      return; // an answer on its way brings pairs with it
+    this.leases.topUp().then(
+      (answer) => {
+        this.connection.reach(true);
+        this.react(answer);
+      },
+      (error) => this.failed(error),
+    );
   }
 
   // Presses.
 
   /** Whether a press means the document on the page. */
-  get ready() { return this.mode === "judging" && !this.reader.veil && !this.opening; }
+  get ready() {
+    return this.mode === "judging" && !this.reader.veil && !this.opening;
+  }
 
   /** Enter. */
   confirm(device) {
@@ -228,15 +365,31 @@ export class Judging {
   }
 
   /** What presses.js does about one. */
-  async press(what, ...details) { (await this.preparePresses())[what](...details); }
+  async press(what, ...details) {
+    (await this.preparePresses())[what](...details);
+  }
 
   /** It is called when the first document is on the page; before, a press waits for it. */
   async preparePresses() {
     const { Presses } = await part("presses");
     const { bar, settings, open, input, setup, trail, outbox, askNote } = this;
     return (this.presses ??= new Presses({
-      bar, settings, open, input, setup, trail, outbox, askNote, isReady: () => this.ready, isPractice: () => this.server.isPractice,
-      onFinish: (pair) => this.#finish(pair), onPractice: (grade) => this.#awaitSolution(grade), advance: (told) => { this.told = told; this.advance(); },
+      bar,
+      settings,
+      open,
+      input,
+      setup,
+      trail,
+      outbox,
+      askNote,
+      isReady: () => this.ready,
+      isPractice: () => this.server.isPractice,
+      onFinish: (pair) => this.#finish(pair),
+      onPractice: (grade) => this.#awaitSolution(grade),
+      advance: (told) => {
+        this.told = told;
+        this.advance();
+      },
     }));
   }
 
@@ -259,7 +412,12 @@ export class Judging {
 
   /** Whether there is anything to take back: what the bar tells of, a mark, a judgement of this page before the open one, or one that the server has. */
   get canUndo() {
-    return this.bar.back || this.open.spans.before?.length > 0 || this.trail.before >= 0 || (this.setup?.has_judged && !this.trail.isWhole);
+    return (
+      this.bar.back ||
+      this.open.spans.before?.length > 0 ||
+      this.trail.before >= 0 ||
+      (this.setup?.has_judged && !this.trail.isWhole)
+    );
   }
 
   undo() {
@@ -268,22 +426,51 @@ export class Judging {
       this.bar.hideToast();
       return back();
     }
-    if (this.stopped || isOver(this.#shown) || this.mode === "loading" || this.mode === "checking") return;
+    if (
+      this.stopped ||
+      isOver(this.#shown) ||
+      this.mode === "loading" ||
+      this.mode === "checking"
+    )
+      return;
     if (this.ready && this.open.spans.undo()) return; // what was done last on this document
     this.review((review) => review.back());
   }
 
-  openJudgement(id) { this.review((review) => review.openJudgement(id)); }
+  openJudgement(id) {
+    this.review((review) => review.openJudgement(id));
+  }
 
   /** Opens an earlier judgement. Until it is open, no press may land on the document that is still on the page. */
   async review(work) {
     this.opening = true;
     const { Review } = await part("review");
-    const { trail, api, outbox, leases, bar, banners, open, setup: { scale } } = this;
+    const {
+      trail,
+      api,
+      outbox,
+      leases,
+      bar,
+      banners,
+      open,
+      setup: { scale },
+    } = this;
     this.reviewer ??= new Review({
-      trail, api, outbox, leases, bar, banners, open, scale, show: (...what) => this.show(...what), advance: () => this.advance(), onFail: (error) => this.failed(error),
+      trail,
+      api,
+      outbox,
+      leases,
+      bar,
+      banners,
+      open,
+      scale,
+      show: (...what) => this.show(...what),
+      advance: () => this.advance(),
+      onFail: (error) => this.failed(error),
     });
-    await work(this.reviewer).finally(() => { this.opening = false; });
+    await work(this.reviewer).finally(() => {
+      this.opening = false;
+    });
   }
 
   leaveReview() {
@@ -294,9 +481,17 @@ export class Judging {
 
   // The server's answers.
 
-  #pending() { return this.outbox.entries.filter((entry) => entry.kind === "judge").length; }
-  #notify(tell) { part("notices").then(tell); }
-  #tellRefused() { this.#notify((notices) => notices.refused({ outbox: this.outbox, banners: this.banners })); }
+  #pending() {
+    return this.outbox.entries.filter((entry) => entry.kind === "judge").length;
+  }
+  #notify(tell) {
+    part("notices").then(tell);
+  }
+  #tellRefused() {
+    this.#notify((notices) =>
+      notices.refused({ outbox: this.outbox, banners: this.banners }),
+    );
+  }
 
   #sent({ entry, answer }) {
     const { outbox, leases, banners } = this;
@@ -304,21 +499,41 @@ export class Judging {
     this.server.answered(answer, Date.now());
     this.trail.stored(entry.key, answer.judgement);
     if (entry.kind === "skip") leases.done.add(entry.lease);
-    if (answer.judgement && !answer.feedback) this.#notify(({ outcome }) => outcome(entry, answer.judgement, { banners, reopen: (id) => this.openJudgement(id) }));
+    if (answer.judgement && !answer.feedback)
+      this.#notify(({ outcome }) =>
+        outcome(entry, answer.judgement, {
+          banners,
+          reopen: (id) => this.openJudgement(id),
+        }),
+      );
     leases.accept(answer.pairs);
     const isChecked = this.mode === "checking" && entry.kind === "judge";
     this.react(answer, { quiet: Boolean(isChecked && answer.feedback) });
-    if (isChecked && answer.feedback) return void this.#explain(answer.feedback);
-    if (this.reloadWanted && outbox.size === 0 && performance.now() - (this.open.shownAt ?? 0) < FRESH_MS) return void location.reload(); // a newer page is installed
+    if (isChecked && answer.feedback)
+      return void this.#explain(answer.feedback);
+    if (
+      this.reloadWanted &&
+      outbox.size === 0 &&
+      performance.now() - (this.open.shownAt ?? 0) < FRESH_MS
+    )
+      return void location.reload(); // a newer page is installed
     if (this.mode === "checking" && isChecked) this.advance();
-    else if (["loading", "waiting"].includes(this.mode) && !outbox.busy) leases.queue.length || answer.state === "done" ? this.advance({ asked: answer }) : void this.check(); // perhaps stale
-    else if (this.#shown === "full" && outbox.size <= this.outboxLimit) this.advance();
+    else if (["loading", "waiting"].includes(this.mode) && !outbox.busy)
+      leases.queue.length || answer.state === "done"
+        ? this.advance({ asked: answer })
+        : void this.check(); // perhaps stale
+    else if (this.#shown === "full" && outbox.size <= this.outboxLimit)
+      this.advance();
     else if (this.mode === "judging") this.#topUpSoon();
   }
 
   async #explain(feedback) {
     const { explain } = await part("guideline");
-    explain(feedback, { scale: this.setup.scale, view: this.open.view, done: () => this.advance() });
+    explain(feedback, {
+      scale: this.setup.scale,
+      view: this.open.view,
+      done: () => this.advance(),
+    });
   }
 
   #refused({ error }) {
@@ -331,11 +546,23 @@ export class Judging {
   /** Takes over state, progress and times of an answer, and does what the state asks for unless `quiet`. */
   react(answer, { quiet = false } = {}) {
     if (!this.server.take(answer, { onward: this.leases.onward })) return;
-    if (answer.progress) this.head.showProgress(answer.progress, this.#pending());
-    if (answer.deadline) this.head.showDeadline(this.setup.campaign.deadline = answer.deadline, this.api.serverNow());
+    if (answer.progress)
+      this.head.showProgress(answer.progress, this.#pending());
+    if (answer.deadline)
+      this.head.showDeadline(
+        (this.setup.campaign.deadline = answer.deadline),
+        this.api.serverNow(),
+      );
     if (quiet || this.stopped) return;
-    const isFresh = this.mode === "judging" && !this.trail.open && performance.now() - (this.open.shownAt ?? 0) < FRESH_MS;
-    const effect = this.server.effect({ mode: this.mode, shown: this.#shown, isFresh });
+    const isFresh =
+      this.mode === "judging" &&
+      !this.trail.open &&
+      performance.now() - (this.open.shownAt ?? 0) < FRESH_MS;
+    const effect = this.server.effect({
+      mode: this.mode,
+      shown: this.#shown,
+      isFresh,
+    });
     if (effect === "go on") {
       this.mode = "waiting";
       this.advance();
@@ -347,18 +574,26 @@ export class Judging {
 
   async #openGate() {
     const answer = this.server.gate;
-    if (answer.state !== "guideline_changed") return void this.#showState(answer.state, answer);
+    if (answer.state !== "guideline_changed")
+      return void this.#showState(answer.state, answer);
     this.#showWaiting();
     this.mode = "state";
     this.panel.state = "guideline_changed";
     (await this.#gatekeeper()).read(answer.guideline);
   }
 
-  async consent() { await (await this.#gatekeeper()).consent(); }
+  async consent() {
+    await (await this.#gatekeeper()).consent();
+  }
 
   async #gatekeeper() {
     const { Gate } = await part("guideline");
-    return (this.gatekeeper ??= new Gate({ api: this.api, setup: this.setup, onPass: (answer) => this.#resume(answer), onFail: (error) => this.failed(error) }));
+    return (this.gatekeeper ??= new Gate({
+      api: this.api,
+      setup: this.setup,
+      onPass: (answer) => this.#resume(answer),
+      onFail: (error) => this.failed(error),
+    }));
   }
 
   /** What stood in the way is done. */
@@ -384,9 +619,12 @@ export class Judging {
     const { outbox, banners } = this;
     this.head.showChip(outbox.status, outbox.size);
     this.head.showProgress(null, this.#pending());
-    if (!outbox.durable) this.#notify((notices) => notices.storage({ banners }));
-    if (["full", "unreachable", "deadline_passed"].includes(this.#shown)) void this.panel.draw();
-    if (this.#shown === "full" && outbox.size <= this.outboxLimit) this.advance();
+    if (!outbox.durable)
+      this.#notify((notices) => notices.storage({ banners }));
+    if (["full", "unreachable", "deadline_passed"].includes(this.#shown))
+      void this.panel.draw();
+    if (this.#shown === "full" && outbox.size <= this.outboxLimit)
+      this.advance();
     this.connection.tell();
   }
 
@@ -395,33 +633,63 @@ export class Judging {
     this.#checkUnlessJudging();
   }
 
-  #checkUnlessJudging() { if (this.mode !== "judging") void this.check(); }
+  #checkUnlessJudging() {
+    if (this.mode !== "judging") void this.check();
+  }
   /** Keeps the leases alive while somebody reads. sinceMs: an answer sent so recently has renewed them. */
   async heartbeat(sinceMs = 0) {
-    const isThere = (this.mode === "judging" || this.onCard) && !this.reader.veil && document.visibilityState === "visible";
-    if (!isThere || this.stopped || this.outbox.held || Date.now() - (this.server.answeredAt ?? 0) < sinceMs) return;
+    const isThere =
+      (this.mode === "judging" || this.onCard) &&
+      !this.reader.veil &&
+      document.visibilityState === "visible";
+    if (
+      !isThere ||
+      this.stopped ||
+      this.outbox.held ||
+      Date.now() - (this.server.answeredAt ?? 0) < sinceMs
+    )
+      return;
     await this.connection.renew({
-      serverNow: () => this.api.serverNow(), onAnswer: (answer) => this.react(answer), onFail: (error) => this.failed(error), onLost: () => this.#lost(),
+      serverNow: () => this.api.serverNow(),
+      onAnswer: (answer) => this.react(answer),
+      onFail: (error) => this.failed(error),
+      onLost: () => this.#lost(),
     });
   }
 
   #lost() {
-    const { open: { pair, title }, leases: { current } } = this;
+    const {
+      open: { pair, title },
+      leases: { current },
+    } = this;
     if (this.trail.open) return;
     if (current?.ended !== "submitted") return void this.#tellExpired();
     if (current !== pair) return;
-    this.bar.toast(t("You judged “{document}” on another device; here is the next one.", { document: title }));
+    this.bar.toast(
+      t("You judged “{document}” on another device; here is the next one.", {
+        document: title,
+      }),
+    );
     this.#finish(pair);
     this.advance();
   }
 
   #tellExpired() {
-    this.#notify((notices) => { if (this.mode === "judging" && this.open.pair?.expired && !this.trail.open) notices.expired({ banners: this.banners }); });
+    this.#notify((notices) => {
+      if (
+        this.mode === "judging" &&
+        this.open.pair?.expired &&
+        !this.trail.open
+      )
+        notices.expired({ banners: this.banners });
+    });
   }
 
   // The veil: the reader pauses, or seems to be away.
 
-  pause() { if (this.ready) this.reader.cover("user-pause"); }
+  pause() {
+    if (this.ready) this.reader.cover("user-pause");
+  }
 
   #covered() {
     this.open.cover();

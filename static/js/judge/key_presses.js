@@ -2,22 +2,50 @@
 
 import { DEFAULTS } from "./keyboard.js";
 
-export const FIXED = { arrowdown: "down", arrowup: "up", enter: "confirm", escape: "escape", arrowleft: "left", arrowright: "right", backspace: "unspan" };
+export const FIXED = {
+  arrowdown: "down",
+  arrowup: "up",
+  enter: "confirm",
+  escape: "escape",
+  arrowleft: "left",
+  arrowright: "right",
+  backspace: "unspan",
+};
 
 /** Whether the third sign of a key was meant: AltGr, or Option. */
-const third = (event) => event.getModifierState?.("AltGraph") || (event.altKey && !event.ctrlKey && !event.metaKey);
+const third = (event) =>
+  event.getModifierState?.("AltGraph") ||
+  (event.altKey && !event.ctrlKey && !event.metaKey);
 
 /** The name of the key of an event, the same on every keyboard layout: a letter, a digit, or a name such as "delete". */
 export function keyName(event) {
   const key = event.key.toLowerCase();
-  if (/^(numpad|digit)\d$/i.test(event.code) && !event.shiftKey && !third(event) && !/^\d$/.test(key) && key.length === 1) return event.code.slice(-1);
+  if (
+    /^(numpad|digit)\d$/i.test(event.code) &&
+    !event.shiftKey &&
+    !third(event) &&
+    !/^\d$/.test(key) &&
+    key.length === 1
+  )
+    return event.code.slice(-1);
   // Letters of other scripts: the place of the key counts.
-  if (key.length === 1 && !/[\x20-\x7e]/.test(key) && /^Key[A-Z]$/.test(event.code)) return event.code.slice(-1).toLowerCase();
+  if (
+    key.length === 1 &&
+    !/[\x20-\x7e]/.test(key) &&
+    /^Key[A-Z]$/.test(event.code)
+  )
+    return event.code.slice(-1).toLowerCase();
   return key;
 }
 
 function typing(target) {
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select"));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable ||
+      target.matches(
+        "input:not([type=checkbox], [type=radio], [type=range]), textarea, select",
+      ))
+  );
 }
 
 /**
@@ -26,28 +54,47 @@ function typing(target) {
  */
 export function actionOf(event, keys, single = true) {
   const key = keyName(event);
-  const undo = key === "z" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
-  if (event.defaultPrevented || event.isComposing || typing(event.target)) return null;
+  const undo =
+    key === "z" &&
+    (event.ctrlKey || event.metaKey) &&
+    !event.altKey &&
+    !event.shiftKey;
+  if (event.defaultPrevented || event.isComposing || typing(event.target))
+    return null;
   if (undo) return event.repeat ? null : { action: "undo" };
   // Brackets and slashes that a layout has only with AltGr (or Option) are no commands.
   const sign = key.length === 1 && !/[\p{L}\p{N}\s]/u.test(key) && third(event);
   if (!sign && (event.ctrlKey || event.metaKey || event.altKey)) return null;
   if (!single && key.length === 1) return null;
-  if (event.shiftKey && /^[a-z0-9]$/.test(key) && !/^[0-9]$/.test(event.key)) return null;
-  const named = Object.keys(DEFAULTS).find((name) => keys[name] === key) ?? FIXED[key];
+  if (event.shiftKey && /^[a-z0-9]$/.test(key) && !/^[0-9]$/.test(event.key))
+    return null;
+  const named =
+    Object.keys(DEFAULTS).find((name) => keys[name] === key) ?? FIXED[key];
   const scrolls = ["up", "down", "left", "right"].includes(named);
   if (event.repeat && !scrolls) return null;
   // Enter and space on a button or link press it.
-  if (key === "enter" && event.target instanceof Element && event.target.closest("button, a, summary, [role=button]")) return null;
-  if (/^[1-9]$/.test(key) && !named) return { action: "grade", place: Number(key) - 1 };
+  if (
+    key === "enter" &&
+    event.target instanceof Element &&
+    event.target.closest("button, a, summary, [role=button]")
+  )
+    return null;
+  if (/^[1-9]$/.test(key) && !named)
+    return { action: "grade", place: Number(key) - 1 };
   return named ? { action: named } : null;
 }
 
 /** What a press does. `page`: {reader, open, input, bar, settings, actions, isStopped(), press(...), escape()}. */
-export function pressed(event, { reader, open, input, bar, settings, actions, isStopped, press, escape }) {
+export function pressed(
+  event,
+  { reader, open, input, bar, settings, actions, isStopped, press, escape },
+) {
   if (document.querySelector("dialog[open]")) return; // presence.js
   if (reader.veil) {
-    if (!["shift", "control", "alt", "meta", "tab"].includes(keyName(event)) && !event.repeat) {
+    if (
+      !["shift", "control", "alt", "meta", "tab"].includes(keyName(event)) &&
+      !event.repeat
+    ) {
       event.preventDefault();
       reader.uncover();
     }
@@ -64,11 +111,14 @@ export function pressed(event, { reader, open, input, bar, settings, actions, is
   }
   if (["left", "right"].includes(action)) return;
   if (["up", "down"].includes(action) && event.key.startsWith("Arrow")) return; // the browser scrolls
-  if (action === "unspan" && event.key === "Backspace" && !open.spans.cursor) return;
+  if (action === "unspan" && event.key === "Backspace" && !open.spans.cursor)
+    return;
   event.preventDefault();
   if (action === "escape") escape();
   else if (action === "grade") {
-    const reason = bar.askingReason ? bar.grades.querySelectorAll("[data-reason]")[place]?.dataset.reason : undefined;
+    const reason = bar.askingReason
+      ? bar.grades.querySelectorAll("[data-reason]")[place]?.dataset.reason
+      : undefined;
     input.at = event.timeStamp;
     if (reason) press("cannot", reason, "keyboard");
     else if (!bar.askingReason) press("grade", place, "keyboard");

@@ -3,10 +3,31 @@
 import { t } from "../words.js";
 
 export const DEFAULTS = {
-  later: "l", cannot: "0", undo: "z", note: "n", highlight: "h", find: "/", guidelines: "g", need: "i", span: "s", unspan: "delete",
-  down: "j", up: "k", back: "[", forward: "]", pause: "p", help: "?", sofar: "t", reading: "a", ask: "q", compare: "c",
+  later: "l",
+  cannot: "0",
+  undo: "z",
+  note: "n",
+  highlight: "h",
+  find: "/",
+  guidelines: "g",
+  need: "i",
+  span: "s",
+  unspan: "delete",
+  down: "j",
+  up: "k",
+  back: "[",
+  forward: "]",
+  pause: "p",
+  help: "?",
+  sofar: "t",
+  reading: "a",
+  ask: "q",
+  compare: "c",
 };
 
 export function label(key) {
-  return { delete: t("Del"), enter: "Enter", escape: "Esc", " ": t("Space") }[key] ?? (key.length === 1 ? key.toUpperCase() : key);
+  return (
+    { delete: t("Del"), enter: "Enter", escape: "Esc", " ": t("Space") }[key] ??
+    (key.length === 1 ? key.toUpperCase() : key)
+  );
 }

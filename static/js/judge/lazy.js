@@ -13,7 +13,13 @@ const PARTS = {
   presses: () => import("./presses.js"),
   review: () => import("./review.js"),
   states: () => import("./states.js"),
-  typeset: async () => (await Promise.all([import("./typeset.js"), style(document.getElementById("judge").dataset.typeset)]))[0],
+  typeset: async () =>
+    (
+      await Promise.all([
+        import("./typeset.js"),
+        style(document.getElementById("judge").dataset.typeset),
+      ])
+    )[0],
   whole_text: () => import("./whole_text.js"),
 };
 const WAIT_MS = 250;
@@ -22,7 +28,12 @@ let styles = null;
 function style(href) {
   return new Promise((resolve) => {
     const sheet = document.createElement("link");
-    Object.assign(sheet, { rel: "stylesheet", href, onload: resolve, onerror: resolve });
+    Object.assign(sheet, {
+      rel: "stylesheet",
+      href,
+      onload: resolve,
+      onerror: resolve,
+    });
     document.head.append(sheet);
   });
 }
@@ -37,10 +48,16 @@ export function part(name) {
 
 /** Asks again as long as the server does not answer. */
 async function fetched(name) {
-  if (name !== "typeset") styles ??= Promise.all(document.getElementById("judge").dataset.styles.split(" ").map(style));
+  if (name !== "typeset")
+    styles ??= Promise.all(
+      document.getElementById("judge").dataset.styles.split(" ").map(style),
+    );
   for (;;) {
     try {
-      const [found] = await Promise.all([PARTS[name](), name === "typeset" ? null : styles]);
+      const [found] = await Promise.all([
+        PARTS[name](),
+        name === "typeset" ? null : styles,
+      ]);
       return (here[name] = found);
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 1000));

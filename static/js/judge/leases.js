@@ -15,10 +15,14 @@ export class Leases extends EventTarget {
     this.onward = false; // continue after the target
   }
 
-  get want() { return this.ahead + 1; }
+  get want() {
+    return this.ahead + 1;
+  }
 
   /** Tokens of the pair on screen and of those behind it. */
-  get tokens() { return [this.current, ...this.queue].flatMap((pair) => pair?.lease ?? []); }
+  get tokens() {
+    return [this.current, ...this.queue].flatMap((pair) => pair?.lease ?? []);
+  }
 
   /** Tokens of the pairs in this page, also of those whose answer is still on its way. */
   held() {
@@ -27,14 +31,18 @@ export class Leases extends EventTarget {
 
   accept(pairs = []) {
     const known = new Set(this.held());
-    const fresh = pairs.filter((pair) => !this.done.has(pair.lease) && !known.has(pair.lease));
+    const fresh = pairs.filter(
+      (pair) => !this.done.has(pair.lease) && !known.has(pair.lease),
+    );
     if (fresh.length === 0) return;
     this.queue = [...this.queue, ...fresh].sort((a, b) => a.order - b.order);
     this.dispatchEvent(new Event("arrived"));
   }
 
   /** Takes those out of the queue whose answer is on its way. */
-  drop(leases) { this.queue = this.queue.filter(({ lease }) => !leases.includes(lease)); }
+  drop(leases) {
+    this.queue = this.queue.filter(({ lease }) => !leases.includes(lease));
+  }
 
   /** The next pair, which becomes the current one; null when none is here. */
   next() {
@@ -59,13 +67,20 @@ export class Leases extends EventTarget {
 
   /** What goes with an answer: only behind the last of several that wait is anything asked for. */
   request({ last = true } = {}) {
-    return { want: last ? this.want : 0, held: this.held(), continue_after_target: this.onward };
+    return {
+      want: last ? this.want : 0,
+      held: this.held(),
+      continue_after_target: this.onward,
+    };
   }
 
   /** Asks for more; one request at a time. Resolves to the answer. */
   topUp() {
-    this.asking ??= this.api.post("leases", this.request())
-      .finally(() => { this.asking = null; })
+    this.asking ??= this.api
+      .post("leases", this.request())
+      .finally(() => {
+        this.asking = null;
+      })
       .then((answer) => {
         this.accept(answer.pairs);
         return answer;
@@ -93,6 +108,7 @@ export class Leases extends EventTarget {
   }
 
   async release() {
-    if (this.tokens.length) await this.api.post("leases/release", { leases: this.tokens });
+    if (this.tokens.length)
+      await this.api.post("leases/release", { leases: this.tokens });
   }
 }

@@ -16,19 +16,37 @@ export class Memory {
 
   #set(kind, lease, value) {
     try {
-      this.storage.setItem(`${this.prefix}${kind}:${lease}`, JSON.stringify(value));
-    } catch { /* full: the page works on, only a reload would lose the draft */ }
+      this.storage.setItem(
+        `${this.prefix}${kind}:${lease}`,
+        JSON.stringify(value),
+      );
+    } catch {
+      /* full: the page works on, only a reload would lose the draft */
+    }
   }
 
-  clock(lease) { return lease ? this.#get("clock", lease) : null; }
-  draft(lease) { return lease ? this.#get("draft", lease) : null; }
-  place(lease) { return lease ? this.#get("place", lease) : null; }
-  keepClock(lease, value) { this.#set("clock", lease, value); }
-  keepDraft(lease, value) { this.#set("draft", lease, value); }
+  clock(lease) {
+    return lease ? this.#get("clock", lease) : null;
+  }
+  draft(lease) {
+    return lease ? this.#get("draft", lease) : null;
+  }
+  place(lease) {
+    return lease ? this.#get("place", lease) : null;
+  }
+  keepClock(lease, value) {
+    this.#set("clock", lease, value);
+  }
+  keepDraft(lease, value) {
+    this.#set("draft", lease, value);
+  }
 
-  keepPlace(lease, value) { this.#set("place", lease, value); }
+  keepPlace(lease, value) {
+    this.#set("place", lease, value);
+  }
 
   forget(lease) {
-    for (const kind of ["clock", "draft", "place"]) this.storage.removeItem(`${this.prefix}${kind}:${lease}`);
+    for (const kind of ["clock", "draft", "place"])
+      this.storage.removeItem(`${this.prefix}${kind}:${lease}`);
   }
 }

@@ -11,14 +11,36 @@ import { t } from "../words.js";
 export class NearDuplicates {
   /** `open`: OpenPair. `openJudgement(id)`: the judged document comes on the page. */
   constructor({ api, open, outbox, bar, settings, setup, openJudgement }) {
-    Object.assign(this, { api, open, outbox, settings, setup, openJudgement, asked: null, items: null });
+    Object.assign(this, {
+      api,
+      open,
+      outbox,
+      settings,
+      setup,
+      openJudgement,
+      asked: null,
+      items: null,
+    });
     this.words = make("span");
     this.key = make("kbd", { dataset: { key: "compare" } });
-    this.line = make("p.near-line", { hidden: true }, this.words, make("button.button.small", { type: "button", dataset: { action: "compare" } }, t("Compare"), " ", this.key));
+    this.line = make(
+      "p.near-line",
+      { hidden: true },
+      this.words,
+      make(
+        "button.button.small",
+        { type: "button", dataset: { action: "compare" } },
+        t("Compare"),
+        " ",
+        this.key,
+      ),
+    );
     bar.bar.prepend(this.line);
     open.addEventListener("painted", () => void this.#ask());
     outbox.addEventListener("change", () => void this.#ask());
-    new MutationObserver(() => this.#forget()).observe(byId("document"), { childList: true }); // another document, or none
+    new MutationObserver(() => this.#forget()).observe(byId("document"), {
+      childList: true,
+    }); // another document, or none
     void this.#ask();
   }
 
@@ -32,21 +54,40 @@ export class NearDuplicates {
     if (!pair || !paintedAt || this.asked === pair || this.outbox.size) return; // what was just graded may be the one
     this.asked = pair;
     try {
-      const { items = [] } = await this.api.get(`pairs/${pair.pair}/near-duplicates`);
+      const { items = [] } = await this.api.get(
+        `pairs/${pair.pair}/near-duplicates`,
+      );
       const found = items.length ? await import("./comparison.js") : null;
       if (this.asked !== pair) return;
       this.items = items;
       if (found) this.#tell(found.Comparison);
     } catch (error) {
-      if (!(error instanceof Refused || error instanceof SignedOut || error instanceof Unreachable)) throw error; // without it judging goes on
+      if (
+        !(
+          error instanceof Refused ||
+          error instanceof SignedOut ||
+          error instanceof Unreachable
+        )
+      )
+        throw error; // without it judging goes on
     }
   }
 
   #tell(Comparison) {
     this.comparison ??= new Comparison(this);
-    const { items, setup: { scale } } = this;
-    const grades = items.map(({ judgement }) => gradeName(scale, judgement.grade)).join(", ");
-    this.words.textContent = tn("Very like a document that you graded: {grades}", "Very like {n} documents that you graded: {grades}", items.length, { grades });
+    const {
+      items,
+      setup: { scale },
+    } = this;
+    const grades = items
+      .map(({ judgement }) => gradeName(scale, judgement.grade))
+      .join(", ");
+    this.words.textContent = tn(
+      "Very like a document that you graded: {grades}",
+      "Very like {n} documents that you graded: {grades}",
+      items.length,
+      { grades },
+    );
     this.key.textContent = label(this.settings.keys.compare);
     this.line.hidden = false;
     announce(this.words.textContent);
@@ -56,6 +97,9 @@ export class NearDuplicates {
   compare() {
     if (!this.asked || this.open.pair !== this.asked) return;
     if (this.items?.length) this.comparison.show(this.open.pair, this.items);
-    else if (this.items) announce(t("None of the documents that you graded is very like this one."));
+    else if (this.items)
+      announce(
+        t("None of the documents that you graded is very like this one."),
+      );
   }
 }

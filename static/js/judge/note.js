@@ -7,15 +7,24 @@ export class Note {
   constructor() {
     this.dialog = byId("note-dialog");
     this.field = byId("note-text");
-    this.field.addEventListener("input", () => { this.#complain(""); this.keep(this.field.value); });
+    this.field.addEventListener("input", () => {
+      this.#complain("");
+      this.keep(this.field.value);
+    });
     this.dialog.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
       this.#save();
     });
-    this.dialog.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); this.#save(); });
+    this.dialog.querySelector("form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#save();
+    });
     this.dialog.addEventListener("close", () => this.left());
-    byId("note-back").addEventListener("click", () => { this.keep(this.before); this.dialog.close(); });
+    byId("note-back").addEventListener("click", () => {
+      this.keep(this.before);
+      this.dialog.close();
+    });
   }
 
   #complain(text) {
@@ -26,7 +35,11 @@ export class Note {
 
   #save() {
     if (this.needed && !this.field.value.trim()) {
-      this.#complain(t("Write a few words: why can it not be judged? Esc goes back to the document."));
+      this.#complain(
+        t(
+          "Write a few words: why can it not be judged? Esc goes back to the document.",
+        ),
+      );
       this.field.focus();
       return;
     }
@@ -38,7 +51,11 @@ export class Note {
   ask(text, { needed, keep, done, left }) {
     Object.assign(this, { before: text, needed, keep, done, left });
     this.field.value = text;
-    byId("note-hint").textContent = needed ? t("Please say why it cannot be judged.") : t("Kept with your judgement; the manager can read it. Esc keeps what you typed.");
+    byId("note-hint").textContent = needed
+      ? t("Please say why it cannot be judged.")
+      : t(
+          "Kept with your judgement; the manager can read it. Esc keeps what you typed.",
+        );
     this.#complain("");
     this.dialog.showModal();
     this.field.focus();

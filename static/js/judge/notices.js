@@ -6,57 +6,117 @@ import { locale, t } from "../words.js";
 
 export function messages(unread, { api, banners }) {
   for (const { id, text } of unread) {
-    const read = () => api.post(`messages/${id}/read`).catch(() => { /* shown again next time */ });
-    banners.show(`message-${id}`, { text: t("Message from the manager: {text}", { text }), actions: [{ label: t("Got it"), run: read }] });
+    const read = () =>
+      api.post(`messages/${id}/read`).catch(() => {
+        /* shown again next time */
+      });
+    banners.show(`message-${id}`, {
+      text: t("Message from the manager: {text}", { text }),
+      actions: [{ label: t("Got it"), run: read }],
+    });
   }
 }
 
 /** One notice for all answers that were not accepted, with the documents they were about. */
 export function refused({ outbox, banners }) {
   const entries = [...outbox.refused];
-  const what = ({ title, label, refused: why }) => `${title ? `“${title}”, ${label}` : label}: ${why}`;
+  const what = ({ title, label, refused: why }) =>
+    `${title ? `“${title}”, ${label}` : label}: ${why}`;
   banners.show("refused-answers", {
     tone: "warn",
     text: `${tn("One answer was not accepted.", "{n} answers were not accepted.", entries.length)} ${entries.map(what).join(" ")}`,
-    actions: [{ label: t("Understood"), run: () => { for (const { key } of entries) outbox.forgetRefused(key); } }],
+    actions: [
+      {
+        label: t("Understood"),
+        run: () => {
+          for (const { key } of entries) outbox.forgetRefused(key);
+        },
+      },
+    ],
   });
 }
 
 /** Called when the connection was troubled; it may be well again by now. */
-export function connection({ troubled, said, request, online }, { banners, waiting, here }) {
+export function connection(
+  { troubled, said, request, online },
+  { banners, waiting, here },
+) {
   if (!troubled) return;
   const counts = `${waiting ? `${tn("{n} answer waits here and will be sent.", "{n} answers wait here and will be sent.", waiting)} ` : ""}${here ? tn("You can judge {n} more.", "You can judge {n} more.", here) : ""}`;
-  if (!online()) banners.show("connection", { tone: "warn", text: `${t("You are offline.")} ${counts}` });
-  else banners.show("connection", { tone: "warn", text: `${said || t("The server does not answer; we keep trying.")}${numbered(request)} ${counts}`, actions: [{ label: t("Try now"), action: "retry" }] });
+  if (!online())
+    banners.show("connection", {
+      tone: "warn",
+      text: `${t("You are offline.")} ${counts}`,
+    });
+  else
+    banners.show("connection", {
+      tone: "warn",
+      text: `${said || t("The server does not answer; we keep trying.")}${numbered(request)} ${counts}`,
+      actions: [{ label: t("Try now"), action: "retry" }],
+    });
 }
 
 const WORTH_SAYING = new Set(["extra", "excluded"]);
 
 /** What became of an answer, where that is not a matter of course. One faster than anybody reads is a question about that very document: `reopen(id)`. */
-export function outcome({ kind, title, label, body }, { id, standing, late, revision, after_deadline: afterDeadline, message }, { banners, reopen }) {
+export function outcome(
+  { kind, title, label, body },
+  { id, standing, late, revision, after_deadline: afterDeadline, message },
+  { banners, reopen },
+) {
   const what = `“${title ?? label}”`;
   const say = (notice) => banners.show("standing", { closes: true, ...notice });
-  if (afterDeadline) say({ text: t("{document}: saved. It was judged before the deadline and arrived after it; it is marked so.", { document: what }) });
-  else if (standing === "too fast") {
-    const seconds = (body.active_ms / 1000).toLocaleString(locale, { maximumFractionDigits: 1 });
+  if (afterDeadline)
     say({
-      tone: "warn", text: t("{document} was judged in {seconds} s, faster than anybody reads, so it does not count. Was that meant?", { document: what, seconds }),
+      text: t(
+        "{document}: saved. It was judged before the deadline and arrived after it; it is marked so.",
+        { document: what },
+      ),
+    });
+  else if (standing === "too fast") {
+    const seconds = (body.active_ms / 1000).toLocaleString(locale, {
+      maximumFractionDigits: 1,
+    });
+    say({
+      tone: "warn",
+      text: t(
+        "{document} was judged in {seconds} s, faster than anybody reads, so it does not count. Was that meant?",
+        { document: what, seconds },
+      ),
       actions: [{ label: t("Reopen it"), run: () => reopen(id) }],
     });
-  } else if (message && (late || WORTH_SAYING.has(standing) || (kind === "judge" && revision > 1))) {
-    say({ tone: standing === "counted" ? "info" : "warn", text: `${what}: ${message}` });
+  } else if (
+    message &&
+    (late || WORTH_SAYING.has(standing) || (kind === "judge" && revision > 1))
+  ) {
+    say({
+      tone: standing === "counted" ? "info" : "warn",
+      text: `${what}: ${message}`,
+    });
   }
 }
 
 /** Before judging begins: what the test is, and what it asks. */
 export function practice({ message: what, needed, total }, { banners }) {
-  banners.show("practice", { text: `${what} ${t("{needed} of {total} answers have to be right. They do not count as judgements.", { needed, total })}` });
+  banners.show("practice", {
+    text: `${what} ${t("{needed} of {total} answers have to be right. They do not count as judgements.", { needed, total })}`,
+  });
 }
 
 export function expired({ banners }) {
-  banners.show("expired", { tone: "warn", text: t("This document was offered to someone else, because it was open for long. Your answer still counts if its place is free; else it is kept as an extra one.") });
+  banners.show("expired", {
+    tone: "warn",
+    text: t(
+      "This document was offered to someone else, because it was open for long. Your answer still counts if its place is free; else it is kept as an extra one.",
+    ),
+  });
 }
 
 export function storage({ banners }) {
-  banners.show("storage", { tone: "bad", text: t("This browser does not let us keep your answers on it. Do not close this page while the sign at the top does not say Saved.") });
+  banners.show("storage", {
+    tone: "bad",
+    text: t(
+      "This browser does not let us keep your answers on it. Do not close this page while the sign at the top does not say Saved.",
+    ),
+  });
 }

@@ -5,38 +5,91 @@ import { part } from "./lazy.js";
 import { t } from "../words.js";
 
 // Where passages are not marked.
-const NO_SPANS = { units: [], points: [], cursor: null, show() {}, hide() {}, repaint() {}, removeNear() {}, undo: () => false, cancel: () => false, guide() {}, step: () => announce(t("Passages are not marked in this campaign.")) };
+const NO_SPANS = {
+  units: [],
+  points: [],
+  cursor: null,
+  show() {},
+  hide() {},
+  repaint() {},
+  removeNear() {},
+  undo: () => false,
+  cancel: () => false,
+  guide() {},
+  step: () => announce(t("Passages are not marked in this campaign.")),
+};
 
 /** Tells "painted" when a document is on the page, "marked" and "cursor" as spans.js does. */
 export class OpenPair extends EventTarget {
   constructor({ reader, memory, views, bar, head, settings }) {
     super();
-    Object.assign(this, { reader, memory, views, bar, head, settings, spans: NO_SPANS, note: "" });
-    Object.assign(this, { pair: null, view: null, record: null, topic: null, ahead: null, paintedAt: null }); // record: the own judgement that is open again
+    Object.assign(this, {
+      reader,
+      memory,
+      views,
+      bar,
+      head,
+      settings,
+      spans: NO_SPANS,
+      note: "",
+    });
+    Object.assign(this, {
+      pair: null,
+      view: null,
+      record: null,
+      topic: null,
+      ahead: null,
+      paintedAt: null,
+    }); // record: the own judgement that is open again
   }
 
   /** In a campaign where passages are marked. */
   async markPassages() {
     const { Spans } = await part("marking");
     this.spans = new Spans({ list: byId("marks"), markButton: byId("mark") });
-    this.spans.addEventListener("change", () => { this.keepDraft(); this.bar.refresh(); this.dispatchEvent(new Event("marked")); });
-    this.spans.addEventListener("cursor", () => this.dispatchEvent(new Event("cursor")));
+    this.spans.addEventListener("change", () => {
+      this.keepDraft();
+      this.bar.refresh();
+      this.dispatchEvent(new Event("marked"));
+    });
+    this.spans.addEventListener("cursor", () =>
+      this.dispatchEvent(new Event("cursor")),
+    );
   }
 
   /** `practice`: {judged, total}, where it is no judgement yet. Returns whether the query is another one than before. */
-  show(pair, { record = null, practice = null, idleLimitMs, pressedAt = null }) {
-    const view = this.views.of(pair), draft = record ? null : this.memory.draft(pair.lease);
+  show(
+    pair,
+    { record = null, practice = null, idleLimitMs, pressedAt = null },
+  ) {
+    const view = this.views.of(pair),
+      draft = record ? null : this.memory.draft(pair.lease);
     const before = record ?? pair.previous ?? {};
-    const isNew = Boolean(this.topic) && this.topic.id !== pair.topic.id && !record;
-    Object.assign(this, { pair, view, record, topic: pair.topic, ahead: null, paintedAt: null });
-    const clock = this.reader.open({ view, lease: record ? null : pair.lease, limitMs: idleLimitMs });
+    const isNew =
+      Boolean(this.topic) && this.topic.id !== pair.topic.id && !record;
+    Object.assign(this, {
+      pair,
+      view,
+      record,
+      topic: pair.topic,
+      ahead: null,
+      paintedAt: null,
+    });
+    const clock = this.reader.open({
+      view,
+      lease: record ? null : pair.lease,
+      limitMs: idleLimitMs,
+    });
     const box = byId("document");
     box.hidden = false;
     box.setAttribute("aria-busy", "false");
     const stands = view.element.isConnected ? view.stands : null; // first.js has put it there
     view.stands = null;
     if (!stands) box.replaceChildren(view.element);
-    this.head.showTopic(pair.topic, { isNew, label: nameOf({ isNew, practice, record }) });
+    this.head.showTopic(pair.topic, {
+      isNew,
+      label: nameOf({ isNew, practice, record }),
+    });
     this.head.showNeed(this.settings.get("need"));
     this.head.showLeft(record || practice ? null : pair.left_in_topic);
     this.spans.show(view, draft?.spans ?? before.spans ?? []);
@@ -46,14 +99,19 @@ export class OpenPair extends EventTarget {
     this.bar.select((record ?? pair.previous)?.grade ?? null);
     this.bar.enable(true);
     this.bar.say("");
-    if (!stands) this.reader.toPlace().then((grown) => { if (grown) this.repaint(); });
+    if (!stands)
+      this.reader.toPlace().then((grown) => {
+        if (grown) this.repaint();
+      });
     view.heading.focus({ preventScroll: true });
     afterPaint((now) => {
       if (this.reader.clock !== clock) return;
       this.reader.start(stands?.since);
       this.paintedAt = this.shownAt = now;
-      if (pressedAt) performance.measure("assay:next", { start: pressedAt, end: now });
-      if (view.later.length) view.complete().then((grown) => grown && this.repaintTerms());
+      if (pressedAt)
+        performance.measure("assay:next", { start: pressedAt, end: now });
+      if (view.later.length)
+        view.complete().then((grown) => grown && this.repaintTerms());
       this.dispatchEvent(new Event("painted"));
     });
     return isNew;
@@ -67,8 +125,12 @@ export class OpenPair extends EventTarget {
   }
 
   /** Whether the reader has a query in mind: that of the last document, or of the card before this one. */
-  knows(topic) { return !this.topic || [this.topic.id, this.started].includes(topic); }
-  get topicShown() { return this.ahead ?? this.topic; }
+  knows(topic) {
+    return !this.topic || [this.topic.id, this.started].includes(topic);
+  }
+  get topicShown() {
+    return this.ahead ?? this.topic;
+  }
 
   drop() {
     this.view = this.pair = this.record = null;
@@ -97,7 +159,12 @@ export class OpenPair extends EventTarget {
     this.focus();
   }
 
-  repaintTerms() { paint("term", this.settings.get("highlight") && this.view ? this.view.terms() : []); }
+  repaintTerms() {
+    paint(
+      "term",
+      this.settings.get("highlight") && this.view ? this.view.terms() : [],
+    );
+  }
 
   repaint() {
     this.repaintTerms();
@@ -109,8 +176,12 @@ export class OpenPair extends EventTarget {
     this.repaint();
   }
 
-  get title() { return this.view?.heading.textContent ?? ""; }
-  focus() { this.view?.heading.focus({ preventScroll: true }); }
+  get title() {
+    return this.view?.heading.textContent ?? "";
+  }
+  focus() {
+    this.view?.heading.focus({ preventScroll: true });
+  }
 
   setNote(text) {
     this.#name(text);
@@ -120,13 +191,18 @@ export class OpenPair extends EventTarget {
 
   #name(note) {
     this.note = note;
-    const has = Boolean(note.trim()), name = byId("note-label");
+    const has = Boolean(note.trim()),
+      name = byId("note-label");
     name.textContent = has ? `${t("Note")} •` : t("Note");
     name.parentElement.classList.toggle("has-note", has);
   }
 
   keepDraft() {
-    if (this.reader.lease) this.memory.keepDraft(this.reader.lease, { note: this.note, spans: this.spans.points });
+    if (this.reader.lease)
+      this.memory.keepDraft(this.reader.lease, {
+        note: this.note,
+        spans: this.spans.points,
+      });
   }
 
   setAside() {
@@ -138,6 +214,10 @@ export class OpenPair extends EventTarget {
 
 function nameOf({ isNew, practice, record }) {
   if (record) return t("Judged earlier");
-  if (practice) return t("Query (practice {n} of {total})", { n: practice.judged + 1, total: practice.total });
+  if (practice)
+    return t("Query (practice {n} of {total})", {
+      n: practice.judged + 1,
+      total: practice.total,
+    });
   return isNew ? t("New query") : t("Query");
 }

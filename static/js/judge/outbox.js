@@ -40,18 +40,36 @@ export class Outbox extends EventTarget {
     }
     found.sort((a, b) => a.at - b.at || (a.turn ?? 0) - (b.turn ?? 0));
     const known = new Set(this.entries.map((entry) => entry.key));
-    this.entries.push(...found.filter((entry) => !entry.refused && !known.has(entry.key)).map((entry) => ({ ...entry, dueAt: 0 })));
+    this.entries.push(
+      ...found
+        .filter((entry) => !entry.refused && !known.has(entry.key))
+        .map((entry) => ({ ...entry, dueAt: 0 })),
+    );
     this.refused = found.filter((entry) => entry.refused);
     this.turn = Math.max(0, ...found.map((entry) => entry.turn ?? 0));
   }
 
-  get size() { return this.entries.length; }
-  get failing() { return this.entries.some((entry) => entry.tries > 1); }
-  get busy() { return this.inFlight.size > 0; }
-  isLast(entry) { return this.entries[this.entries.length - 1] === entry; }
-  has(key) { return this.entries.some((entry) => entry.key === key); }
-  leases() { return this.entries.flatMap((entry) => (entry.lease ? [entry.lease] : [])); }
-  find(key) { return this.entries.find((entry) => entry.key === key); }
+  get size() {
+    return this.entries.length;
+  }
+  get failing() {
+    return this.entries.some((entry) => entry.tries > 1);
+  }
+  get busy() {
+    return this.inFlight.size > 0;
+  }
+  isLast(entry) {
+    return this.entries[this.entries.length - 1] === entry;
+  }
+  has(key) {
+    return this.entries.some((entry) => entry.key === key);
+  }
+  leases() {
+    return this.entries.flatMap((entry) => (entry.lease ? [entry.lease] : []));
+  }
+  find(key) {
+    return this.entries.find((entry) => entry.key === key);
+  }
 
   /** What the page says: saved, saving, waiting, failed or signed-out. */
   get status() {
@@ -63,7 +81,13 @@ export class Outbox extends EventTarget {
 
   add(entry) {
     this.turn += 1;
-    const full = { tries: 0, at: Date.now(), dueAt: 0, turn: this.turn, ...entry };
+    const full = {
+      tries: 0,
+      at: Date.now(),
+      dueAt: 0,
+      turn: this.turn,
+      ...entry,
+    };
     this.entries.push(full);
     this.#keep(full);
     this.#changed();
@@ -80,21 +104,41 @@ export class Outbox extends EventTarget {
     for (const entry of this.entries) {
       if (now) entry.dueAt = 0;
       if (this.inFlight.has(entry)) continue;
-      if (busyPairs.has(entry.pair) || (entry.of && !entry.judgement)) { busyPairs.add(entry.pair); continue; }
+      if (busyPairs.has(entry.pair) || (entry.of && !entry.judgement)) {
+        busyPairs.add(entry.pair);
+        continue;
+      }
       busyPairs.add(entry.pair); // answers about one pair keep their order
-      if (entry.dueAt > Date.now()) { next = Math.min(next, entry.dueAt); continue; }
+      if (entry.dueAt > Date.now()) {
+        next = Math.min(next, entry.dueAt);
+        continue;
+      }
       if (this.inFlight.size >= AT_ONCE) break;
       this.#sendOne(entry);
     }
-    if (next < Infinity) this.timer = setTimeout(() => this.flush(), Math.max(20, next - Date.now()));
+    if (next < Infinity)
+      this.timer = setTimeout(
+        () => this.flush(),
+        Math.max(20, next - Date.now()),
+      );
   }
 
-  hold() { this.held = true; this.#changed(); }
-  release() { this.held = false; this.flush({ now: true }); this.#changed(); }
+  hold() {
+    this.held = true;
+    this.#changed();
+  }
+  release() {
+    this.held = false;
+    this.flush({ now: true });
+    this.#changed();
+  }
 
   /** Takes back what has not been sent yet. -> whether it was still here */
   async cancel(key) {
-    while (this.inFlight.has(this.find(key))) await new Promise((resolve) => this.addEventListener("change", resolve, { once: true }));
+    while (this.inFlight.has(this.find(key)))
+      await new Promise((resolve) =>
+        this.addEventListener("change", resolve, { once: true }),
+      );
     const entry = this.find(key);
     if (!entry) return false;
     this.entries = this.entries.filter((other) => other !== entry);
@@ -112,7 +156,10 @@ export class Outbox extends EventTarget {
   async #sendOne(entry) {
     this.inFlight.add(entry);
     this.#changed();
-    const [outcome, detail] = await this.send(entry).then((answer) => ["sent", { entry, answer }], (error) => [null, { entry, error }]);
+    const [outcome, detail] = await this.send(entry).then(
+      (answer) => ["sent", { entry, answer }],
+      (error) => [null, { entry, error }],
+    );
     this.inFlight.delete(entry);
     const event = outcome ?? this.#failed(detail);
     if (event === "sent") this.#arrived(detail);
@@ -143,14 +190,20 @@ export class Outbox extends EventTarget {
       return "refused";
     }
     entry.tries += 1;
-    const pause = Math.max(error.waitMs ?? 0, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (entry.tries - 1)));
+    const pause = Math.max(
+      error.waitMs ?? 0,
+      Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (entry.tries - 1)),
+    );
     entry.dueAt = Date.now() + pause * (0.75 + this.random() / 2);
     this.#keep(entry);
     return "unreachable";
   }
 
   #refuse(entry, error) {
-    const lost = [entry, ...this.entries.filter((other) => other.of === entry.key)];
+    const lost = [
+      entry,
+      ...this.entries.filter((other) => other.of === entry.key),
+    ];
     this.entries = this.entries.filter((other) => !lost.includes(other));
     for (const one of lost) {
       one.refused = error.message;
@@ -167,6 +220,10 @@ export class Outbox extends EventTarget {
     }
   }
 
-  #drop(key) { this.storage.removeItem(this.prefix + key); }
-  #changed() { this.dispatchEvent(new Event("change")); }
+  #drop(key) {
+    this.storage.removeItem(this.prefix + key);
+  }
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
 }

@@ -17,7 +17,10 @@ export class Panel {
     if (!(await this.draw()) || this.answer !== answer) return;
     const title = byId("panel-title");
     title.focus({ preventScroll: true });
-    announce(`${told()}${state === "card" ? `${t("New query")}: ` : ""}${title.textContent}`, { urgent: state !== "card" });
+    announce(
+      `${told()}${state === "card" ? `${t("New query")}: ` : ""}${title.textContent}`,
+      { urgent: state !== "card" },
+    );
   }
 
   hide() {
@@ -31,7 +34,14 @@ export class Panel {
     const box = byId("document");
     box.hidden = false;
     box.setAttribute("aria-busy", "true");
-    box.replaceChildren(make("div.doc", { "aria-hidden": "true" }, make("div.skeleton.title"), ...Array.from({ length: 8 }, () => make("div.skeleton.line"))));
+    box.replaceChildren(
+      make(
+        "div.doc",
+        { "aria-hidden": "true" },
+        make("div.skeleton.title"),
+        ...Array.from({ length: 8 }, () => make("div.skeleton.line")),
+      ),
+    );
   }
 
   /** Again, because what it tells has changed. Resolves to whether it is still this state. */

@@ -6,34 +6,86 @@ import { DEFAULTS, label } from "./keyboard.js";
 import { t } from "../words.js";
 
 const NAMES = {
-  later: t("Judge later"), cannot: t("Cannot judge"), undo: t("Undo: reopen the last one"), note: t("Note"), highlight: t("Words of the query on and off"),
-  find: t("Find in the document"), guidelines: t("Guidelines"), need: t("Information need"), span: t("Mark a passage: start and end"), unspan: t("Remove a marked passage"),
-  down: t("Scroll down"), up: t("Scroll up"), back: t("Previous in my history"), forward: t("Next in my history"), pause: t("Pause: stop the clock"), sofar: t("This query so far: my judgements of it"), reading: t("Reading: size, lines, typeface"), ask: t("Ask the manager about this document"), compare: t("Compare with a very like document that I graded, where the campaign offers it"), help: t("This sheet"),
+  later: t("Judge later"),
+  cannot: t("Cannot judge"),
+  undo: t("Undo: reopen the last one"),
+  note: t("Note"),
+  highlight: t("Words of the query on and off"),
+  find: t("Find in the document"),
+  guidelines: t("Guidelines"),
+  need: t("Information need"),
+  span: t("Mark a passage: start and end"),
+  unspan: t("Remove a marked passage"),
+  down: t("Scroll down"),
+  up: t("Scroll up"),
+  back: t("Previous in my history"),
+  forward: t("Next in my history"),
+  pause: t("Pause: stop the clock"),
+  sofar: t("This query so far: my judgements of it"),
+  reading: t("Reading: size, lines, typeface"),
+  ask: t("Ask the manager about this document"),
+  compare: t(
+    "Compare with a very like document that I graded, where the campaign offers it",
+  ),
+  help: t("This sheet"),
 };
 const OTHER_KEYS = [
-  [["Enter"], t("Confirm, where a grade waits for it")], [["Esc"], t("Close, cancel, go back")], [["Space"], t("Page down")], [["Ctrl", "Z"], t("Undo")],
-  [["Shift", "1"], t("What grade 1 means, with examples; so for each")], [["Ctrl", "Enter"], t("Save the note and go back")], [["←", "→"], t("Move the word cursor while marking")],
+  [["Enter"], t("Confirm, where a grade waits for it")],
+  [["Esc"], t("Close, cancel, go back")],
+  [["Space"], t("Page down")],
+  [["Ctrl", "Z"], t("Undo")],
+  [["Shift", "1"], t("What grade 1 means, with examples; so for each")],
+  [["Ctrl", "Enter"], t("Save the note and go back")],
+  [["←", "→"], t("Move the word cursor while marking")],
 ];
 
-const RESERVED = new Set(["1", "2", "3", "4", "5", "6", "7", "8", "9", " ", "tab", ...Object.keys(FIXED)]);
+const RESERVED = new Set([
+  "1",
+  "2",
+  "3",
+  "4",
+  "5",
+  "6",
+  "7",
+  "8",
+  "9",
+  " ",
+  "tab",
+  ...Object.keys(FIXED),
+]);
 
 /** Why a key cannot be given to an action; "" when it can. */
 function refusal(key, action, keys) {
-  if (RESERVED.has(key)) return t("{key} is taken by the page itself.", { key: label(key) });
-  const other = Object.keys(DEFAULTS).find((name) => name !== action && keys[name] === key);
-  return other ? t("{key} is already “{action}”.", { key: label(key), action: NAMES[other] }) : "";
+  if (RESERVED.has(key))
+    return t("{key} is taken by the page itself.", { key: label(key) });
+  const other = Object.keys(DEFAULTS).find(
+    (name) => name !== action && keys[name] === key,
+  );
+  return other
+    ? t("{key} is already “{action}”.", {
+        key: label(key),
+        action: NAMES[other],
+      })
+    : "";
 }
 
 export class Preferences {
   constructor(settings) {
     this.settings = settings;
     this.capturing = null;
-    this.back = make("button.button.quiet", { type: "button", hidden: true }, t("Undo"));
+    this.back = make(
+      "button.button.quiet",
+      { type: "button", hidden: true },
+      t("Undo"),
+    );
     document.querySelector("[data-action=reset-keys]").after(this.back);
     const dialog = byId("settings-dialog");
     dialog.addEventListener("input", ({ target }) => {
       if (!target.dataset.setting) return;
-      settings.set({ [target.dataset.setting]: target.type === "checkbox" ? target.checked : target.value });
+      settings.set({
+        [target.dataset.setting]:
+          target.type === "checkbox" ? target.checked : target.value,
+      });
     });
     dialog.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-remap]");
@@ -46,9 +98,23 @@ export class Preferences {
 
   help(scale) {
     const { keys } = this.settings;
-    const row = (pressed, text) => make("div", {}, make("dt", {}, ...pressed.map((key) => make("kbd", {}, key))), make("dd", {}, text));
+    const row = (pressed, text) =>
+      make(
+        "div",
+        {},
+        make("dt", {}, ...pressed.map((key) => make("kbd", {}, key))),
+        make("dd", {}, text),
+      );
     byId("help-list").replaceChildren(
-      make("dl.keys", {}, ...scale.map((grade, place) => row([String(place + 1)], grade.name)), ...Object.entries(NAMES).map(([name, text]) => row([label(keys[name])], text)), ...OTHER_KEYS.map(([pressed, text]) => row(pressed, text))),
+      make(
+        "dl.keys",
+        {},
+        ...scale.map((grade, place) => row([String(place + 1)], grade.name)),
+        ...Object.entries(NAMES).map(([name, text]) =>
+          row([label(keys[name])], text),
+        ),
+        ...OTHER_KEYS.map(([pressed, text]) => row(pressed, text)),
+      ),
       make("p.hint", {}, t("Keys do nothing while you type in a field.")),
     );
     byId("help-dialog").showModal();
@@ -74,7 +140,8 @@ export class Preferences {
     if (["shift", "control", "alt", "meta", "dead"].includes(key)) return;
     const action = this.capturing;
     this.capturing = null;
-    const why = key === "escape" ? "" : refusal(key, action, this.settings.keys);
+    const why =
+      key === "escape" ? "" : refusal(key, action, this.settings.keys);
     byId("key-message").textContent = why;
     byId("key-message").hidden = !why;
     if (why) announce(why, { urgent: true });
@@ -94,7 +161,8 @@ export class Preferences {
       this.#drawKeys();
     };
     set(DEFAULTS);
-    if (Object.keys(DEFAULTS).every((name) => keys[name] === DEFAULTS[name])) return;
+    if (Object.keys(DEFAULTS).every((name) => keys[name] === DEFAULTS[name]))
+      return;
     this.back.hidden = false;
     this.back.onclick = () => {
       set(keys);
@@ -106,7 +174,30 @@ export class Preferences {
 
   #drawKeys() {
     const { keys } = this.settings;
-    byId("key-rows").replaceChildren(...Object.entries(NAMES).map(([name, text]) => make("tr", {}, make("td", {}, text), make("td", {}, make("kbd", {}, label(keys[name]))),
-      make("td", {}, make("button.button.small", { type: "button", dataset: { remap: name }, "aria-label": t("Change the key of: {action}", { action: text }) }, t("Change"))))));
+    byId("key-rows").replaceChildren(
+      ...Object.entries(NAMES).map(([name, text]) =>
+        make(
+          "tr",
+          {},
+          make("td", {}, text),
+          make("td", {}, make("kbd", {}, label(keys[name]))),
+          make(
+            "td",
+            {},
+            make(
+              "button.button.small",
+              {
+                type: "button",
+                dataset: { remap: name },
+                "aria-label": t("Change the key of: {action}", {
+                  action: text,
+                }),
+              },
+              t("Change"),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 }

@@ -18,32 +18,70 @@ export class Presses {
    * `isReady()`: whether a press means the document on the page; `isPractice()`. `onFinish(pair)`: it is answered; then `onPractice(grade)`, or
    * `advance(told)` to the next document.
    */
-  constructor({ bar, settings, open, input, setup, trail, outbox, askNote, isReady, isPractice, onFinish, onPractice, advance }) {
-    Object.assign(this, { bar, settings, open, input, setup, trail, outbox, askNote, isReady, isPractice, onFinish, onPractice, advance });
+  constructor({
+    bar,
+    settings,
+    open,
+    input,
+    setup,
+    trail,
+    outbox,
+    askNote,
+    isReady,
+    isPractice,
+    onFinish,
+    onPractice,
+    advance,
+  }) {
+    Object.assign(this, {
+      bar,
+      settings,
+      open,
+      input,
+      setup,
+      trail,
+      outbox,
+      askNote,
+      isReady,
+      isPractice,
+      onFinish,
+      onPractice,
+      advance,
+    });
     open.addEventListener("marked", () => {
       const { units, guided } = open.spans;
       if (bar.back) bar.hideToast(); // the mark is what was done last
-      if (input.pending && (units.length || guided)) this.#prompt(units.length ? "marked" : "missing");
+      if (input.pending && (units.length || guided))
+        this.#prompt(units.length ? "marked" : "missing");
     });
     open.addEventListener("cursor", () => {
       const { cursor, begun, guided } = open.spans;
       if (begun) prompts.begun({ bar, word: begun });
-      else if (guided && !cursor && input.pending) this.#prompt(open.spans.units.length ? "marked" : "missing");
+      else if (guided && !cursor && input.pending)
+        this.#prompt(open.spans.units.length ? "marked" : "missing");
       else if (guided && !cursor) prompts.tapping({ bar });
-      else if (cursor || !input.pending) prompts.cursor({ bar, cursor, key: settings.keys.span }); // else what is said about the grade stays
+      else if (cursor || !input.pending)
+        prompts.cursor({ bar, cursor, key: settings.keys.span }); // else what is said about the grade stays
     });
   }
 
   /** Whether a press is the second half of a double one, whose first half has brought this document. */
   #isEcho(press) {
-    const { input, open: { paintedAt } } = this;
-    const echo = press === input.last && (paintedAt === null || (input.at ?? performance.now()) - paintedAt < DOUBLE_MS);
+    const {
+      input,
+      open: { paintedAt },
+    } = this;
+    const echo =
+      press === input.last &&
+      (paintedAt === null ||
+        (input.at ?? performance.now()) - paintedAt < DOUBLE_MS);
     input.last = press;
     return echo;
   }
 
   grade(place, device) {
-    const { input } = this, grade = this.bar.gradeAt(place);
+    const { input } = this,
+      grade = this.bar.gradeAt(place);
     if (!grade || !this.isReady() || this.#isEcho(place)) return;
     const isAgain = input.pending === grade;
     Object.assign(input, { device, pending: null });
@@ -51,13 +89,18 @@ export class Presses {
       this.open.focus();
       this.open.spans.guide(true);
       this.#wait(grade, "missing");
-    } else if (this.settings.get("confirm") && !isAgain) this.#wait(grade, "chosen");
+    } else if (this.settings.get("confirm") && !isAgain)
+      this.#wait(grade, "chosen");
     else this.#judge({ grade: grade.value });
   }
 
   #lacksSpan({ value }) {
     const { spans, spans_from: from } = this.setup.campaign;
-    return spans === "required" && value >= from && this.open.spans.units.length === 0;
+    return (
+      spans === "required" &&
+      value >= from &&
+      this.open.spans.units.length === 0
+    );
   }
 
   #wait(grade, why) {
@@ -66,13 +109,20 @@ export class Presses {
     this.#prompt(why);
   }
 
-  #prompt(what) { prompts[what]({ bar: this.bar, grade: this.input.pending, device: this.input.device }); }
+  #prompt(what) {
+    prompts[what]({
+      bar: this.bar,
+      grade: this.input.pending,
+      device: this.input.device,
+    });
+  }
 
   /** Enter. */
   confirm(device) {
     const { input } = this;
     input.last = null; // no echo of the grade that it confirms
-    if (input.pending && this.isReady()) this.grade(this.bar.scale.indexOf(input.pending), device);
+    if (input.pending && this.isReady())
+      this.grade(this.bar.scale.indexOf(input.pending), device);
   }
 
   /** Esc. */
@@ -84,13 +134,19 @@ export class Presses {
     this.bar.say("");
   }
 
-  askReason() { if (this.isReady()) prompts.reasons({ bar: this.bar }); }
+  askReason() {
+    if (this.isReady()) prompts.reasons({ bar: this.bar });
+  }
 
   cannot(reason, device) {
     if (!this.isReady()) return;
-    Object.assign(this.input, { device, last: REASONS.findIndex(([value]) => value === reason) });
+    Object.assign(this.input, {
+      device,
+      last: REASONS.findIndex(([value]) => value === reason),
+    });
     if (reason === "") return void this.bar.leaveReason();
-    if (reason === "other" && !this.open.note.trim()) return void this.note({ needed: true });
+    if (reason === "other" && !this.open.note.trim())
+      return void this.note({ needed: true });
     this.bar.leaveReason();
     this.#judge({ grade: null, reason });
   }
@@ -98,7 +154,9 @@ export class Presses {
   /** `needed`: it is the reason why the document cannot be judged. */
   note({ needed = false } = {}) {
     if (!this.isReady()) return;
-    const { open } = this, { pair, note } = open, isHere = () => open.pair === pair && this.isReady();
+    const { open } = this,
+      { pair, note } = open,
+      isHere = () => open.pair === pair && this.isReady();
     const done = (text) => {
       open.setNote(text);
       if (needed) this.cannot("other", this.input.device);
@@ -112,56 +170,150 @@ export class Presses {
     };
     const left = () => {
       if (!isHere() || open.note === note) return;
-      this.bar.toast(t("Note kept."), { undo: label(this.settings.keys.undo), back });
+      this.bar.toast(t("Note kept."), {
+        undo: label(this.settings.keys.undo),
+        back,
+      });
       announce(t("Note kept."));
     };
-    void this.askNote(note, { needed, keep: (text) => open.setNote(text), done, left });
+    void this.askNote(note, {
+      needed,
+      keep: (text) => open.setNote(text),
+      done,
+      left,
+    });
   }
 
   /** Sends a judgement, or a new version of an earlier one. */
   #judge({ grade, reason = "" }) {
-    const { bar, outbox, setup: { scale }, open: { pair, note, title, record, reader } } = this;
+    const {
+      bar,
+      outbox,
+      setup: { scale },
+      open: { pair, note, title, record, reader },
+    } = this;
     const spans = reason ? [] : this.open.spans.points;
-    const body = bodyOf({ grade, reason, note, spans, times: reader.clock.read(), guidelineVersion: this.#guidelineVersion, device: this.input.device });
+    const body = bodyOf({
+      grade,
+      reason,
+      note,
+      spans,
+      times: reader.clock.read(),
+      guidelineVersion: this.#guidelineVersion,
+      device: this.input.device,
+    });
     const name = gradeName(scale, grade, reason);
-    outbox.add(entryOf(body, { pair, reviewed: record, title, label: name, isWaiting: record && outbox.has(record.key) }));
+    outbox.add(
+      entryOf(body, {
+        pair,
+        reviewed: record,
+        title,
+        label: name,
+        isWaiting: record && outbox.has(record.key),
+      }),
+    );
     if (record) return void this.#revised(body, name);
     this.onFinish(pair);
     bar.bar.classList.remove("urgent");
-    if (this.isPractice()) { // its solution is shown: final
+    if (this.isPractice()) {
+      // its solution is shown: final
       announce(`${t("Judged {grade}", { grade: name })}.`);
       return void this.onPractice(grade);
     }
-    this.trail.add({ pair, key: body.key, judgement: null, grade, reason, note, spans, at: body.judged_at });
-    bar.toast(reason ? name : t("Judged {grade}", { grade: name }), { undo: label(this.settings.keys.undo) });
+    this.trail.add({
+      pair,
+      key: body.key,
+      judgement: null,
+      grade,
+      reason,
+      note,
+      spans,
+      at: body.judged_at,
+    });
+    bar.toast(reason ? name : t("Judged {grade}", { grade: name }), {
+      undo: label(this.settings.keys.undo),
+    });
     this.advance(`${t("Judged {grade}", { grade: name })}. `);
   }
 
   /** What is open again has a new version, on its way. */
   #revised({ key, grade, cannot_reason: reason, note, spans }, name) {
-    const { bar, settings, setup: { scale }, open: { pair, title, record } } = this;
-    const before = { grade: record.grade, reason: record.reason, note: record.note ?? "", spans: record.spans ?? [] };
-    const was = gradeName(scale, before.grade, before.reason), isNoted = note !== before.note;
-    const isNew = was !== name || isNoted || String(spans) !== String(before.spans);
-    const told = was !== name ? t("Changed to {grade} (was {before})", { grade: name, before: was }) : isNoted ? t("Note kept.") : t("Kept {grade}", { grade: name });
-    Object.assign(record, { key, grade, reason, note, spans, unsaved: undefined });
-    bar.toast(told, isNew ? { undo: label(settings.keys.undo), back: () => this.#putBack({ pair, title, record, before, label: was }) } : {});
+    const {
+      bar,
+      settings,
+      setup: { scale },
+      open: { pair, title, record },
+    } = this;
+    const before = {
+      grade: record.grade,
+      reason: record.reason,
+      note: record.note ?? "",
+      spans: record.spans ?? [],
+    };
+    const was = gradeName(scale, before.grade, before.reason),
+      isNoted = note !== before.note;
+    const isNew =
+      was !== name || isNoted || String(spans) !== String(before.spans);
+    const told =
+      was !== name
+        ? t("Changed to {grade} (was {before})", { grade: name, before: was })
+        : isNoted
+          ? t("Note kept.")
+          : t("Kept {grade}", { grade: name });
+    Object.assign(record, {
+      key,
+      grade,
+      reason,
+      note,
+      spans,
+      unsaved: undefined,
+    });
+    bar.toast(
+      told,
+      isNew
+        ? {
+            undo: label(settings.keys.undo),
+            back: () =>
+              this.#putBack({ pair, title, record, before, label: was }),
+          }
+        : {},
+    );
     this.advance(`${told.replace(/\.$/, "")}. `);
   }
 
   /** Undo of a new version: the one before it is sent once more, behind it. It took no time. */
   #putBack({ pair, title, record, before, label: name }) {
-    const body = bodyOf({ ...before, times: NO_TIME, guidelineVersion: this.#guidelineVersion, device: this.input.device });
-    this.outbox.add(entryOf(body, { pair, reviewed: record, title, label: name, isWaiting: this.outbox.has(record.key) }));
+    const body = bodyOf({
+      ...before,
+      times: NO_TIME,
+      guidelineVersion: this.#guidelineVersion,
+      device: this.input.device,
+    });
+    this.outbox.add(
+      entryOf(body, {
+        pair,
+        reviewed: record,
+        title,
+        label: name,
+        isWaiting: this.outbox.has(record.key),
+      }),
+    );
     Object.assign(record, before, { key: body.key });
     this.bar.toast(t("As it was before."));
     announce(t("As it was before."));
   }
 
-  get #guidelineVersion() { return this.setup.guideline?.acknowledged || this.setup.guideline?.number || 0; }
+  get #guidelineVersion() {
+    return (
+      this.setup.guideline?.acknowledged || this.setup.guideline?.number || 0
+    );
+  }
 
   later(device) {
-    const { input, open: { pair, record } } = this;
+    const {
+      input,
+      open: { pair, record },
+    } = this;
     input.at = performance.now();
     if (!this.isReady() || this.#isEcho("later")) return;
     input.device = device;
@@ -170,7 +322,12 @@ export class Presses {
     this.trail.add({ pair, key: skip.key, later: true });
     this.outbox.add(skip);
     this.onFinish(pair);
-    this.bar.toast(t("Put aside; it comes back when nothing else is left. “My judgements” lists it."), { undo: label(this.settings.keys.undo) });
+    this.bar.toast(
+      t(
+        "Put aside; it comes back when nothing else is left. “My judgements” lists it.",
+      ),
+      { undo: label(this.settings.keys.undo) },
+    );
     this.advance(`${t("Put aside for later.")} `);
   }
 }

@@ -6,6 +6,7 @@ import { make } from "./dom.js";
 export function trusted(html, className = "prose") {
   const box = make(`div.${className}`);
   box.innerHTML = html ?? "";
-  for (const link of box.querySelectorAll("a[href]")) Object.assign(link, { target: "_blank", rel: "noopener noreferrer" });
+  for (const link of box.querySelectorAll("a[href]"))
+    Object.assign(link, { target: "_blank", rel: "noopener noreferrer" });
   return box;
 }

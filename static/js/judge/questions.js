@@ -10,7 +10,19 @@ const MOST = 2000;
 export class Questions {
   /** `open`: OpenPair. `setup`: learns of new guidelines. `openJudgement(id)`: the judged document comes on the page. `drawGuidelines()`: again. */
   constructor({ api, banners, open, setup, openJudgement, drawGuidelines }) {
-    Object.assign(this, { api, banners, open, setup, openJudgement, drawGuidelines, told: 0, draft: "", turn: 0, drawn: 0, changing: Promise.resolve() });
+    Object.assign(this, {
+      api,
+      banners,
+      open,
+      setup,
+      openJudgement,
+      drawGuidelines,
+      told: 0,
+      draft: "",
+      turn: 0,
+      drawn: 0,
+      changing: Promise.resolve(),
+    });
   }
 
   /** What an answer of the server tells beside pairs. */
@@ -18,11 +30,29 @@ export class Questions {
     const n = progress?.unread_answers ?? 0;
     if (!n) this.banners.hide("answers");
     else if (n !== this.told) {
-      const text = tn("The manager has answered your question.", "The manager has answered {n} of your questions.", n);
-      this.banners.show("answers", { text, actions: [{ label: tn("Read the answer", "Read the answers", n), run: () => void this.ask({ toRead: true }) }], closes: true });
+      const text = tn(
+        "The manager has answered your question.",
+        "The manager has answered {n} of your questions.",
+        n,
+      );
+      this.banners.show("answers", {
+        text,
+        actions: [
+          {
+            label: tn("Read the answer", "Read the answers", n),
+            run: () => void this.ask({ toRead: true }),
+          },
+        ],
+        closes: true,
+      });
     }
     this.told = n;
-    if (state === "judging" && guideline && guideline.number > this.setup.guideline.acknowledged) this.#tellExample(guideline);
+    if (
+      state === "judging" &&
+      guideline &&
+      guideline.number > this.setup.guideline.acknowledged
+    )
+      this.#tellExample(guideline);
   }
 
   /** Only an example is new: told, not asked to be read before going on. */
@@ -30,9 +60,18 @@ export class Questions {
     this.setup.guideline = { ...version, acknowledged: version.number };
     this.drawGuidelines();
     this.banners.show("example", {
-      text: t("The guidelines have a new example (version {number}): {note}", { number: version.number, note: version.note }), actions: [{ label: t("Guidelines"), action: "guidelines" }], closes: true,
+      text: t("The guidelines have a new example (version {number}): {note}", {
+        number: version.number,
+        note: version.note,
+      }),
+      actions: [{ label: t("Guidelines"), action: "guidelines" }],
+      closes: true,
     });
-    this.api.post("guideline/acknowledge", { number: version.number }).catch(() => { /* told again next time */ });
+    this.api
+      .post("guideline/acknowledge", { number: version.number })
+      .catch(() => {
+        /* told again next time */
+      });
   }
 
   /** `toRead`: for the answers, which no keyboard of a phone may cover. `unsent`: {pair, title, draft, key} of a question that did not arrive. */
@@ -41,10 +80,19 @@ export class Questions {
     this.dialog ??= this.#made();
     if (unsent) this.draft = unsent.draft;
     else if (pair?.pair !== this.pair?.pair) this.draft = "";
-    Object.assign(this, { pair, title, key: unsent?.key ?? (this.draft ? this.key : uuid()) });
+    Object.assign(this, {
+      pair,
+      title,
+      key: unsent?.key ?? (this.draft ? this.key : uuid()),
+    });
     this.form.hidden = !pair;
     this.without.hidden = Boolean(pair);
-    this.hint.textContent = pair ? t("About “{document}” and the query “{query}”. The manager sees which document you mean, and your pseudonym.", { document: title, query: pair.topic.text }) : "";
+    this.hint.textContent = pair
+      ? t(
+          "About “{document}” and the query “{query}”. The manager sees which document you mean, and your pseudonym.",
+          { document: title, query: pair.topic.text },
+        )
+      : "";
     this.field.value = this.draft;
     this.#complain("");
     this.dialog.showModal();
@@ -53,27 +101,98 @@ export class Questions {
     const before = this.drawn;
     try {
       const items = await this.#drawn(() => this.api.get("questions"));
-      for (const { id } of items.filter((item) => item.answered_at && !item.is_read)) await this.api.post(`questions/${id}/read`);
+      for (const { id } of items.filter(
+        (item) => item.answered_at && !item.is_read,
+      ))
+        await this.api.post(`questions/${id}/read`);
       this.banners.hide("answers");
       this.told = 0;
     } catch (error) {
-      if (this.drawn === before) this.list.replaceChildren(make("p.callout.warn", {}, t("Your questions could not be fetched ({reason}).", { reason: error.message })));
+      if (this.drawn === before)
+        this.list.replaceChildren(
+          make(
+            "p.callout.warn",
+            {},
+            t("Your questions could not be fetched ({reason}).", {
+              reason: error.message,
+            }),
+          ),
+        );
     }
   }
 
   #made() {
     this.hint = make("p.hint", { id: "ask-hint", dir: "auto" });
-    this.field = make("textarea", { id: "ask-text", maxlength: MOST, rows: 4, dir: "auto", "aria-describedby": "ask-hint ask-error" });
-    this.error = make("p.field-error", { id: "ask-error", role: "alert", hidden: true });
-    this.button = make("button.button.primary", {}, t("Send the question"), " ", make("kbd", {}, "Ctrl"), " ", make("kbd", {}, "Enter"));
-    this.form = make("form.stack", {}, this.hint, make("div.field.wide", {}, make("label", { for: "ask-text" }, t("Your question")), this.field, this.error), make("div.button-row", {}, this.button));
-    this.form.addEventListener("submit", (event) => { event.preventDefault(); void this.#send(); });
-    this.field.addEventListener("input", () => { this.draft = this.field.value; });
-    this.without = make("p", {}, t("A question is about a document: ask it when one is on the page."));
+    this.field = make("textarea", {
+      id: "ask-text",
+      maxlength: MOST,
+      rows: 4,
+      dir: "auto",
+      "aria-describedby": "ask-hint ask-error",
+    });
+    this.error = make("p.field-error", {
+      id: "ask-error",
+      role: "alert",
+      hidden: true,
+    });
+    this.button = make(
+      "button.button.primary",
+      {},
+      t("Send the question"),
+      " ",
+      make("kbd", {}, "Ctrl"),
+      " ",
+      make("kbd", {}, "Enter"),
+    );
+    this.form = make(
+      "form.stack",
+      {},
+      this.hint,
+      make(
+        "div.field.wide",
+        {},
+        make("label", { for: "ask-text" }, t("Your question")),
+        this.field,
+        this.error,
+      ),
+      make("div.button-row", {}, this.button),
+    );
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.#send();
+    });
+    this.field.addEventListener("input", () => {
+      this.draft = this.field.value;
+    });
+    this.without = make(
+      "p",
+      {},
+      t("A question is about a document: ask it when one is on the page."),
+    );
     this.list = make("section", { "aria-label": t("Your questions") });
-    const dialog = make("dialog.dialog.wide", { id: "ask-dialog", "aria-labelledby": "ask-title" }, make("h2", { id: "ask-title", tabindex: "-1" }, t("Ask the manager")), this.form, this.without, this.list,
-      make("div.dialog-foot", {}, make("button.button", { type: "button", dataset: { close: "" } }, t("Close"))));
-    dialog.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); void this.#send(); } });
+    const dialog = make(
+      "dialog.dialog.wide",
+      { id: "ask-dialog", "aria-labelledby": "ask-title" },
+      make("h2", { id: "ask-title", tabindex: "-1" }, t("Ask the manager")),
+      this.form,
+      this.without,
+      this.list,
+      make(
+        "div.dialog-foot",
+        {},
+        make(
+          "button.button",
+          { type: "button", dataset: { close: "" } },
+          t("Close"),
+        ),
+      ),
+    );
+    dialog.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        void this.#send();
+      }
+    });
     document.body.append(dialog);
     return dialog;
   }
@@ -85,21 +204,40 @@ export class Questions {
   }
 
   async #send() {
-    if (!this.draft.trim()) return void (this.#complain(t("Write what you want to know.")), this.field.focus());
+    if (!this.draft.trim())
+      return void (this.#complain(t("Write what you want to know.")),
+      this.field.focus());
     const { key, pair, title, draft } = this;
     this.button.disabled = true;
     try {
-      await this.#drawn(() => this.api.post("questions", { key, pair: pair.pair, text: draft }), { changes: true });
+      await this.#drawn(
+        () => this.api.post("questions", { key, pair: pair.pair, text: draft }),
+        { changes: true },
+      );
       if (this.key === key) this.key = uuid();
-      if (this.pair.pair === pair.pair && this.draft === draft) this.field.value = this.draft = "";
+      if (this.pair.pair === pair.pair && this.draft === draft)
+        this.field.value = this.draft = "";
       this.#complain("");
       if (this.unsent === key) this.banners.hide("unsent");
       announce(t("Question sent. The answer will be told here."));
     } catch (error) {
-      const text = t("It was not sent ({reason}). What you wrote stays here; send it again.", { reason: error.said ?? error.message });
+      const text = t(
+        "It was not sent ({reason}). What you wrote stays here; send it again.",
+        { reason: error.said ?? error.message },
+      );
       this.unsent = key;
       if (this.dialog.open && this.key === key) this.#complain(text);
-      else this.banners.show("unsent", { text, actions: [{ label: t("Ask the manager"), run: () => void this.ask({ unsent: { pair, title, draft, key } }) }], closes: true });
+      else
+        this.banners.show("unsent", {
+          text,
+          actions: [
+            {
+              label: t("Ask the manager"),
+              run: () => void this.ask({ unsent: { pair, title, draft, key } }),
+            },
+          ],
+          closes: true,
+        });
     }
     this.button.disabled = false;
   }
@@ -108,14 +246,25 @@ export class Questions {
   async #takeBack({ id, text, pair }, button) {
     button.disabled = true;
     try {
-      await this.#drawn(() => this.api.post(`questions/${id}/take-back`), { changes: true });
-      if (pair === this.pair?.pair && !this.draft) this.field.value = this.draft = text;
+      await this.#drawn(() => this.api.post(`questions/${id}/take-back`), {
+        changes: true,
+      });
+      if (pair === this.pair?.pair && !this.draft)
+        this.field.value = this.draft = text;
       this.#complain("");
       announce(t("Question taken back."));
       (this.form.hidden ? this.dialog.querySelector("h2") : this.field).focus();
     } catch (error) {
       button.disabled = false;
-      button.after(make("span.field-error", { role: "alert" }, t("It was not taken back ({reason}).", { reason: error.said ?? error.message })));
+      button.after(
+        make(
+          "span.field-error",
+          { role: "alert" },
+          t("It was not taken back ({reason}).", {
+            reason: error.said ?? error.message,
+          }),
+        ),
+      );
     }
   }
 
@@ -129,7 +278,10 @@ export class Questions {
       turn = ++this.turn;
       return request();
     });
-    if (changes) this.changing = answer.catch(() => { /* told by whoever asked */ });
+    if (changes)
+      this.changing = answer.catch(() => {
+        /* told by whoever asked */
+      });
     const { items } = await answer;
     if (changes) turn = ++this.turn;
     if (turn > this.drawn) {
@@ -141,20 +293,87 @@ export class Questions {
 
   #list(items) {
     if (!items.length) return void this.list.replaceChildren();
-    this.list.replaceChildren(make("h3", {}, t("Your questions")), make("ul.questions", { role: "list" }, ...items.map((item) => this.#item(item))));
+    this.list.replaceChildren(
+      make("h3", {}, t("Your questions")),
+      make(
+        "ul.questions",
+        { role: "list" },
+        ...items.map((item) => this.#item(item)),
+      ),
+    );
   }
 
   #item(item) {
-    const { text, answer, answered_at: at, is_read: isRead, example_in: version, judgement, topic, document: { id, title } } = item;
+    const {
+      text,
+      answer,
+      answered_at: at,
+      is_read: isRead,
+      example_in: version,
+      judgement,
+      topic,
+      document: { id, title },
+    } = item;
     const name = title || id;
     const undo = (event) => void this.#takeBack(item, event.currentTarget);
-    const open = () => { this.dialog.close(); this.openJudgement(judgement); };
-    return make(`li${at && !isRead ? ".is-new" : ""}`, {},
+    const open = () => {
+      this.dialog.close();
+      this.openJudgement(judgement);
+    };
+    return make(
+      `li${at && !isRead ? ".is-new" : ""}`,
+      {},
       make("p.faint.small", { dir: "auto" }, `${topic.text} · ${name}`),
       make("p", { dir: "auto" }, text),
-      at ? make("p.answer", { dir: "auto" }, make("strong", {}, t("Answer:")), " ", answer) : make("p.faint", {}, t("No answer yet. You can go on; it will be told here.")),
-      version ? make("p.faint.small", {}, t("An example of the guidelines since version {number}.", { number: version })) : null,
-      at ? null : make("button.button.small", { type: "button", onclick: undo, "aria-label": t("Undo: take back the question about {document}", { document: name }) }, t("Undo")), " ",
-      judgement ? make("button.button.small", { type: "button", onclick: open, "aria-label": t("Open the judgement of {document}", { document: name }) }, t("Open")) : null);
+      at
+        ? make(
+            "p.answer",
+            { dir: "auto" },
+            make("strong", {}, t("Answer:")),
+            " ",
+            answer,
+          )
+        : make(
+            "p.faint",
+            {},
+            t("No answer yet. You can go on; it will be told here."),
+          ),
+      version
+        ? make(
+            "p.faint.small",
+            {},
+            t("An example of the guidelines since version {number}.", {
+              number: version,
+            }),
+          )
+        : null,
+      at
+        ? null
+        : make(
+            "button.button.small",
+            {
+              type: "button",
+              onclick: undo,
+              "aria-label": t("Undo: take back the question about {document}", {
+                document: name,
+              }),
+            },
+            t("Undo"),
+          ),
+      " ",
+      judgement
+        ? make(
+            "button.button.small",
+            {
+              type: "button",
+              onclick: open,
+              "aria-label": t("Open the judgement of {document}", {
+                document: name,
+              }),
+            },
+            t("Open"),
+          )
+        : null,
+    );
   }
 }

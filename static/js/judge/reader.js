@@ -6,14 +6,34 @@ export class Reader extends EventTarget {
   /** `isReading`: whether a document is on the page; `mayLook`: whether nothing that is asked stands before it. */
   constructor({ memory, isReading, mayLook = () => true }) {
     super();
-    Object.assign(this, { memory, isReading, mayLook, view: null, lease: null, clock: null, veil: null }); // veil: "idle" or "user-pause"
+    Object.assign(this, {
+      memory,
+      isReading,
+      mayLook,
+      view: null,
+      lease: null,
+      clock: null,
+      veil: null,
+    }); // veil: "idle" or "user-pause"
   }
 
-  get looking() { return document.visibilityState === "visible" && document.hasFocus() && !this.veil && this.mayLook(); }
+  get looking() {
+    return (
+      document.visibilityState === "visible" &&
+      document.hasFocus() &&
+      !this.veil &&
+      this.mayLook()
+    );
+  }
 
   /** A document comes on the page. `lease`: what the clock and the place are kept by; null for an earlier judgement. */
   open({ view, lease, limitMs }) {
-    Object.assign(this, { view, lease, veil: null, clock: new Clock({ limitMs, saved: this.memory.clock(lease) }) });
+    Object.assign(this, {
+      view,
+      lease,
+      veil: null,
+      clock: new Clock({ limitMs, saved: this.memory.clock(lease) }),
+    });
     return this.clock;
   }
 
@@ -44,16 +64,22 @@ export class Reader extends EventTarget {
   /** For when the document is shown again, or the page is loaded again. */
   keep() {
     this.keepPlace();
-    if (this.clock?.running && this.lease) this.memory.keepClock(this.lease, this.clock.save());
+    if (this.clock?.running && this.lease)
+      this.memory.keepClock(this.lease, this.clock.save());
   }
 
   keepPlace() {
-    if (this.lease && this.view.element.isConnected && !this.veil) this.memory.keepPlace(this.lease, { y: Math.round(scrollY), all: this.view.showsAll });
+    if (this.lease && this.view.element.isConnected && !this.veil)
+      this.memory.keepPlace(this.lease, {
+        y: Math.round(scrollY),
+        all: this.view.showsAll,
+      });
   }
 
   /** Scrolls to where the reader was, when the text is there that far. Resolves to whether the document has grown by that. */
   async toPlace() {
-    const { view } = this, place = this.memory.place(this.lease);
+    const { view } = this,
+      place = this.memory.place(this.lease);
     if (place?.all) view.showRest();
     scrollTo(0, place?.y ?? 0);
     if (place && scrollY < place.y - 1) await view.complete();

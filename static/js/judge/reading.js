@@ -12,9 +12,22 @@ const OWN = ["text_size", "measure", "leading", "font", "terms", "highlight"];
 export class Reading {
   /** `open`: OpenPair. */
   constructor({ settings, open, bar }) {
-    Object.assign(this, { settings, open, bar, box: byId("reading"), anchor: null, scrolledTo: null });
+    Object.assign(this, {
+      settings,
+      open,
+      bar,
+      box: byId("reading"),
+      anchor: null,
+      scrolledTo: null,
+    });
     this.box.addEventListener("input", ({ target }) => this.#set(target));
-    addEventListener("scroll", () => { if (Math.abs(scrollY - this.scrolledTo) > 2) this.anchor = null; }, { passive: true }); // the reader's own
+    addEventListener(
+      "scroll",
+      () => {
+        if (Math.abs(scrollY - this.scrolledTo) > 2) this.anchor = null;
+      },
+      { passive: true },
+    ); // the reader's own
     settings.addEventListener("change", () => this.#fill());
     this.#fill();
   }
@@ -29,27 +42,54 @@ export class Reading {
   #fill() {
     for (const field of this.box.querySelectorAll("[data-reading]")) {
       const name = field.dataset.reading;
-      field.value = name === "terms" && !this.settings.get("highlight") ? "off" : String(this.settings.get(name));
-      field.parentElement.querySelector("output")?.replaceChildren(say(name, field.value));
-      if (field.type === "range") field.setAttribute("aria-valuetext", say(name, field.value));
+      field.value =
+        name === "terms" && !this.settings.get("highlight")
+          ? "off"
+          : String(this.settings.get(name));
+      field.parentElement
+        .querySelector("output")
+        ?.replaceChildren(say(name, field.value));
+      if (field.type === "range")
+        field.setAttribute("aria-valuetext", say(name, field.value));
     }
   }
 
   #set({ dataset: { reading: name }, type, value }) {
-    if (name) this.#keepingPlace(() => this.settings.set(...(value === "off" ? [{ highlight: false }] : [{ [name]: type === "range" ? Number(value) : value, ...(name === "terms" ? { highlight: true } : {}) }])));
+    if (name)
+      this.#keepingPlace(() =>
+        this.settings.set(
+          ...(value === "off"
+            ? [{ highlight: false }]
+            : [
+                {
+                  [name]: type === "range" ? Number(value) : value,
+                  ...(name === "terms" ? { highlight: true } : {}),
+                },
+              ]),
+        ),
+      );
   }
 
   /** What it was before comes back by the page's undo, while the bar tells of it. */
   reset() {
-    const before = Object.fromEntries(OWN.map((name) => [name, this.settings.get(name)]));
+    const before = Object.fromEntries(
+      OWN.map((name) => [name, this.settings.get(name)]),
+    );
     const changed = OWN.some((name) => before[name] !== STANDARD[name]);
-    this.#keepingPlace(() => this.settings.set(Object.fromEntries(OWN.map((name) => [name, STANDARD[name]]))));
+    this.#keepingPlace(() =>
+      this.settings.set(
+        Object.fromEntries(OWN.map((name) => [name, STANDARD[name]])),
+      ),
+    );
     if (!changed) return;
-    this.bar.toast(t("As it was at first"), { undo: label(this.settings.keys.undo), back: () => {
-      this.#keepingPlace(() => this.settings.set(before));
-      announce(t("As it was before."));
-      if (!this.box.open) this.open.focus();
-    } });
+    this.bar.toast(t("As it was at first"), {
+      undo: label(this.settings.keys.undo),
+      back: () => {
+        this.#keepingPlace(() => this.settings.set(before));
+        announce(t("As it was before."));
+        if (!this.box.open) this.open.focus();
+      },
+    });
   }
 
   /** The same word stays at the same height, also over many steps of a slider. */
@@ -64,10 +104,13 @@ export class Reading {
   /** The first character of the document in sight: {node, offset, top}; null when there is none. */
   #first() {
     const { top } = stage();
-    const block = this.open.view?.blocks.find(({ node }) => node.parentElement.getBoundingClientRect().bottom > top + 1);
+    const block = this.open.view?.blocks.find(
+      ({ node }) => node.parentElement.getBoundingClientRect().bottom > top + 1,
+    );
     if (!block) return null;
     const { node } = block;
-    let low = 0, high = node.length - 1;
+    let low = 0,
+      high = node.length - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (boxOf({ node, offset: middle }).bottom > top + 1) high = middle;
@@ -85,5 +128,13 @@ function boxOf({ node, offset }) {
 }
 
 function say(name, value) {
-  return { text_size: t("{n} px", { n: value }), measure: t("{n} characters", { n: value }), leading: Number(value).toLocaleString(locale, { minimumFractionDigits: 2 }) }[name] ?? "";
+  return (
+    {
+      text_size: t("{n} px", { n: value }),
+      measure: t("{n} characters", { n: value }),
+      leading: Number(value).toLocaleString(locale, {
+        minimumFractionDigits: 2,
+      }),
+    }[name] ?? ""
+  );
 }

@@ -7,12 +7,40 @@ import { locale, t } from "../words.js";
 
 export class Review {
   /** `open`: OpenPair. `show(pair, {record})`: on the page; `advance()`: to the next document; `onFail(error)`: the server could not be asked. */
-  constructor({ trail, api, outbox, leases, bar, banners, open, scale, show, advance, onFail }) {
-    Object.assign(this, { trail, api, outbox, leases, bar, banners, page: open, scale, show, advance, onFail });
+  constructor({
+    trail,
+    api,
+    outbox,
+    leases,
+    bar,
+    banners,
+    open,
+    scale,
+    show,
+    advance,
+    onFail,
+  }) {
+    Object.assign(this, {
+      trail,
+      api,
+      outbox,
+      leases,
+      bar,
+      banners,
+      page: open,
+      scale,
+      show,
+      advance,
+      onFail,
+    });
   }
 
-  back() { return this.open(this.trail.before); }
-  forward() { return this.open(this.trail.place + 1); }
+  back() {
+    return this.open(this.trail.before);
+  }
+  forward() {
+    return this.open(this.trail.place + 1);
+  }
 
   /** Opens the judgement at a place of the trail; -1: the one before all of them. */
   async open(place) {
@@ -23,13 +51,17 @@ export class Review {
       if (!n) return void this.bar.toast(t("There is nothing earlier."));
       place += n;
     }
-    if (records[place].later) return void (await this.#comeBack(records.splice(place, 1)[0]));
-    if (!records[place].stub || (await this.#fill(records[place]))) this.#show(place);
+    if (records[place].later)
+      return void (await this.#comeBack(records.splice(place, 1)[0]));
+    if (!records[place].stub || (await this.#fill(records[place])))
+      this.#show(place);
   }
 
   async openJudgement(id) {
     const { records } = this.trail;
-    const place = records.findIndex(({ judgement }) => String(judgement) === String(id));
+    const place = records.findIndex(
+      ({ judgement }) => String(judgement) === String(id),
+    );
     if (place >= 0) return void (await this.open(place));
     const record = { judgement: Number(id), stub: true };
     if (!(await this.#fill(record))) return;
@@ -40,17 +72,21 @@ export class Review {
   /** A pair that was put aside, by a new lease, unless others judge it meanwhile. */
   async takeUp(id) {
     try {
-      const { pairs: [pair] } = await this.api.post(`later/${id}/take-up`);
+      const {
+        pairs: [pair],
+      } = await this.api.post(`later/${id}/take-up`);
       this.#showAgain(pair);
     } catch (error) {
-      if (error instanceof Refused) this.bar.toast(error.said, { tone: "warn" });
+      if (error instanceof Refused)
+        this.bar.toast(error.said, { tone: "warn" });
       else this.onFail(error);
     }
   }
 
   /** Undo of Later: the document is there again, and the one on the page waits behind it. */
   async #comeBack({ pair, key }) {
-    if (await this.outbox.cancel(key)) this.#showAgain(pair); // the server has not heard of it
+    if (await this.outbox.cancel(key))
+      this.#showAgain(pair); // the server has not heard of it
     else await this.takeUp(pair.pair);
   }
 
@@ -60,8 +96,12 @@ export class Review {
     const [first] = trail.records;
     if (first && !first.judgement) return 0; // it has not reached the server yet
     try {
-      const { items } = await this.api.get(`history?limit=10${first ? `&before=${first.judgement}` : ""}`);
-      const stubs = items.filter((item) => item.may_revise).map(({ judgement }) => ({ judgement, stub: true }));
+      const { items } = await this.api.get(
+        `history?limit=10${first ? `&before=${first.judgement}` : ""}`,
+      );
+      const stubs = items
+        .filter((item) => item.may_revise)
+        .map(({ judgement }) => ({ judgement, stub: true }));
       trail.records.unshift(...stubs.reverse());
       trail.isWhole = !stubs.length;
       this.bar.refresh();
@@ -74,10 +114,18 @@ export class Review {
 
   async #fill(record) {
     try {
-      const { pair, judgement } = await this.api.get(`history/${record.judgement}`);
+      const { pair, judgement } = await this.api.get(
+        `history/${record.judgement}`,
+      );
       Object.assign(record, {
-        pair: { ...pair, lease: null }, stub: false, judgement: judgement.judgement, grade: judgement.grade,
-        reason: judgement.cannot_reason, note: judgement.note, spans: judgement.spans, at: judgement.judged_at,
+        pair: { ...pair, lease: null },
+        stub: false,
+        judgement: judgement.judgement,
+        grade: judgement.grade,
+        reason: judgement.cannot_reason,
+        note: judgement.note,
+        spans: judgement.spans,
+        at: judgement.judged_at,
       });
       return true;
     } catch (error) {
@@ -93,12 +141,18 @@ export class Review {
     const { grade, reason, at, pair } = this.trail.open;
     this.show(pair, { record: this.trail.open });
     const name = gradeName(this.scale, grade, reason);
-    const time = new Date(at).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
+    const time = new Date(at).toLocaleTimeString(locale, {
+      hour: "2-digit",
+      minute: "2-digit",
+    });
     this.banners.show("review", {
-      tone: "info", text: `${grade === null ? t("You answered “{answer}” at {time}.", { answer: name, time }) : t("You judged this {grade} at {time}.", { grade: name, time })} ${t("Press a grade to change it; the earlier one is kept as a version.")}`,
+      tone: "info",
+      text: `${grade === null ? t("You answered “{answer}” at {time}.", { answer: name, time }) : t("You judged this {grade} at {time}.", { grade: name, time })} ${t("Press a grade to change it; the earlier one is kept as a version.")}`,
       actions: [{ label: t("Back to where I was"), action: "leave-review" }],
     });
-    announce(`${t("Reopened.")} ${grade === null ? t("You answered {answer}.", { answer: name }) : t("You judged this {grade}.", { grade: name })} ${t("Press a grade to change it, Escape to go back.")}`);
+    announce(
+      `${t("Reopened.")} ${grade === null ? t("You answered {answer}.", { answer: name }) : t("You judged this {grade}.", { grade: name })} ${t("Press a grade to change it, Escape to go back.")}`,
+    );
   }
 
   /** What was put aside is there again. */

@@ -5,37 +5,79 @@ import { byId, make } from "./dom.js";
 import { tn } from "../plurals.js";
 import { locale, number, t } from "../words.js";
 
-const KEPT = 50, FEWEST = 5, GAP_MS = 300000;
+const KEPT = 50,
+  FEWEST = 5,
+  GAP_MS = 300000;
 
 export const median = (numbers) => {
-  const sorted = [...numbers].sort((a, b) => a - b), middle = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  const sorted = [...numbers].sort((a, b) => a - b),
+    middle = sorted.length >> 1;
+  return sorted.length % 2
+    ? sorted[middle]
+    : (sorted[middle - 1] + sorted[middle]) / 2;
 };
 
 const about = (ms) => {
   const minutes = Math.round(ms / 60000);
   if (minutes < 1) return t("less than a minute");
-  return minutes < 90 ? t("{n} min", { n: minutes }) : t("{n} h", { n: (minutes / 60).toLocaleString(locale, { maximumFractionDigits: minutes < 600 ? 1 : 0 }) });
+  return minutes < 90
+    ? t("{n} min", { n: minutes })
+    : t("{n} h", {
+        n: (minutes / 60).toLocaleString(locale, {
+          maximumFractionDigits: minutes < 600 ? 1 : 0,
+        }),
+      });
 };
 
 /** One quiet sentence or two. `paces`: active ms of the last judgements. */
 export function sentence({ paces, today, judged, target }) {
   const told = t("Today {n}.", { n: number(today ?? 0) });
-  if (paces.length < FEWEST) return `${told} ${tn("Your pace is told from {n} document on.", "Your pace is told from {n} documents on.", FEWEST)}`;
-  const pace = median(paces), left = target ? Math.max(0, target - judged) : 0;
-  const each = pace < 90000 ? t("{n} s", { n: Math.round(pace / 1000) }) : about(pace);
+  if (paces.length < FEWEST)
+    return `${told} ${tn("Your pace is told from {n} document on.", "Your pace is told from {n} documents on.", FEWEST)}`;
+  const pace = median(paces),
+    left = target ? Math.max(0, target - judged) : 0;
+  const each =
+    pace < 90000 ? t("{n} s", { n: Math.round(pace / 1000) }) : about(pace);
   return `${told} ${left ? t("About {each} a document; some {rest} to your target.", { each, rest: about(left * pace) }) : t("About {each} a document.", { each })}`;
 }
 
 export class Rhythm {
   /** `name`: of what is kept in this browser; `progress()`: the newest from the server. `now`, `storage`: for tests. */
-  constructor({ outbox, reader, settings, banners, name, progress, now = () => Date.now(), storage = localStorage }) {
-    Object.assign(this, { settings, banners, name, progress, now, storage, since: null, last: null });
-    outbox.addEventListener("sent", ({ detail: { entry, answer } }) => {
-      if (entry.kind === "judge" && !answer.feedback && answer.judgement?.standing !== "too fast") this.judged(entry.body.active_ms);
+  constructor({
+    outbox,
+    reader,
+    settings,
+    banners,
+    name,
+    progress,
+    now = () => Date.now(),
+    storage = localStorage,
+  }) {
+    Object.assign(this, {
+      settings,
+      banners,
+      name,
+      progress,
+      now,
+      storage,
+      since: null,
+      last: null,
     });
-    reader.addEventListener("covered", () => { this.since = null; });
-    this.line = make("p.menu-label", { id: "rhythm", title: t("Kept in this browser only; nobody else sees it") });
+    outbox.addEventListener("sent", ({ detail: { entry, answer } }) => {
+      if (
+        entry.kind === "judge" &&
+        !answer.feedback &&
+        answer.judgement?.standing !== "too fast"
+      )
+        this.judged(entry.body.active_ms);
+    });
+    reader.addEventListener("covered", () => {
+      this.since = null;
+    });
+    this.line = make("p.menu-label", {
+      id: "rhythm",
+      title: t("Kept in this browser only; nobody else sees it"),
+    });
     byId("menu").querySelector(".menu-list").prepend(this.line);
     byId("menu").addEventListener("toggle", () => this.tell());
     this.tell();
@@ -51,10 +93,16 @@ export class Rhythm {
 
   judged(activeMs) {
     try {
-      this.storage.setItem(this.name, JSON.stringify([...this.paces, activeMs].slice(-KEPT)));
-    } catch { /* private mode */ }
+      this.storage.setItem(
+        this.name,
+        JSON.stringify([...this.paces, activeMs].slice(-KEPT)),
+      );
+    } catch {
+      /* private mode */
+    }
     const now = this.now();
-    if (this.since === null || now - this.last > GAP_MS) this.since = now - activeMs;
+    if (this.since === null || now - this.last > GAP_MS)
+      this.since = now - activeMs;
     this.last = now;
     this.#remind(now);
   }
@@ -63,8 +111,18 @@ export class Rhythm {
     const minutes = Number(this.settings.get("break_minutes") ?? 0);
     if (!minutes || now - this.since < minutes * 60000) return;
     this.since = now; // and not again before as long a time
-    this.banners.show("break", { text: tn("You have judged for {n} minute. A short break rests the eyes.", "You have judged for {n} minutes. A short break rests the eyes.", minutes), actions: [{ label: t("Pause"), action: "pause" }], closes: true });
+    this.banners.show("break", {
+      text: tn(
+        "You have judged for {n} minute. A short break rests the eyes.",
+        "You have judged for {n} minutes. A short break rests the eyes.",
+        minutes,
+      ),
+      actions: [{ label: t("Pause"), action: "pause" }],
+      closes: true,
+    });
   }
 
-  tell() { this.line.textContent = sentence({ paces: this.paces, ...this.progress() }); }
+  tell() {
+    this.line.textContent = sentence({ paces: this.paces, ...this.progress() });
+  }
 }

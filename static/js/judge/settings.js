@@ -3,7 +3,19 @@
 import { DEFAULTS } from "./keyboard.js";
 
 export const STANDARD = {
-  keys: DEFAULTS, text_size: 17, measure: 70, leading: 1.65, font: "serif", terms: "underline", theme: "auto", highlight: true, confirm: false, cards: true, shortcuts: true, guidelines: true, need: false,
+  keys: DEFAULTS,
+  text_size: 17,
+  measure: 70,
+  leading: 1.65,
+  font: "serif",
+  terms: "underline",
+  theme: "auto",
+  highlight: true,
+  confirm: false,
+  cards: true,
+  shortcuts: true,
+  guidelines: true,
+  need: false,
 };
 
 export class Settings extends EventTarget {
@@ -24,8 +36,12 @@ export class Settings extends EventTarget {
     }
   }
 
-  get(name) { return this.values[name]; }
-  get keys() { return { ...DEFAULTS, ...this.values.keys }; }
+  get(name) {
+    return this.values[name];
+  }
+  get keys() {
+    return { ...DEFAULTS, ...this.values.keys };
+  }
 
   /** What the server knows wins over the copy here. */
   take(fromServer) {
@@ -40,12 +56,20 @@ export class Settings extends EventTarget {
     this.#store();
     this.dispatchEvent(new Event("change"));
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.api.put("profile", this.values).catch(() => { /* the copy here has it; the next change sends all */ }), 600);
+    this.timer = setTimeout(
+      () =>
+        this.api.put("profile", this.values).catch(() => {
+          /* the copy here has it; the next change sends all */
+        }),
+      600,
+    );
   }
 
   #store() {
     try {
       this.storage.setItem(this.name, JSON.stringify(this.values));
-    } catch { /* private mode: settings last as long as the page */ }
+    } catch {
+      /* private mode: settings last as long as the page */
+    }
   }
 }

@@ -8,14 +8,26 @@ export class SignIn {
   constructor({ api, url, username }) {
     Object.assign(this, { api, url, open: false });
     byId("sign-in-name").value = username;
-    byId("sign-in-dialog").addEventListener("cancel", (event) => event.preventDefault());
-    byId("sign-in-form").addEventListener("submit", (event) => { event.preventDefault(); void this.#send(); });
-    byId("sign-in-again").addEventListener("click", () => this.api.get("setup").then(() => this.#signedIn(), () => this.#say(t("You are not signed in yet."))));
+    byId("sign-in-dialog").addEventListener("cancel", (event) =>
+      event.preventDefault(),
+    );
+    byId("sign-in-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.#send();
+    });
+    byId("sign-in-again").addEventListener("click", () =>
+      this.api.get("setup").then(
+        () => this.#signedIn(),
+        () => this.#say(t("You are not signed in yet.")),
+      ),
+    );
   }
 
   ask({ waiting, done }) {
     this.done = done;
-    byId("sign-in-waiting").textContent = waiting ? tn("{n} answer waits here", "{n} answers wait here", waiting) : t("this page stays as it is");
+    byId("sign-in-waiting").textContent = waiting
+      ? tn("{n} answer waits here", "{n} answers wait here", waiting)
+      : t("this page stays as it is");
     if (this.open) return;
     this.open = true;
     byId("sign-in-error").hidden = true;
@@ -27,12 +39,22 @@ export class SignIn {
   async #send() {
     try {
       await fetch(this.url, { credentials: "same-origin" }); // brings a fresh CSRF cookie
-      const token = document.cookie.split("; ").find((part) => part.startsWith("csrftoken="))?.slice(10) ?? "";
+      const token =
+        document.cookie
+          .split("; ")
+          .find((part) => part.startsWith("csrftoken="))
+          ?.slice(10) ?? "";
       const body = new URLSearchParams(new FormData(byId("sign-in-form")));
-      const response = await fetch(this.url, { method: "POST", credentials: "same-origin", headers: { Accept: "application/json", "X-CSRFToken": token }, body });
+      const response = await fetch(this.url, {
+        method: "POST",
+        credentials: "same-origin",
+        headers: { Accept: "application/json", "X-CSRFToken": token },
+        body,
+      });
       if (response.ok) return void this.#signedIn();
       const answer = await response.json().catch(() => ({}));
-      if (response.status === 503) this.#repeat(Number(response.headers.get("Retry-After")) || 5);
+      if (response.status === 503)
+        this.#repeat(Number(response.headers.get("Retry-After")) || 5);
       this.#say(answer.detail ?? t("Signing in failed. Please try again."));
     } catch {
       this.#say(t("The server does not answer. Please try again in a moment."));
@@ -42,7 +64,9 @@ export class SignIn {
   // Many sign in at once: the dialog tries again by itself.
   #repeat(seconds) {
     clearTimeout(this.repeating);
-    this.repeating = setTimeout(() => { if (this.open) void this.#send(); }, seconds * 1000);
+    this.repeating = setTimeout(() => {
+      if (this.open) void this.#send();
+    }, seconds * 1000);
   }
 
   #say(text) {

@@ -2,7 +2,14 @@
 // Kept as [start, end) in UTF-16 units of the stored text while on screen; sent as code points.
 
 import { announce, paint } from "./dom.js";
-import { between, joined, onWords, placeOf, wordAt, wordsOf } from "./marking.js";
+import {
+  between,
+  joined,
+  onWords,
+  placeOf,
+  wordAt,
+  wordsOf,
+} from "./marking.js";
 import { stage } from "./stage.js";
 import { tn } from "../plurals.js";
 import { t } from "../words.js";
@@ -21,14 +28,24 @@ export class Spans extends EventTarget {
     this.isClicked = false;
     this.before = [];
     document.addEventListener("selectionchange", () => this.#offer());
-    document.addEventListener("pointerup", (event) => { this.pointer = event.pointerType; });
+    document.addEventListener("pointerup", (event) => {
+      this.pointer = event.pointerType;
+    });
     document.addEventListener("mouseup", (event) => {
-      if (this.pointer !== "mouse" || !this.enabled || !this.view?.body.contains(event.target)) return;
+      if (
+        this.pointer !== "mouse" ||
+        !this.enabled ||
+        !this.view?.body.contains(event.target)
+      )
+        return;
       this.isClicked = event.detail > 1; // a double click selects, perhaps only to copy: marking is offered
       if (this.isClicked) this.#offer();
-      else if (this.#selected()?.length) setTimeout(() => this.markSelection(), 0); // a click on a selection takes it away
+      else if (this.#selected()?.length)
+        setTimeout(() => this.markSelection(), 0); // a click on a selection takes it away
     });
-    document.addEventListener("pointerdown", ({ target }) => { this.isPressed = Boolean(this.view?.body.contains(target)); }); // else it lifted the veil
+    document.addEventListener("pointerdown", ({ target }) => {
+      this.isPressed = Boolean(this.view?.body.contains(target));
+    }); // else it lifted the veil
     document.addEventListener("click", (event) => this.#tap(event));
     markButton.addEventListener("click", () => this.markSelection());
     list.addEventListener("click", (event) => {
@@ -37,7 +54,12 @@ export class Spans extends EventTarget {
     });
   }
 
-  get points() { return this.units.map(([start, end]) => [this.view.stored.toPoint(start), this.view.stored.toPoint(end)]); }
+  get points() {
+    return this.units.map(([start, end]) => [
+      this.view.stored.toPoint(start),
+      this.view.stored.toPoint(end),
+    ]);
+  }
 
   show(view, points) {
     this.view = view;
@@ -46,7 +68,10 @@ export class Spans extends EventTarget {
     this.guided = false;
     this.before = []; // the marks before each change, for undo
     this.last = -1; // the word at which the last passage was closed
-    this.units = points.map(([start, end]) => [view.stored.toUnit(start), view.stored.toUnit(end)]);
+    this.units = points.map(([start, end]) => [
+      view.stored.toUnit(start),
+      view.stored.toUnit(end),
+    ]);
     this.markButton.hidden = true;
     this.repaint();
   }
@@ -63,22 +88,38 @@ export class Spans extends EventTarget {
 
   repaint() {
     if (!this.view) return;
-    paint("span", this.units.flatMap(([start, end]) => this.view.ranges(start, end)), 1);
+    paint(
+      "span",
+      this.units.flatMap(([start, end]) => this.view.ranges(start, end)),
+      1,
+    );
     paint("cursor", this.cursor ? this.#rangesOf([this.#word]) : [], 3);
-    paint("draft", this.cursor?.anchor != null ? this.#rangesOf(this.#draft()) : [], 2);
+    paint(
+      "draft",
+      this.cursor?.anchor != null ? this.#rangesOf(this.#draft()) : [],
+      2,
+    );
     this.list.hidden = this.units.length === 0;
     const items = this.units.map(([start, end], index) => {
       const item = document.createElement("li");
       const text = document.createElement("q");
-      const passage = this.view.stored.text.slice(start, end).replace(/\s+/g, " ");
-      text.textContent = passage.length > 160 ? `${[...passage].slice(0, 150).join("")} …` : passage;
+      const passage = this.view.stored.text
+        .slice(start, end)
+        .replace(/\s+/g, " ");
+      text.textContent =
+        passage.length > 160
+          ? `${[...passage].slice(0, 150).join("")} …`
+          : passage;
       text.dir = "auto";
       const button = document.createElement("button");
       button.type = "button";
       button.className = "button small quiet";
       button.dataset.span = String(index);
       button.textContent = t("Remove");
-      button.setAttribute("aria-label", t("Remove marked passage {number}", { number: index + 1 }));
+      button.setAttribute(
+        "aria-label",
+        t("Remove marked passage {number}", { number: index + 1 }),
+      );
       item.append(text, button);
       return item;
     });
@@ -91,7 +132,9 @@ export class Spans extends EventTarget {
     this.before.push(this.units);
     this.units = joined([...this.units, ...spans]);
     this.repaint();
-    announce(`${t("Passage marked.")} ${tn("{n} marked.", "{n} marked.", this.units.length)}`);
+    announce(
+      `${t("Passage marked.")} ${tn("{n} marked.", "{n} marked.", this.units.length)}`,
+    );
     this.dispatchEvent(new Event("change"));
   }
 
@@ -116,25 +159,48 @@ export class Spans extends EventTarget {
 
   #selected() {
     const selection = document.getSelection();
-    if (!this.enabled || !this.view || !selection || selection.isCollapsed || selection.rangeCount === 0) return null;
+    if (
+      !this.enabled ||
+      !this.view ||
+      !selection ||
+      selection.isCollapsed ||
+      selection.rangeCount === 0
+    )
+      return null;
     const range = selection.getRangeAt(0);
     const { body } = this.view;
     if (!range.intersectsNode(body)) return null;
-    const from = body.contains(range.startContainer) ? placeOf(this.view, range.startContainer, range.startOffset) : placeOf(this.view, body, 0);
-    const to = body.contains(range.endContainer) ? placeOf(this.view, range.endContainer, range.endOffset) : placeOf(this.view, body, body.childNodes.length);
-    return from && to ? between(this.view, ...onWords(this.view, from, this.#backOverGap(from, to))) : null;
+    const from = body.contains(range.startContainer)
+      ? placeOf(this.view, range.startContainer, range.startOffset)
+      : placeOf(this.view, body, 0);
+    const to = body.contains(range.endContainer)
+      ? placeOf(this.view, range.endContainer, range.endOffset)
+      : placeOf(this.view, body, body.childNodes.length);
+    return from && to
+      ? between(
+          this.view,
+          ...onWords(this.view, from, this.#backOverGap(from, to)),
+        )
+      : null;
   }
 
   // A selection that ends at the very start of a block ends, for the reader, with the block before.
   #backOverGap(from, to) {
-    const index = this.view.blocks.findIndex((block) => block.piece === to.piece && block.start === to.unit);
+    const index = this.view.blocks.findIndex(
+      (block) => block.piece === to.piece && block.start === to.unit,
+    );
     const before = this.view.blocks[index - 1];
-    return index > 0 && (before.piece > from.piece || before.end > from.unit) ? { piece: before.piece, unit: before.end } : to;
+    return index > 0 && (before.piece > from.piece || before.end > from.unit)
+      ? { piece: before.piece, unit: before.end }
+      : to;
   }
 
   #offer() {
     if (!this.enabled) return;
-    const asks = this.isClicked || this.pointer !== "mouse" || matchMedia("(pointer: coarse)").matches;
+    const asks =
+      this.isClicked ||
+      this.pointer !== "mouse" ||
+      matchMedia("(pointer: coarse)").matches;
     this.markButton.hidden = !(asks && this.#selected()?.length);
   }
 
@@ -156,7 +222,14 @@ export class Spans extends EventTarget {
   }
 
   #tap({ target, clientX, clientY }) {
-    if (!this.guided || !this.enabled || !this.isPressed || !this.view?.body.contains(target) || this.#selected()?.length) return;
+    if (
+      !this.guided ||
+      !this.enabled ||
+      !this.isPressed ||
+      !this.view?.body.contains(target) ||
+      this.#selected()?.length
+    )
+      return;
     const at = wordAt(this.view, clientX, clientY);
     if (at < 0) return;
     if (this.cursor?.tapped) {
@@ -169,7 +242,9 @@ export class Spans extends EventTarget {
   }
 
   /** What the first tapped word is; "" when none is. */
-  get begun() { return this.cursor?.tapped ? this.#textOf(this.#word) : ""; }
+  get begun() {
+    return this.cursor?.tapped ? this.#textOf(this.#word) : "";
+  }
 
   #leaveCursor() {
     this.cursor = null;
@@ -179,13 +254,26 @@ export class Spans extends EventTarget {
 
   // Word cursor.
 
-  get #word() { return wordsOf(this.view)[this.cursor.word]; }
-  #rangesOf(spans) { return spans.flatMap((span) => (Array.isArray(span) ? this.view.ranges(...span) : this.view.ranges(span.start, span.end))); }
+  get #word() {
+    return wordsOf(this.view)[this.cursor.word];
+  }
+  #rangesOf(spans) {
+    return spans.flatMap((span) =>
+      Array.isArray(span)
+        ? this.view.ranges(...span)
+        : this.view.ranges(span.start, span.end),
+    );
+  }
 
   #draft() {
     const words = wordsOf(this.view);
-    const first = words[Math.min(this.cursor.anchor, this.cursor.word)], last = words[Math.max(this.cursor.anchor, this.cursor.word)];
-    return between(this.view, { piece: first.piece, unit: first.start }, { piece: last.piece, unit: last.end });
+    const first = words[Math.min(this.cursor.anchor, this.cursor.word)],
+      last = words[Math.max(this.cursor.anchor, this.cursor.word)];
+    return between(
+      this.view,
+      { piece: first.piece, unit: first.start },
+      { piece: last.piece, unit: last.end },
+    );
   }
 
   /** S: mark the selection if there is one; else bring up the word cursor, start a span at it, or close the span. By mouse or touch: let
@@ -197,7 +285,12 @@ export class Spans extends EventTarget {
     else if (!this.cursor) this.#begin();
     else if (this.cursor.anchor === null) {
       this.cursor.anchor = this.cursor.word;
-      announce(t("Passage starts at {word}. Arrow keys extend, Enter closes, Escape cancels.", { word: this.#textOf(this.#word) }));
+      announce(
+        t(
+          "Passage starts at {word}. Arrow keys extend, Enter closes, Escape cancels.",
+          { word: this.#textOf(this.#word) },
+        ),
+      );
       this.repaint();
     } else {
       const spans = this.#draft();
@@ -221,19 +314,33 @@ export class Spans extends EventTarget {
       return live.getBoundingClientRect().top >= top;
     });
     this.cursor = { word: Math.max(0, visible, this.last), anchor: null };
-    announce(t("Word cursor at {word}. Arrow keys move, S or Enter starts the passage, Escape ends.", { word: this.#textOf(this.#word) }));
+    announce(
+      t(
+        "Word cursor at {word}. Arrow keys move, S or Enter starts the passage, Escape ends.",
+        { word: this.#textOf(this.#word) },
+      ),
+    );
     this.#reveal();
   }
 
-  #textOf(word) { return this.view.stored.text.slice(word.start, word.end); }
+  #textOf(word) {
+    return this.view.stored.text.slice(word.start, word.end);
+  }
 
   /** Moves the word cursor by an arrow key; left is forward where the text runs from right to left. */
   move(arrow) {
     const words = wordsOf(this.view);
-    const { node } = this.view.blocks.find((block) => block.start <= this.#word.start && this.#word.start < block.end);
-    const forward = getComputedStyle(node.parentElement).direction === "rtl" ? -1 : 1;
+    const { node } = this.view.blocks.find(
+      (block) =>
+        block.start <= this.#word.start && this.#word.start < block.end,
+    );
+    const forward =
+      getComputedStyle(node.parentElement).direction === "rtl" ? -1 : 1;
     const by = { left: -forward, right: forward, up: -8, down: 8 }[arrow];
-    this.cursor.word = Math.max(0, Math.min(words.length - 1, this.cursor.word + by));
+    this.cursor.word = Math.max(
+      0,
+      Math.min(words.length - 1, this.cursor.word + by),
+    );
     announce(this.#textOf(this.#word));
     this.#reveal();
   }
@@ -259,7 +366,8 @@ export class Spans extends EventTarget {
       this.dispatchEvent(new Event("cursor"));
       return true;
     }
-    if (this.cursor.anchor !== null && !this.cursor.tapped) this.cursor.anchor = null;
+    if (this.cursor.anchor !== null && !this.cursor.tapped)
+      this.cursor.anchor = null;
     else this.cursor = null;
     this.repaint();
     this.dispatchEvent(new Event("cursor"));
@@ -270,7 +378,11 @@ export class Spans extends EventTarget {
   removeNear() {
     if (!this.view || !this.units.length) return;
     const word = this.cursor ? this.#word : null;
-    const under = word ? this.units.findIndex(([start, end]) => start < word.end && word.start < end) : this.units.length - 1;
+    const under = word
+      ? this.units.findIndex(
+          ([start, end]) => start < word.end && word.start < end,
+        )
+      : this.units.length - 1;
     if (under >= 0) this.remove(under);
   }
 }

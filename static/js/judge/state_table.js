@@ -26,24 +26,43 @@ export const isPolled = (state) => TABLE[state]?.polled ?? false;
 /** What the server said last, and what that does to the page. */
 export class ServerState {
   constructor() {
-    Object.assign(this, { state: "judging", answer: null, gate: null, answeredAt: undefined, before: null }); // gate: what must be dealt with first
+    Object.assign(this, {
+      state: "judging",
+      answer: null,
+      gate: null,
+      answeredAt: undefined,
+      before: null,
+    }); // gate: what must be dealt with first
   }
 
-  get isPractice() { return this.state === "qualification"; }
+  get isPractice() {
+    return this.state === "qualification";
+  }
 
   /** An answer to a judgement: what was asked for earlier is stale from now on. */
-  answered(answer, now) { answer.sentAt = this.answeredAt = now; }
+  answered(answer, now) {
+    answer.sentAt = this.answeredAt = now;
+  }
 
   /** Takes an answer over, unless it has no state or is stale; says whether it did. `onward`: the target is no gate any more. */
   take(answer, { onward = false } = {}) {
-    if (!answer?.state || (answer.sentAt < this.answeredAt && !stops(answer.state))) return false;
+    if (
+      !answer?.state ||
+      (answer.sentAt < this.answeredAt && !stops(answer.state))
+    )
+      return false;
     Object.assign(this, { answer, before: this.state, state: answer.state });
-    this.gate = gates(answer.state) && !(answer.state === "target_reached" && onward) ? answer : null;
+    this.gate =
+      gates(answer.state) && !(answer.state === "target_reached" && onward)
+        ? answer
+        : null;
     return true;
   }
 
   /** The gate is open. */
-  pass() { this.gate = null; }
+  pass() {
+    this.gate = null;
+  }
 
   /**
    * What the page does about it: "stop" (whatever is on it), "gate", "go on", or "" for nothing. `mode`: of the page; `shown`: the state on it;
@@ -52,8 +71,14 @@ export class ServerState {
   effect({ mode, shown, isFresh }) {
     const isShown = mode === "state" && shown === this.state;
     if (stops(this.state)) return isShown ? "" : "stop";
-    if (this.gate) return !isShown && (isFresh || ["waiting", "loading", "state"].includes(mode)) ? "gate" : "";
-    const stood = mode === "state" && (stops(shown) || gates(shown) || shown === "unreachable");
+    if (this.gate)
+      return !isShown &&
+        (isFresh || ["waiting", "loading", "state"].includes(mode))
+        ? "gate"
+        : "";
+    const stood =
+      mode === "state" &&
+      (stops(shown) || gates(shown) || shown === "unreachable");
     return stood && this.before !== this.state ? "go on" : "";
   }
 }

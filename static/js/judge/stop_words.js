@@ -24,7 +24,10 @@ const LISTS = {
 };
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const ENOUGH = 400; // words that show which language it is
-const SETS = Object.entries(LISTS).map(([language, words]) => [language, new Set(words.split(/\s+/).map(folded))]);
+const SETS = Object.entries(LISTS).map(([language, words]) => [
+  language,
+  new Set(words.split(/\s+/).map(folded)),
+]);
 
 /** Without case and accents. */
 export function folded(word) {
@@ -34,6 +37,8 @@ export function folded(word) {
 /** The stop words of the language in which `text` is written; English if it has none of any. */
 export function stopWords(text) {
   const words = (text.match(WORD) ?? []).slice(0, ENOUGH).map(folded);
-  const counted = SETS.map(([, set]) => words.filter((word) => set.has(word)).length);
+  const counted = SETS.map(
+    ([, set]) => words.filter((word) => set.has(word)).length,
+  );
   return SETS[counted.indexOf(Math.max(...counted))][1];
 }

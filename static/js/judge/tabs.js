@@ -24,18 +24,32 @@ export class Tabs extends EventTarget {
       this.channel.postMessage("yield");
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
-    this.leading = !navigator.locks ? take || (await this.#ask())
-      : take ? await this.#lock({ steal: true })
-      : (await this.#lock({ ifAvailable: true })) || ((await this.#ask()) && this.#lock({ signal: AbortSignal.timeout(3000) })); // a crashed tab is silent and lets go
+    this.leading = !navigator.locks
+      ? take || (await this.#ask())
+      : take
+        ? await this.#lock({ steal: true })
+        : (await this.#lock({ ifAvailable: true })) ||
+          ((await this.#ask()) &&
+            this.#lock({ signal: AbortSignal.timeout(3000) })); // a crashed tab is silent and lets go
     return this.leading;
   }
 
   #lock(options) {
     return new Promise((resolve) => {
-      navigator.locks.request(this.name, options, (lock) => {
-        resolve(Boolean(lock));
-        return lock && new Promise((release) => { this.letGo = release; });
-      }).catch(() => { resolve(false); this.#lose(); }); // stolen, or waited for in vain
+      navigator.locks
+        .request(this.name, options, (lock) => {
+          resolve(Boolean(lock));
+          return (
+            lock &&
+            new Promise((release) => {
+              this.letGo = release;
+            })
+          );
+        })
+        .catch(() => {
+          resolve(false);
+          this.#lose();
+        }); // stolen, or waited for in vain
     });
   }
 
@@ -54,7 +68,8 @@ export class Tabs extends EventTarget {
   }
 }
 
-export const { api, slug, user, csrf, trial } = document.getElementById("judge").dataset;
+export const { api, slug, user, csrf, trial } =
+  document.getElementById("judge").dataset;
 export const mine = `assay:${user}:${slug}`;
 export const unsent = `${mine}:out:`; // begins the names of what waits to be sent
 export const begun = {}; // as Api takes it

@@ -3,20 +3,35 @@
 export class StoredText {
   constructor(text) {
     this.text = text;
-    this.pairs = [...text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map(({ index }) => index); // places of first halves
+    this.pairs = [...text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map(
+      ({ index }) => index,
+    ); // places of first halves
   }
 
-  toPoint(unit) { return unit - this.pairs.filter((at) => at < unit).length; }
+  toPoint(unit) {
+    return unit - this.pairs.filter((at) => at < unit).length;
+  }
 
-  toUnit(point) { return point + this.pairs.filter((at, before) => at - before < point).length; }
+  toUnit(point) {
+    return (
+      point + this.pairs.filter((at, before) => at - before < point).length
+    );
+  }
 }
 
 /** The parts of the stored text as shown: {start, end, rest}. Cut at `shownEnd`, so that all judge the same words, begun at `rotateAt`; `rest`: shown on demand. */
 export function pieces(text, { shownEnd = null, rotateAt = 0 } = {}) {
   const cut = shownEnd ?? text.length;
-  const shown = rotateAt > 0 && rotateAt < cut ? [[rotateAt, cut], [0, rotateAt]] : [[0, cut]];
+  const shown =
+    rotateAt > 0 && rotateAt < cut
+      ? [
+          [rotateAt, cut],
+          [0, rotateAt],
+        ]
+      : [[0, cut]];
   const all = shown.map(([start, end]) => ({ start, end, rest: false }));
-  if (text.slice(cut).trim()) all.push({ start: cut, end: text.length, rest: true });
+  if (text.slice(cut).trim())
+    all.push({ start: cut, end: text.length, rest: true });
   return all;
 }
 
@@ -30,14 +45,21 @@ export function paragraphs(text, { start, end }) {
   for (;;) {
     const gap = gaps.exec(text);
     const to = gap && gap.index < end ? gap.index : end;
-    if (text.slice(from, to).trim()) found.push(...parted(text, from, to, widest));
+    if (text.slice(from, to).trim())
+      found.push(...parted(text, from, to, widest));
     if (!gap || gap.index >= end) return found;
-    from = Math.min(end, gap.index + gap[0].length - (/\n([^\S\n]*)$/.exec(gap[0])?.[1].length ?? 0));
+    from = Math.min(
+      end,
+      gap.index +
+        gap[0].length -
+        (/\n([^\S\n]*)$/.exec(gap[0])?.[1].length ?? 0),
+    );
   }
 }
 
 const ITEM = /^\s*(?:[-–—*•·+]|\(?\d{1,3}[.):]|\(?[a-zA-Z][.)])\s/; // begins an item of a list
-const widestLine = (text) => Math.max(...text.split("\n").map((line) => line.trimEnd().length));
+const widestLine = (text) =>
+  Math.max(...text.split("\n").map((line) => line.trimEnd().length));
 
 /** A block as one paragraph, or as those that indents, items and short last lines show where a machine broke its lines. */
 function parted(text, from, to, widest) {
@@ -48,7 +70,8 @@ function parted(text, from, to, widest) {
   const width = widest <= 110 ? widest : widestLine(block);
   if (!machineBroken(lines, width)) return [{ start: from, end: to, kind }];
   const found = [];
-  let at = from, begin = from;
+  let at = from,
+    begin = from;
   lines.forEach((line, index) => {
     at += line.length + 1;
     const next = lines[index + 1];
@@ -61,51 +84,115 @@ function parted(text, from, to, widest) {
 
 // In prose a line ends anywhere: seldom with a stop, and also after words after which verse, lists and code seldom break.
 const STOPS = /[.,;:!?…—–)"”’]\s*$/;
-const RUNS_ON = /(?:^|\W)(?:the|an?|of|in|on|at|to|by|for|from|with|and|or|that|which|is|are|was|were|as|its?|this|these|be|has|have)\s*$|[a-z]-\s*$/i;
+const RUNS_ON =
+  /(?:^|\W)(?:the|an?|of|in|on|at|to|by|for|from|with|and|or|that|which|is|are|was|were|as|its?|this|these|be|has|have)\s*$|[a-z]-\s*$/i;
 const WITHIN = /\w{3}[)"”’]? ?[.?!]["”’)]? +\S/g; // a sentence begins within a line
 // Words of verse and of lists of things to buy have 3.5 to 4.6 letters at the mean, those of half the abstracts more than 5.3.
-const LEARNED = 4.9, PLAIN = 4.65;
+const LEARNED = 4.9,
+  PLAIN = 4.65;
 const VERB = /\b(?:is|are|was|were|has|have|had|be|been|can|may|does|shows?)\b/;
 const indent = (line) => /^\s*/.exec(line)[0].length;
 /** Whether the first word of the next line would hardly have fitted. */
-const isFull = (line, next, width) => line.trimEnd().length + 1 + /\S*/.exec(next.trimStart())[0].length > width * 0.92;
+const isFull = (line, next, width) =>
+  line.trimEnd().length + 1 + /\S*/.exec(next.trimStart())[0].length >
+  width * 0.92;
 
 function endsParagraph(line, next, width) {
-  const full = isFull(line, next, width), sentence = /[.!?:]["'”’)]*\s*$/.test(line);
-  return ITEM.test(next) || (!full && sentence) || ((!full || sentence) && indent(next) >= indent(line) + 2);
+  const full = isFull(line, next, width),
+    sentence = /[.!?:]["'”’)]*\s*$/.test(line);
+  return (
+    ITEM.test(next) ||
+    (!full && sentence) ||
+    ((!full || sentence) && indent(next) >= indent(line) + 2)
+  );
 }
 
 /** The mean length of the words. */
-const wordLength = (text) => (text.match(/\p{L}/gu)?.length ?? 0) / (text.match(/\p{L}+/gu)?.length ?? 1);
+const wordLength = (text) =>
+  (text.match(/\p{L}/gu)?.length ?? 0) / (text.match(/\p{L}+/gu)?.length ?? 1);
 
 function machineBroken(lines, width) {
-  const pairs = lines.slice(1).map((next, index) => [lines[index], next]), n = pairs.length, text = lines.join("\n");
-  const breaks = pairs.filter(([line, next]) => !endsParagraph(line, next, width));
+  const pairs = lines.slice(1).map((next, index) => [lines[index], next]),
+    n = pairs.length,
+    text = lines.join("\n");
+  const breaks = pairs.filter(
+    ([line, next]) => !endsParagraph(line, next, width),
+  );
   if (!breaks.length || width < 30 || width > 110) return false;
   const share = (test, all = breaks) => all.filter(test).length / all.length;
-  const stops = share(([line]) => STOPS.test(line), pairs), within = text.match(WITHIN)?.length ?? 0, words = wordLength(text);
-  const told = words > LEARNED && VERB.test(text) && /[.?!]\W*$/.test(text) && stops < 0.7;
-  if (!told && (n > 2 || width < 60) && stops > (within * 4 > n || width > 60 ? 0.5 : 0.4)) return false; // verse, lists
-  if (n > 2 && width < 60 && share(([line, next]) => indent(line) !== indent(next), pairs) > 0.6) return false;
-  const full = share(([line, next]) => isFull(line, next, width)), ragged = full < 0.6, runsOn = share(([line]) => RUNS_ON.test(line));
+  const stops = share(([line]) => STOPS.test(line), pairs),
+    within = text.match(WITHIN)?.length ?? 0,
+    words = wordLength(text);
+  const told =
+    words > LEARNED && VERB.test(text) && /[.?!]\W*$/.test(text) && stops < 0.7;
+  if (
+    !told &&
+    (n > 2 || width < 60) &&
+    stops > (within * 4 > n || width > 60 ? 0.5 : 0.4)
+  )
+    return false; // verse, lists
+  if (
+    n > 2 &&
+    width < 60 &&
+    share(([line, next]) => indent(line) !== indent(next), pairs) > 0.6
+  )
+    return false;
+  const full = share(([line, next]) => isFull(line, next, width)),
+    ragged = full < 0.6,
+    runsOn = share(([line]) => RUNS_ON.test(line));
   if (n > 1 && !within && !runsOn && !/[.,:;?!…]\W*$/.test(text)) return false; // lists
-  if (full < 0.75 && words < PLAIN && !/\d|[.?!] {2}\S/.test(text)) return false; // free verse
-  if (!told && (ragged || width < 45) && (breaks.length < 3 || runsOn < (within && stops < 0.25 ? 0 : within * 8 > n ? 0.07 : 0.15))) return false;
-  if (share(([, next]) => /^\s*\p{Lu}/u.test(next)) > 0.7 && /\p{Ll}/u.test(text)) return false; // verse, names
-  if (share(([line]) => /\S {3,}\S|\t/.test(line)) > 0.2 || share(([line]) => /^\s*(?:[>#|%]|\/\/)|[;{}\\]\s*$/.test(line)) > 0.2) return false; // columns, quotations, code
-  return (lines.join("").match(/[\d|=_{}<>\\]/g)?.length ?? 0) < lines.join("").length * 0.25;
+  if (full < 0.75 && words < PLAIN && !/\d|[.?!] {2}\S/.test(text))
+    return false; // free verse
+  if (
+    !told &&
+    (ragged || width < 45) &&
+    (breaks.length < 3 ||
+      runsOn < (within && stops < 0.25 ? 0 : within * 8 > n ? 0.07 : 0.15))
+  )
+    return false;
+  if (
+    share(([, next]) => /^\s*\p{Lu}/u.test(next)) > 0.7 &&
+    /\p{Ll}/u.test(text)
+  )
+    return false; // verse, names
+  if (
+    share(([line]) => /\S {3,}\S|\t/.test(line)) > 0.2 ||
+    share(([line]) => /^\s*(?:[>#|%]|\/\/)|[;{}\\]\s*$/.test(line)) > 0.2
+  )
+    return false; // columns, quotations, code
+  return (
+    (lines.join("").match(/[\d|=_{}<>\\]/g)?.length ?? 0) <
+    lines.join("").length * 0.25
+  );
 }
 
 function kindOf(block) {
   const lines = block.split("\n").filter((line) => line.trim());
   if (lines.length < 2) return /^\s*(>>> |\$ )/.test(block) ? "fixed" : "prose";
-  const columns = lines.filter((line) => /\t/.test(line.trim()) || (line.match(/\|/g)?.length ?? 0) >= 2 || /\S {3,}\S.* {2,}\S|\S {4,}\S/.test(line)).length;
+  const columns = lines.filter(
+    (line) =>
+      /\t/.test(line.trim()) ||
+      (line.match(/\|/g)?.length ?? 0) >= 2 ||
+      /\S {3,}\S.* {2,}\S|\S {4,}\S/.test(line),
+  ).length;
   const indents = lines.filter((line) => /^( {2,}|\t)\S/.test(line)).length;
-  const code = lines.filter((line) => /^\s*(>>> |\.\.\. |\$ |#include|def |class |import |from \S+ import |return\b|[{}]\s*$)|[;{]\s*$/.test(line)).length;
+  const code = lines.filter((line) =>
+    /^\s*(>>> |\.\.\. |\$ |#include|def |class |import |from \S+ import |return\b|[{}]\s*$)|[;{]\s*$/.test(
+      line,
+    ),
+  ).length;
   // Prose may be indented, too; code is so to unequal depths.
   const depths = new Set(lines.map((line) => /^\s*/.exec(line)[0].length));
-  const signs = lines.filter((line) => /[=(){}\[\]<>;]/.test(line.replace(ITEM, ""))).length;
+  const signs = lines.filter((line) =>
+    /[=(){}\[\]<>;]/.test(line.replace(ITEM, "")),
+  ).length;
   if (columns / lines.length >= 0.6) return "fixed";
-  if (code / lines.length >= 0.3 || (indents / lines.length >= 0.4 && depths.size > 1 && signs / lines.length >= 0.4)) return "fixed";
+  if (
+    code / lines.length >= 0.3 ||
+    (indents / lines.length >= 0.4 &&
+      depths.size > 1 &&
+      signs / lines.length >= 0.4)
+  )
+    return "fixed";
   return "prose";
 }

@@ -4,29 +4,114 @@ import { make } from "./dom.js";
 import { trusted } from "./prose.js";
 import { t } from "../words.js";
 
-const SCORES = [["VERY_GOOD", t("Very good")], ["GOOD", t("Good")], ["DECENT", t("Decent")], ["DONT_LIKE_IT", t("Don't like it")]];
+const SCORES = [
+  ["VERY_GOOD", t("Very good")],
+  ["GOOD", t("Good")],
+  ["DECENT", t("Decent")],
+  ["DONT_LIKE_IT", t("Don't like it")],
+];
 
 export function thankYou(answer, { feedbackGiven, sendFeedback }) {
   const parts = [];
-  const { thanks_html: html, completion_code: code, completion_url: url } = answer ?? {};
+  const {
+    thanks_html: html,
+    completion_code: code,
+    completion_url: url,
+  } = answer ?? {};
   if (html) parts.push(trusted(html));
   if (code) {
-    parts.push(make("p", {}, t("Your completion code:")), make("p.code-line", {}, make("code", {}, code), ...navigator.clipboard ? [
-      make("button.button.small", { type: "button", onclick: (event) => navigator.clipboard.writeText(code).then(() => { event.target.textContent = t("Copied"); }) }, t("Copy"))] : []));
+    parts.push(
+      make("p", {}, t("Your completion code:")),
+      make(
+        "p.code-line",
+        {},
+        make("code", {}, code),
+        ...(navigator.clipboard
+          ? [
+              make(
+                "button.button.small",
+                {
+                  type: "button",
+                  onclick: (event) =>
+                    navigator.clipboard.writeText(code).then(() => {
+                      event.target.textContent = t("Copied");
+                    }),
+                },
+                t("Copy"),
+              ),
+            ]
+          : []),
+      ),
+    );
   }
-  if (url) parts.push(make("p", {}, make("a", { href: url, rel: "noopener noreferrer" }, t("Return to where you came from"))));
+  if (url)
+    parts.push(
+      make(
+        "p",
+        {},
+        make(
+          "a",
+          { href: url, rel: "noopener noreferrer" },
+          t("Return to where you came from"),
+        ),
+      ),
+    );
   if (!feedbackGiven && sendFeedback) {
-    const form = make("form.feedback", {},
-      make("fieldset.fieldset", {}, make("legend", {}, t("How was judging here?")), make("div.choices.inline", {}, ...SCORES.map(([value, name]) => make("label.choice", {}, make("input", { type: "radio", name: "score", value, required: true }), make("span", {}, name))))),
-      make("div.field.wide", {}, make("label", { for: "feedback-words" }, t("Anything to tell us?")), make("textarea", { id: "feedback-words", name: "text", maxlength: "5000" })),
-      make("button.button", {}, t("Send")));
+    const form = make(
+      "form.feedback",
+      {},
+      make(
+        "fieldset.fieldset",
+        {},
+        make("legend", {}, t("How was judging here?")),
+        make(
+          "div.choices.inline",
+          {},
+          ...SCORES.map(([value, name]) =>
+            make(
+              "label.choice",
+              {},
+              make("input", {
+                type: "radio",
+                name: "score",
+                value,
+                required: true,
+              }),
+              make("span", {}, name),
+            ),
+          ),
+        ),
+      ),
+      make(
+        "div.field.wide",
+        {},
+        make("label", { for: "feedback-words" }, t("Anything to tell us?")),
+        make("textarea", {
+          id: "feedback-words",
+          name: "text",
+          maxlength: "5000",
+        }),
+      ),
+      make("button.button", {}, t("Send")),
+    );
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const data = new FormData(form);
-      const sent = await sendFeedback({ score: data.get("score"), text: data.get("text") });
+      const sent = await sendFeedback({
+        score: data.get("score"),
+        text: data.get("text"),
+      });
       form.querySelector("[role=alert]")?.remove();
-      if (sent) form.replaceChildren(make("p", {}, t("Thank you for telling us.")));
-      else form.append(make("p.error", { role: "alert" }, t("That could not be sent. Please try again later."))); // the words stay
+      if (sent)
+        form.replaceChildren(make("p", {}, t("Thank you for telling us.")));
+      else
+        form.append(
+          make(
+            "p.error",
+            { role: "alert" },
+            t("That could not be sent. Please try again later."),
+          ),
+        ); // the words stay
     });
     parts.push(form);
   }

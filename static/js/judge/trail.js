@@ -11,17 +11,27 @@ export class Trail {
   }
 
   /** The judgement that is open again. */
-  get open() { return this.place === null ? null : this.records[this.place]; }
+  get open() {
+    return this.place === null ? null : this.records[this.place];
+  }
   /** Where one step back leads; -1: before all of them. */
-  get before() { return (this.place ?? this.records.length) - 1; }
+  get before() {
+    return (this.place ?? this.records.length) - 1;
+  }
 
   add(record) {
     this.records.push(record);
     if (this.records.length > KEPT) this.records.shift();
   }
 
-  leave() { this.place = null; }
-  isRecent(topic) { return this.records.slice(-RECENT).some(({ pair }) => pair?.topic.id === topic); }
+  leave() {
+    this.place = null;
+  }
+  isRecent(topic) {
+    return this.records
+      .slice(-RECENT)
+      .some(({ pair }) => pair?.topic.id === topic);
+  }
 
   /** The server has stored the answer with this key. */
   stored(key, judgement) {

@@ -18,8 +18,18 @@ const MARKS = [
   String.raw`~~(?=\S)(?<del>[^]+?)(?<=\S)~~`,
 ];
 const entity = `(?<entity>${ENTITY})`;
-const PLAIN = new RegExp(`${FORMULA}|${entity}`, "g"), MARKDOWN = new RegExp([FORMULA, entity, ...MARKS].join("|"), "g");
-const TAGS = { code: "code", picture: "em", link: "u", address: "u", strong: "strong", em: "em", em2: "em", del: "del" };
+const PLAIN = new RegExp(`${FORMULA}|${entity}`, "g"),
+  MARKDOWN = new RegExp([FORMULA, entity, ...MARKS].join("|"), "g");
+const TAGS = {
+  code: "code",
+  picture: "em",
+  link: "u",
+  address: "u",
+  strong: "strong",
+  em: "em",
+  em2: "em",
+  del: "del",
+};
 
 let decoder = null;
 const decoded = new Map();
@@ -33,22 +43,32 @@ function sign(name) {
   return decoded.get(name);
 }
 
-const isFormula = (source) => /[\\^_=<>]/.test(source) || /^[a-zA-Z]$/.test(source);
+const isFormula = (source) =>
+  /[\\^_=<>]/.test(source) || /^[a-zA-Z]$/.test(source);
 
 /** The parts of [start, end) of a text: {start, end, shown, tags}; `shown`: what stands in place of the stored text, null for that itself. */
 export function parts(text, start, end, { markdown = false, tags = [] } = {}) {
-  const found = [], pattern = new RegExp(markdown ? MARKDOWN : PLAIN);
-  const add = (from, to, shown = null, more = []) => { if (from < to) found.push({ start: from, end: to, shown, tags: [...tags, ...more] }); };
+  const found = [],
+    pattern = new RegExp(markdown ? MARKDOWN : PLAIN);
+  const add = (from, to, shown = null, more = []) => {
+    if (from < to)
+      found.push({ start: from, end: to, shown, tags: [...tags, ...more] });
+  };
   const part = text.slice(start, end);
   let at = 0;
   for (const match of part.matchAll(pattern)) {
-    const { groups } = match, [all] = match, from = match.index, to = from + all.length;
-    const source = groups.wide ?? groups.display ?? groups.inline ?? groups.short;
+    const { groups } = match,
+      [all] = match,
+      from = match.index,
+      to = from + all.length;
+    const source =
+      groups.wide ?? groups.display ?? groups.inline ?? groups.short;
     if (source !== undefined && !isFormula(source)) continue;
     if (groups.entity && sign(all) === all) continue;
     add(start + at, start + from);
     at = to;
-    if (source !== undefined) add(start + from, start + to, line(source), ["formula"]);
+    if (source !== undefined)
+      add(start + from, start + to, line(source), ["formula"]);
     else if (groups.entity) add(start + from, start + to, sign(all));
     else if (groups.escaped) add(start + to - 1, start + to);
     else found.push(...inner(text, start + from, match, { markdown, tags }));
@@ -60,47 +80,86 @@ export function parts(text, start, end, { markdown = false, tags = [] } = {}) {
 /** What stands between the signs of a mark. */
 function inner(text, at, { 0: all, groups }, { tags, ...how }) {
   const name = Object.keys(TAGS).find((one) => groups[one] !== undefined);
-  const from = at + all.indexOf(groups[name], groups.ticks?.length ?? 1), to = from + groups[name].length, its = [...tags, TAGS[name]];
+  const from = at + all.indexOf(groups[name], groups.ticks?.length ?? 1),
+    to = from + groups[name].length,
+    its = [...tags, TAGS[name]];
   if (from >= to) return [];
-  return name === "code" || name === "address" ? [{ start: from, end: to, shown: null, tags: its }] : parts(text, from, to, { ...how, tags: its });
+  return name === "code" || name === "address"
+    ? [{ start: from, end: to, shown: null, tags: its }]
+    : parts(text, from, to, { ...how, tags: its });
 }
 
 /** Fills `box` with [start, end) of a text. Returns its text nodes: {node, start, end, whole}; whole: stands for all of its place, not sign by sign. */
 export function fill(box, text, { start, end }, markdown) {
-  return parts(text, start, end, { markdown }).map(({ start: from, end: to, shown, tags }) => {
-    const node = document.createTextNode(shown ?? text.slice(from, to));
-    let inside = box;
-    for (const tag of tags) {
-      const made = document.createElement(tag === "formula" ? "span" : tag);
-      if (tag === "formula") Object.assign(made, { className: shown === null ? "formula raw" : "formula", title: text.slice(from, to), dir: "ltr" });
-      inside.append(made);
-      inside = made;
-    }
-    inside.append(node);
-    return { node, start: from, end: to, whole: shown !== null };
-  });
+  return parts(text, start, end, { markdown }).map(
+    ({ start: from, end: to, shown, tags }) => {
+      const node = document.createTextNode(shown ?? text.slice(from, to));
+      let inside = box;
+      for (const tag of tags) {
+        const made = document.createElement(tag === "formula" ? "span" : tag);
+        if (tag === "formula")
+          Object.assign(made, {
+            className: shown === null ? "formula raw" : "formula",
+            title: text.slice(from, to),
+            dir: "ltr",
+          });
+        inside.append(made);
+        inside = made;
+      }
+      inside.append(node);
+      return { node, start: from, end: to, whole: shown !== null };
+    },
+  );
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})/, HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/, RULE = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,})$/;
-const ITEM = /^([ \t]*)(?:([-*+])|\d{1,9}[.)])[ \t]+(?=\S)/, QUOTE = /^ {0,3}> ?/, UNDER = /^ {0,3}(=+|-+)[ \t]*$/, ROW = /\|.*\||^\s*\|/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/,
+  HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/,
+  RULE = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,})$/;
+const ITEM = /^([ \t]*)(?:([-*+])|\d{1,9}[.)])[ \t]+(?=\S)/,
+  QUOTE = /^ {0,3}> ?/,
+  UNDER = /^ {0,3}(=+|-+)[ \t]*$/,
+  ROW = /\|.*\||^\s*\|/;
 
 /** The blocks of a piece of Markdown: {start, end, kind}; kind: heading-1 to -6, item-0 to -3 (or numbered-), quoted, fixed, wrapped. Signs are left out. */
 export function blocks(text, { start, end }) {
-  const lines = [], found = [];
-  for (let at = start; at <= end;) {
-    const stop = text.indexOf("\n", at), to = stop < 0 || stop > end ? end : stop;
+  const lines = [],
+    found = [];
+  for (let at = start; at <= end; ) {
+    const stop = text.indexOf("\n", at),
+      to = stop < 0 || stop > end ? end : stop;
     lines.push({ at, to, text: text.slice(at, to) });
     at = to + 1;
   }
-  const begins = ({ text: one }) => !one.trim() || FENCE.test(one) || HEADING.test(one) || ITEM.test(one) || QUOTE.test(one) || RULE.test(one);
+  const begins = ({ text: one }) =>
+    !one.trim() ||
+    FENCE.test(one) ||
+    HEADING.test(one) ||
+    ITEM.test(one) ||
+    QUOTE.test(one) ||
+    RULE.test(one);
   for (let n = 0; n < lines.length; n += 1) {
-    const one = lines[n], heading = HEADING.exec(one.text), item = ITEM.exec(one.text), fence = FENCE.exec(one.text)?.[1];
-    const add = (from, to, kind) => { if (text.slice(from, to).trim()) found.push({ start: from, end: to, kind }); };
+    const one = lines[n],
+      heading = HEADING.exec(one.text),
+      item = ITEM.exec(one.text),
+      fence = FENCE.exec(one.text)?.[1];
+    const add = (from, to, kind) => {
+      if (text.slice(from, to).trim())
+        found.push({ start: from, end: to, kind });
+    };
     /** The last line that `goes` on from this one. */
-    const run = (goes) => { while (n + 1 < lines.length && goes(lines[n + 1])) n += 1; return lines[n].to; };
+    const run = (goes) => {
+      while (n + 1 < lines.length && goes(lines[n + 1])) n += 1;
+      return lines[n].to;
+    };
     if (fence) {
       const first = lines[n + 1]?.at ?? one.to;
-      const last = run((next) => !(next.text.trim().startsWith(fence) && /^[`~]+$/.test(next.text.trim())));
+      const last = run(
+        (next) =>
+          !(
+            next.text.trim().startsWith(fence) &&
+            /^[`~]+$/.test(next.text.trim())
+          ),
+      );
       add(first, Math.max(first, last), "fixed");
       n += 1; // its closing line
     } else if (heading) {
@@ -109,14 +168,37 @@ export function blocks(text, { start, end }) {
     } else if (RULE.test(one.text) || !one.text.trim()) continue;
     else if (item) {
       const depth = Math.min(3, item[1].replaceAll("\t", "  ").length >> 1);
-      add(one.at + (item[2] ? item[0].length : item[1].length), run((next) => !begins(next)), `${item[2] ? "item" : "numbered"}-${depth}`);
-    } else if (QUOTE.test(one.text)) add(one.at + QUOTE.exec(one.text)[0].length, one.to, "quoted");
-    else if (ROW.test(one.text) && ROW.test(lines[n + 1]?.text ?? "")) add(one.at, run((next) => ROW.test(next.text)), "fixed");
-    else if (/^(?: {4}|\t)/.test(one.text)) add(one.at, run((next) => /^(?: {4}|\t)/.test(next.text)), "fixed");
+      add(
+        one.at + (item[2] ? item[0].length : item[1].length),
+        run((next) => !begins(next)),
+        `${item[2] ? "item" : "numbered"}-${depth}`,
+      );
+    } else if (QUOTE.test(one.text))
+      add(one.at + QUOTE.exec(one.text)[0].length, one.to, "quoted");
+    else if (ROW.test(one.text) && ROW.test(lines[n + 1]?.text ?? ""))
+      add(
+        one.at,
+        run((next) => ROW.test(next.text)),
+        "fixed",
+      );
+    else if (/^(?: {4}|\t)/.test(one.text))
+      add(
+        one.at,
+        run((next) => /^(?: {4}|\t)/.test(next.text)),
+        "fixed",
+      );
     else {
       let under = null;
-      const last = run((next) => { if (under || begins(next) && !UNDER.test(next.text)) return false; under = UNDER.exec(next.text); return !under; });
-      add(one.at, last, under ? `heading-${under[1].startsWith("=") ? 1 : 2}` : "wrapped");
+      const last = run((next) => {
+        if (under || (begins(next) && !UNDER.test(next.text))) return false;
+        under = UNDER.exec(next.text);
+        return !under;
+      });
+      add(
+        one.at,
+        last,
+        under ? `heading-${under[1].startsWith("=") ? 1 : 2}` : "wrapped",
+      );
       if (under) n += 1;
     }
   }

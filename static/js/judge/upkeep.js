@@ -1,9 +1,18 @@
 // What the page does from time to time while it is open.
 
-const DEADLINE_MS = 15000, BUILD_MS = 300000;
+const DEADLINE_MS = 15000,
+  BUILD_MS = 300000;
 
 /** `leaseMinutes`: of the campaign. `onNewBuild()`: another version of the page is installed. */
-export function keepUp({ leaseMinutes, api, build, buildUrl, tick, heartbeat, onNewBuild }) {
+export function keepUp({
+  leaseMinutes,
+  api,
+  build,
+  buildUrl,
+  tick,
+  heartbeat,
+  onNewBuild,
+}) {
   setInterval(tick, DEADLINE_MS);
   const beat = Math.max(5, Math.min(60, (leaseMinutes * 60) / 4)) * 1000;
   setInterval(() => heartbeat(beat), beat);

@@ -6,14 +6,22 @@ import { here, part } from "./lazy.js";
 const WARM = 3;
 
 export class Views {
-  constructor({ build = (pair) => new DocumentView(pair, this.isMarkdown) } = {}) {
+  constructor({
+    build = (pair) => new DocumentView(pair, this.isMarkdown),
+  } = {}) {
     this.build = build;
     this.built = new Map(); // by pair
   }
 
   /** What the documents are set with is here, where one asks for it. */
   async prepare(queue) {
-    if (!here.typeset && (this.isMarkdown || queue.some(({ document: { text, title } }) => /&[#\w]+;|\\[([]|\$\S/.test(title + text)))) {
+    if (
+      !here.typeset &&
+      (this.isMarkdown ||
+        queue.some(({ document: { text, title } }) =>
+          /&[#\w]+;|\\[([]|\$\S/.test(title + text),
+        ))
+    ) {
       await part("typeset");
       this.built.clear();
     }
@@ -24,13 +32,19 @@ export class Views {
     return this.built.get(pair.pair);
   }
 
-  drop({ pair }) { this.built.delete(pair); }
+  drop({ pair }) {
+    this.built.delete(pair);
+  }
 
   /** Builds what comes next, and keeps what is `open` beside it. */
   warmUp(queue, open) {
     const wanted = queue.slice(0, WARM);
-    for (const pair of wanted) if (!this.built.has(pair.pair)) this.of(pair).terms();
-    const keep = new Set([...wanted, ...open].filter(Boolean).map(({ pair }) => pair));
-    for (const id of this.built.keys()) if (!keep.has(id)) this.built.delete(id);
+    for (const pair of wanted)
+      if (!this.built.has(pair.pair)) this.of(pair).terms();
+    const keep = new Set(
+      [...wanted, ...open].filter(Boolean).map(({ pair }) => pair),
+    );
+    for (const id of this.built.keys())
+      if (!keep.has(id)) this.built.delete(id);
   }
 }

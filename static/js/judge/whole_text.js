@@ -6,9 +6,13 @@ export async function complete(view) {
   view.later = [];
   while (waiting.length) {
     await new Promise((resolve) => setTimeout(resolve, 0));
-    if (!view.element.isConnected) { view.later = waiting; return false; }
+    if (!view.element.isConnected) {
+      view.later = waiting;
+      return false;
+    }
     const some = document.createDocumentFragment();
-    for (const [block, piece] of waiting.splice(0, 60)) some.append(view.block(block, piece));
+    for (const [block, piece] of waiting.splice(0, 60))
+      some.append(view.block(block, piece));
     view.body.append(some);
     view.termRanges = null;
   }

@@ -10,7 +10,8 @@ async function show(pair) {
   const views = new Views();
   views.isMarkdown = box.dataset.format === "markdown";
   await Promise.all([views.prepare([pair]), part("highlight")]);
-  const view = views.of(pair), mark = () => paint("term", view.terms());
+  const view = views.of(pair),
+    mark = () => paint("term", view.terms());
   box.addEventListener("click", ({ target }) => {
     if (!target.closest("[data-action=show-rest]")) return;
     view.showRest();

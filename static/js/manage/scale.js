@@ -8,28 +8,51 @@ if (form) {
   const remove = form.querySelector("[data-remove-grade]");
   const renamed = form.querySelector("[data-renamed]");
   const nameOf = (row) => row.querySelector("input[name$=-name]");
-  const presets = new Map([...form.querySelectorAll("[data-preset]")].map((list) => [Number(list.dataset.preset), [...list.children].map((one) => one.textContent)]));
-  let shown = Math.max(2, rows.filter((row) => nameOf(row).value.trim()).length);
+  const presets = new Map(
+    [...form.querySelectorAll("[data-preset]")].map((list) => [
+      Number(list.dataset.preset),
+      [...list.children].map((one) => one.textContent),
+    ]),
+  );
+  let shown = Math.max(
+    2,
+    rows.filter((row) => nameOf(row).value.trim()).length,
+  );
   const draw = () => {
-    rows.forEach((row, index) => { row.hidden = index >= shown; });
+    rows.forEach((row, index) => {
+      row.hidden = index >= shown;
+    });
     add.hidden = shown >= rows.length;
     remove.hidden = shown <= 2;
   };
-  const clear = (row) => { for (const field of row.querySelectorAll("input, textarea")) field.value = ""; };
+  const clear = (row) => {
+    for (const field of row.querySelectorAll("input, textarea"))
+      field.value = "";
+  };
 
   // Names that nobody has changed give way to those that fit the new number: of Wrong, Topic, Partial, Perfect the first two are no scale.
   const rename = (before) => {
     const names = presets.get(shown);
     const own = rows.slice(0, before).map((row) => nameOf(row).value.trim());
-    const untouched = presets.get(before)?.every((name, index) => name === own[index]);
-    renamed.textContent = names && untouched ? t("The names follow the number of grades. Look at the explanations.") : "";
+    const untouched = presets
+      .get(before)
+      ?.every((name, index) => name === own[index]);
+    renamed.textContent =
+      names && untouched
+        ? t("The names follow the number of grades. Look at the explanations.")
+        : "";
     if (!names || !untouched) return;
     rows.slice(0, shown).forEach((row, index) => {
       clear(row);
       nameOf(row).value = names[index];
     });
   };
-  add.addEventListener("click", () => { shown += 1; draw(); rename(shown - 1); nameOf(rows[shown - 1]).focus(); });
+  add.addEventListener("click", () => {
+    shown += 1;
+    draw();
+    rename(shown - 1);
+    nameOf(rows[shown - 1]).focus();
+  });
   remove.addEventListener("click", () => {
     shown -= 1;
     rename(shown + 1);

@@ -1,6 +1,8 @@
 // One box in the head of a list chooses all rows of the page; it is there only with this script. The boxes may stand outside of their form.
 for (const form of document.querySelectorAll("form[data-choose]")) {
-  const ticked = [...form.elements].filter((field) => field.type === "checkbox");
+  const ticked = [...form.elements].filter(
+    (field) => field.type === "checkbox",
+  );
   const all = ticked.find((box) => box.matches("[data-choose-all]"));
   const boxes = ticked.filter((box) => box.closest("tbody"));
   const draw = () => {
@@ -12,6 +14,8 @@ for (const form of document.querySelectorAll("form[data-choose]")) {
   all.addEventListener("change", () => {
     for (const box of boxes) box.checked = all.checked;
   });
-  document.addEventListener("change", ({ target }) => { if (target.form === form) draw(); });
+  document.addEventListener("change", ({ target }) => {
+    if (target.form === form) draw();
+  });
   draw();
 }

@@ -2,7 +2,10 @@
 
 import { locale, number, t } from "../words.js";
 
-const hours = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const hours = new Intl.NumberFormat(locale, {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 
 function ready(field) {
   if (!field.hidden) return;
@@ -13,9 +16,19 @@ function ready(field) {
   const draw = () => {
     const n = pairs[slider.value - 1];
     const judgements = n * Number(field.dataset.judgements);
-    const cost = hours.format(judgements * Number(field.dataset.seconds) / 3600);
-    const figures = { depth: slider.value, pairs: number(n), judgements: number(judgements), hours: cost };
-    says.textContent = t("Depth {depth}: {pairs} pairs, {judgements} judgements, {hours} hours", figures);
+    const cost = hours.format(
+      (judgements * Number(field.dataset.seconds)) / 3600,
+    );
+    const figures = {
+      depth: slider.value,
+      pairs: number(n),
+      judgements: number(judgements),
+      hours: cost,
+    };
+    says.textContent = t(
+      "Depth {depth}: {pairs} pairs, {judgements} judgements, {hours} hours",
+      figures,
+    );
     slider.setAttribute("aria-valuetext", says.textContent);
   };
   slider.addEventListener("input", () => {

@@ -5,7 +5,9 @@ import { t } from "../words.js";
 const MEGABYTE = 1e6;
 
 function size(bytes) {
-  return bytes < MEGABYTE ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / MEGABYTE).toFixed(1)} MB`;
+  return bytes < MEGABYTE
+    ? `${Math.max(1, Math.round(bytes / 1e3))} kB`
+    : `${(bytes / MEGABYTE).toFixed(1)} MB`;
 }
 
 function row(list, file) {
@@ -47,12 +49,22 @@ function send(form, file, shown) {
     const began = performance.now();
     request.open("POST", form.action);
     request.setRequestHeader("Accept", "application/json");
-    request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);
+    request.setRequestHeader(
+      "X-CSRFToken",
+      form.elements.csrfmiddlewaretoken.value,
+    );
     request.upload.addEventListener("progress", (event) => {
       shown.bar.value = event.loaded;
-      const rate = event.loaded / Math.max((performance.now() - began) / 1000, 0.1);
-      shown.says.textContent = event.loaded >= event.total ? t("checking…")
-        : t("{done} of {all} · {rate}/s", { done: size(event.loaded), all: size(event.total), rate: size(rate) });
+      const rate =
+        event.loaded / Math.max((performance.now() - began) / 1000, 0.1);
+      shown.says.textContent =
+        event.loaded >= event.total
+          ? t("checking…")
+          : t("{done} of {all} · {rate}/s", {
+              done: size(event.loaded),
+              all: size(event.total),
+              rate: size(rate),
+            });
     });
     const refuse = (message) => {
       fail(shown, message);
@@ -60,10 +72,16 @@ function send(form, file, shown) {
     };
     request.addEventListener("load", () => {
       let answer = {};
-      const refused = t("the server answered {status}", { status: request.status });
-      const signedOut = request.status === 403 || new URL(request.responseURL).pathname !== new URL(form.action).pathname; // sent to sign in
+      const refused = t("the server answered {status}", {
+        status: request.status,
+      });
+      const signedOut =
+        request.status === 403 ||
+        new URL(request.responseURL).pathname !== new URL(form.action).pathname; // sent to sign in
       try {
-        answer = signedOut ? { error: t("you are signed out; sign in again in another tab") } : JSON.parse(request.responseText);
+        answer = signedOut
+          ? { error: t("you are signed out; sign in again in another tab") }
+          : JSON.parse(request.responseText);
       } catch {
         answer = { error: refused };
       }
@@ -74,7 +92,9 @@ function send(form, file, shown) {
         refuse(t("Not taken: {reason}.", { reason: answer.error ?? refused }));
       }
     });
-    request.addEventListener("error", () => refuse(t("The connection broke before the file had arrived. Try again.")));
+    request.addEventListener("error", () =>
+      refuse(t("The connection broke before the file had arrived. Try again.")),
+    );
     request.addEventListener("abort", () => refuse(t("Stopped.")));
     shown.stop.addEventListener("click", () => request.abort());
     request.send(data);
@@ -82,7 +102,9 @@ function send(form, file, shown) {
 }
 
 function showJobs(form, jobs) {
-  const place = document.getElementById(form.dataset.activity)?.querySelector("[data-activity-list]");
+  const place = document
+    .getElementById(form.dataset.activity)
+    ?.querySelector("[data-activity-list]");
   for (const job of jobs ?? []) {
     if (!place || !window.htmx) {
       window.location.assign(job.url);
@@ -91,7 +113,11 @@ function showJobs(form, jobs) {
     const holder = document.createElement("div");
     place.prepend(holder);
     // A source of its own: of several requests of one element htmx keeps the first and the last.
-    window.htmx.ajax("GET", `${job.fragment}?was=active`, { source: holder, target: holder, swap: "outerHTML" });
+    window.htmx.ajax("GET", `${job.fragment}?was=active`, {
+      source: holder,
+      target: holder,
+      swap: "outerHTML",
+    });
   }
 }
 
@@ -106,10 +132,14 @@ function ready(form) {
     for (const file of files) {
       const shown = row(list, file);
       let stopped = false;
-      shown.stop.addEventListener("click", () => {
-        stopped = true;
-        shown.item.remove();
-      }, { once: true });
+      shown.stop.addEventListener(
+        "click",
+        () => {
+          stopped = true;
+          shown.item.remove();
+        },
+        { once: true },
+      );
       chain = chain.then(async () => {
         if (!stopped) showJobs(form, await send(form, file, shown));
       });
@@ -128,11 +158,19 @@ function ready(form) {
       drop.classList.add("is-over");
     });
   }
-  for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("is-over"));
+  for (const kind of ["dragleave", "drop"])
+    drop.addEventListener(kind, () => drop.classList.remove("is-over"));
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
-    const dropped = [...(event.dataTransfer?.items ?? [])].map((item) => [item.getAsFile(), item.webkitGetAsEntry?.()?.isDirectory]).filter(([file]) => file);
-    for (const [folder, is] of dropped) if (is) fail(row(list, folder), t("Not taken: a folder. Drop its files, or a zip of it."));
+    const dropped = [...(event.dataTransfer?.items ?? [])]
+      .map((item) => [item.getAsFile(), item.webkitGetAsEntry?.()?.isDirectory])
+      .filter(([file]) => file);
+    for (const [folder, is] of dropped)
+      if (is)
+        fail(
+          row(list, folder),
+          t("Not taken: a folder. Drop its files, or a zip of it."),
+        );
     take(dropped.filter(([, is]) => !is).map(([file]) => file));
   });
 
@@ -142,7 +180,8 @@ function ready(form) {
     for (const field of form.querySelectorAll("[data-for]")) {
       const fits = field.dataset.for.split(" ").includes(kind);
       field.hidden = !fits;
-      for (const control of field.querySelectorAll("input, select, textarea")) control.disabled = !fits;
+      for (const control of field.querySelectorAll("input, select, textarea"))
+        control.disabled = !fits;
     }
   };
   form.addEventListener("change", showOptions);
@@ -153,5 +192,6 @@ for (const form of document.querySelectorAll("form[data-upload]")) ready(form);
 
 // A file that waits stands in the table: its card would say the same once more, and goes before both are painted.
 document.addEventListener("htmx:afterSwap", () => {
-  for (const waiting of document.querySelectorAll("[data-waits]")) document.getElementById(`job-${waiting.dataset.waits}`)?.remove();
+  for (const waiting of document.querySelectorAll("[data-waits]"))
+    document.getElementById(`job-${waiting.dataset.waits}`)?.remove();
 });

@@ -18,7 +18,8 @@ def answer(command: str, *arguments: object) -> tuple[dict[str, Any], str]:
 
 
 def refused(command: str, *arguments: object) -> str:
-    """What standard error says when the command ends with status 2; nothing may stand on standard output."""
+    """What standard error says when the command ends with status 2; nothing may stand on standard
+    output."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.raises(SystemExit) as ended:
         call_command(command, *map(str, arguments), "--json", stdout=out, stderr=err)

@@ -16,7 +16,14 @@ from tests.analysis.commands.judged_file import ROWS, refused, run, written
 def test_labels_decisions_and_dropped_rows_by_hand(tmp_path):
     result = run("aggregate", written(tmp_path))
     assert result["pairs"] == 3
-    assert result["dropped"] == {"too_few": 1, "too_fast": 1, "excluded": 1, "repeated": 1, "gold": 0, "emptied_pairs": 0}
+    assert result["dropped"] == {
+        "too_few": 1,
+        "too_fast": 1,
+        "excluded": 1,
+        "repeated": 1,
+        "gold": 0,
+        "emptied_pairs": 0,
+    }
     assert result["labels"] == {"0": 1, "1": 1, "2": 1, "3": 0}
     assert result["decisions"] == {"unanimous": 0, "majority": 1, "lowest_grade": 2}
     assert result["cross"]["0"] == {"unanimous": 0, "majority": 1, "lowest_grade": 0}
@@ -74,7 +81,9 @@ def test_dawid_skene_gives_the_labels_of_the_function(tmp_path):
         assert found[scale]["rounds"] >= 1
         assert found[scale]["converged"] is True
         assert found[scale]["log_likelihood"] < 0
-    theirs = run("aggregate", written(tmp_path), "--method", "dawid-skene", "--rule", "crowd-kit")["graded"]
+    theirs = run("aggregate", written(tmp_path), "--method", "dawid-skene", "--rule", "crowd-kit")[
+        "graded"
+    ]
     assert theirs["rounds"] >= 1
     assert theirs["log_likelihood"] is None
 
@@ -132,5 +141,7 @@ def test_judgements_come_from_a_file_or_from_a_campaign_and_not_from_both_or_nei
 
 
 def test_no_label_at_all_is_said(tmp_path, capsys):
-    call_command("aggregate", written(tmp_path), "--min-judgements", "9", "--json", stdout=io.StringIO())
+    call_command(
+        "aggregate", written(tmp_path), "--min-judgements", "9", "--json", stdout=io.StringIO()
+    )
     assert "no pair has a label: none has 9 counted judgements" in capsys.readouterr().err

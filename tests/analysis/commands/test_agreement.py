@@ -13,9 +13,20 @@ from sklearn.metrics import cohen_kappa_score
 from tests.analysis.commands.judged_file import run, written
 
 KEYS = {
-    "mean_kappa", "kappa_quartiles", "chance_floor", "mean_kappa_others", "mean_pairwise_kappa", "mean_pairwise_kappa_weighted",
-    "pairs_of_annotators", "alpha", "alpha_nominal", "alpha_ci", "fleiss", "percent", "undefined",
-}  # fmt: skip
+    "mean_kappa",
+    "kappa_quartiles",
+    "chance_floor",
+    "mean_kappa_others",
+    "mean_pairwise_kappa",
+    "mean_pairwise_kappa_weighted",
+    "pairs_of_annotators",
+    "alpha",
+    "alpha_nominal",
+    "alpha_ci",
+    "fleiss",
+    "percent",
+    "undefined",
+}
 
 
 @pytest.fixture
@@ -23,8 +34,14 @@ def crossed(tmp_path) -> tuple[str, np.ndarray]:
     """40 pairs of ten topics judged by three annotators, the third at random; with times."""
     rng = np.random.default_rng(11)
     truth = rng.integers(4, size=40)
-    grades = np.stack([np.clip(truth + rng.integers(-1, 2, 40), 0, 3), truth, rng.integers(4, size=40)], axis=1)
-    rows = [f"t{i % 10},d{i},{'abc'[k]},{grades[i, k]},{10 * (k + 1)}" for i in range(40) for k in range(3)]
+    grades = np.stack(
+        [np.clip(truth + rng.integers(-1, 2, 40), 0, 3), truth, rng.integers(4, size=40)], axis=1
+    )
+    rows = [
+        f"t{i % 10},d{i},{'abc'[k]},{grades[i, k]},{10 * (k + 1)}"
+        for i in range(40)
+        for k in range(3)
+    ]
     return written(tmp_path, "topic,document,annotator,grade,seconds\n" + "\n".join(rows)), grades
 
 
@@ -34,8 +51,14 @@ def test_the_keys_of_the_contract_are_there(crossed):
     assert result["binary"].keys() >= KEYS
     assert set(result["annotators"]) == {"a", "b", "c"}
     assert set(result["annotators"]["a"]) == {
-        "judgements", "kappa_graded", "kappa_binary", "kappa_graded_others", "kappa_binary_others", "median_seconds", "share",
-    }  # fmt: skip
+        "judgements",
+        "kappa_graded",
+        "kappa_binary",
+        "kappa_graded_others",
+        "kappa_binary_others",
+        "median_seconds",
+        "share",
+    }
     assert result["seed"] == 0
 
 
@@ -43,21 +66,33 @@ def test_the_figures_are_those_of_scikit_learn(crossed):
     path, grades = crossed
     result = run("agreement", path, "--bootstrap", "100")
     pairs = [(0, 1), (0, 2), (1, 2)]
-    linear = [cohen_kappa_score(grades[:, i], grades[:, j], weights="linear", labels=[0, 1, 2, 3]) for i, j in pairs]
+    linear = [
+        cohen_kappa_score(grades[:, i], grades[:, j], weights="linear", labels=[0, 1, 2, 3])
+        for i, j in pairs
+    ]
     plain = [cohen_kappa_score(grades[:, i] > 1, grades[:, j] > 1) for i, j in pairs]
     assert result["graded"]["mean_pairwise_kappa"] == pytest.approx(np.mean(linear), abs=1e-10)
     assert result["binary"]["mean_pairwise_kappa"] == pytest.approx(np.mean(plain), abs=1e-10)
     assert result["graded"]["pairs_of_annotators"] == 3
     assert result["annotators"]["b"]["median_seconds"] == 20
     assert result["annotators"]["b"]["share"]["3"] == pytest.approx(np.mean(grades[:, 1] == 3))
-    assert result["graded"]["alpha_ci"][0] < result["graded"]["alpha"] < result["graded"]["alpha_ci"][1]
-    others = np.minimum(grades[:, 0], grades[:, 2])  # of two judgements the one they share, or the lower
+    assert (
+        result["graded"]["alpha_ci"][0]
+        < result["graded"]["alpha"]
+        < result["graded"]["alpha_ci"][1]
+    )
+    others = np.minimum(
+        grades[:, 0], grades[:, 2]
+    )  # of two judgements the one they share, or the lower
     against = cohen_kappa_score(grades[:, 1], others, weights="linear", labels=[0, 1, 2, 3])
     assert result["annotators"]["b"]["kappa_graded_others"] == pytest.approx(against, abs=1e-10)
 
 
 def test_the_seed_fixes_what_is_drawn(crossed):
-    first, same, other = (run("agreement", crossed[0], "--bootstrap", "100", "--seed", seed) for seed in ("1", "1", "2"))
+    first, same, other = (
+        run("agreement", crossed[0], "--bootstrap", "100", "--seed", seed)
+        for seed in ("1", "1", "2")
+    )
     assert first == same
     assert first["graded"]["chance_floor"] != other["graded"]["chance_floor"]
     assert first["graded"]["alpha"] == other["graded"]["alpha"]
@@ -75,7 +110,10 @@ def test_undefined_figures_are_null_with_a_reason(tmp_path):
 
 
 def test_fewer_common_pairs_can_be_asked_for(tmp_path):
-    assert run("agreement", written(tmp_path), "--min-common", "2")["graded"]["pairs_of_annotators"] == 2
+    assert (
+        run("agreement", written(tmp_path), "--min-common", "2")["graded"]["pairs_of_annotators"]
+        == 2
+    )
 
 
 def test_the_readable_table_shows_the_floor_beside_kappa_and_why_a_figure_is_missing(tmp_path):
@@ -92,7 +130,14 @@ def test_the_readable_table_has_words_beside_kappa_with_their_caveat(crossed):
     call_command("agreement", crossed[0], "--bootstrap", "5", stdout=out, stderr=io.StringIO())
     lines = {line.split("  ")[0]: line for line in out.getvalue().splitlines()}
     result = run("agreement", crossed[0], "--bootstrap", "5")
-    names = {-1: "poor", 0: "slight", 1: "fair", 2: "moderate", 3: "substantial", 4: "almost perfect"}
+    names = {
+        -1: "poor",
+        0: "slight",
+        1: "fair",
+        2: "moderate",
+        3: "substantial",
+        4: "almost perfect",
+    }
     for scale, at in (("graded", 0), ("binary", 1)):
         kappa = result[scale]["mean_pairwise_kappa"]
         word = names[-1 if kappa < 0 else max(0, -(-round(100 * kappa) // 20) - 1)]

@@ -1,4 +1,5 @@
-"""--campaign SLUG in place of QRELS: the same numbers as with the exported labels and the files of the runs."""
+"""--campaign SLUG in place of QRELS: the same numbers as with the exported labels and the files of
+the runs."""
 
 from __future__ import annotations
 
@@ -26,11 +27,21 @@ def campaign(settings, tmp_path: Path) -> Campaign:
 def files(campaign: Campaign, tmp_path: Path) -> dict[str, str]:
     """graded, binary, clicks: qrels; runs."""
     for grades in ("graded", "binary"):
-        run("export_qrels", "--campaign", campaign.slug, "--grades", grades, "--output", str(tmp_path / f"{grades}.txt"))
+        run(
+            "export_qrels",
+            "--campaign",
+            campaign.slug,
+            "--grades",
+            grades,
+            "--output",
+            str(tmp_path / f"{grades}.txt"),
+        )
     (tmp_path / "clicks.txt").write_text(qrels_text(2, 1))
     for tag, text in run_texts().items():
         (tmp_path / tag).write_text(text)
-    return {path.name.removesuffix(".txt"): str(path) for path in tmp_path.iterdir() if path.is_file()}
+    return {
+        path.name.removesuffix(".txt"): str(path) for path in tmp_path.iterdir() if path.is_file()
+    }
 
 
 def named(result: Any, name: str) -> Any:
@@ -56,32 +67,61 @@ CASES = {
 def test_labels_and_runs_of_the_campaign(campaign, files, name, grades) -> None:
     expected = run(name, files[grades], *(files[tag] for tag in RUNS), *CASES[name])
     assert run(name, "--campaign", campaign.slug, "--grades", grades, *CASES[name]) == expected
-    assert run(name, *CASES[name], *RUNS, "--campaign", campaign.slug, "--grades", grades) == expected  # by tags
-    assert run(name, *CASES[name], "--grades", grades, "--campaign", campaign.slug, *(files[tag] for tag in RUNS)) == expected
+    assert (
+        run(name, *CASES[name], *RUNS, "--campaign", campaign.slug, "--grades", grades) == expected
+    )  # by tags
+    assert (
+        run(
+            name,
+            *CASES[name],
+            "--grades",
+            grades,
+            "--campaign",
+            campaign.slug,
+            *(files[tag] for tag in RUNS),
+        )
+        == expected
+    )
 
 
 @pytest.mark.parametrize("name", ["compare_systems", "leaderboard"])
-def test_who_compares_systems_while_judging_runs_reads_what_looking_often_does(campaign, files, name) -> None:
+def test_who_compares_systems_while_judging_runs_reads_what_looking_often_does(
+    campaign, files, name
+) -> None:
     assert "hold for a single look" in printed(name, "--campaign", campaign.slug, *RUNS)[0]
-    assert "hold for a single look" not in printed(name, files["graded"], *(files[tag] for tag in RUNS))[0]
+    assert (
+        "hold for a single look"
+        not in printed(name, files["graded"], *(files[tag] for tag in RUNS))[0]
+    )
 
 
 def test_evaluate_names_the_qrels_after_the_campaign(campaign, files) -> None:
     further = ["--qrels", f"clicks={files['clicks']}", "--measures", "AP nDCG@5"]
     expected = run("evaluate", f"x={files['graded']}", files["sys.2"], files["sys.0"], *further)
-    assert run("evaluate", "--campaign", campaign.slug, "sys.2", "sys.0", *further) == named(expected, campaign.slug)
-    assert list(run("evaluate", "sys.2", "--campaign", campaign.slug, *further)["qrels"][campaign.slug]) == ["sys.2"]
+    assert run("evaluate", "--campaign", campaign.slug, "sys.2", "sys.0", *further) == named(
+        expected, campaign.slug
+    )
+    assert list(
+        run("evaluate", "sys.2", "--campaign", campaign.slug, *further)["qrels"][campaign.slug]
+    ) == ["sys.2"]
 
 
 def test_rankings_are_compared_with_those_of_the_campaign_on_two_grades(campaign, files) -> None:
     rest = ["--qrels", f"clicks={files['clicks']}", "--measures", "AP", "--bootstrap", "20"]
-    expected = run("compare_rankings", *(files[tag] for tag in RUNS), "--qrels", f"x={files['binary']}", *rest)
-    assert run("compare_rankings", "--campaign", campaign.slug, *rest) == named(expected, campaign.slug)
+    expected = run(
+        "compare_rankings", *(files[tag] for tag in RUNS), "--qrels", f"x={files['binary']}", *rest
+    )
+    assert run("compare_rankings", "--campaign", campaign.slug, *rest) == named(
+        expected, campaign.slug
+    )
 
 
 def test_two_runs_of_the_campaign(campaign, files) -> None:
     expected = run("compare_runs", files["graded"], files["sys.1"], files["sys.3"], "--level", "2")
-    assert run("compare_runs", "--campaign", campaign.slug, "sys.1", "sys.3", "--level", "2") == expected
+    assert (
+        run("compare_runs", "--campaign", campaign.slug, "sys.1", "sys.3", "--level", "2")
+        == expected
+    )
     status, out, err = refused("compare_runs", "--campaign", campaign.slug, "sys.1")
     assert (status, out) == (2, "")
     assert "expected 2 runs" in err
@@ -90,12 +130,17 @@ def test_two_runs_of_the_campaign(campaign, files) -> None:
 def test_label_overlap_takes_the_campaigns_pool(campaign, files, tmp_path) -> None:
     pool = tmp_path / "pool.tsv"
     entries = campaign.pool.entries.values_list("topic__topic_id", "docno", "best_rank")
-    pool.write_text("topic\tdocument\tbest_rank\n" + "".join("\t".join(map(str, entry)) + "\n" for entry in entries))
+    pool.write_text(
+        "topic\tdocument\tbest_rank\n"
+        + "".join("\t".join(map(str, entry)) + "\n" for entry in entries)
+    )
     clicks = ["--clicks", f"c={files['clicks']}", "--top", "2"]
     expected = run("label_overlap", "--judged", files["binary"], "--pool", str(pool), *clicks)
     assert expected["c"]["pairs"] > 0
     found = run("label_overlap", "--campaign", campaign.slug, *clicks)
-    assert found["c"].pop("contradicting_pairs") is not None  # texts that only a campaign's documents have
+    assert (
+        found["c"].pop("contradicting_pairs") is not None
+    )  # texts that only a campaign's documents have
     assert found == expected
 
 
@@ -119,21 +164,36 @@ def test_a_campaign_without_labels_has_no_qrels(settings, tmp_path) -> None:
     assert "no pair of the campaign spring has a label yet" in err
 
 
-def test_the_noise_of_labels_is_that_of_the_campaigns_own_judgements(campaign, files, tmp_path) -> None:
+def test_the_noise_of_labels_is_that_of_the_campaigns_own_judgements(
+    campaign, files, tmp_path
+) -> None:
     judged = str(tmp_path / "judged.tsv")
     run("export_judgements", "--campaign", campaign.slug, "--output", judged)
     how = ["--measures", "AP", "--label-trials", "5"]
-    expected = run("plan_study", files["graded"], *(files[tag] for tag in RUNS), *how, "--judgements", judged, "--scale", str(campaign.grades.size))
+    expected = run(
+        "plan_study",
+        files["graded"],
+        *(files[tag] for tag in RUNS),
+        *how,
+        "--judgements",
+        judged,
+        "--scale",
+        str(campaign.grades.size),
+    )
     assert run("plan_study", "--campaign", campaign.slug, *how) == expected
     assert expected["AP"]["labels"]["as_judged"] > 0
-    on_two = run("plan_study", "--campaign", campaign.slug, "--grades", "binary", *how)["AP"]["labels"]
+    on_two = run("plan_study", "--campaign", campaign.slug, "--grades", "binary", *how)["AP"][
+        "labels"
+    ]
     assert on_two["pairs"] == expected["AP"]["labels"]["pairs"]
     by_model = run("plan_study", "--campaign", campaign.slug, "--method", "dawid-skene", *how)
     assert by_model["AP"]["labels"] is None
     assert "majority" in by_model["undefined"]["labels"]
 
 
-def test_ranks_with_the_noise_of_labels_take_the_campaigns_own_judgements(campaign, files, tmp_path) -> None:
+def test_ranks_with_the_noise_of_labels_take_the_campaigns_own_judgements(
+    campaign, files, tmp_path
+) -> None:
     judged = str(tmp_path / "judged.tsv")
     run("export_judgements", "--campaign", campaign.slug, "--output", judged)
     how = ["--measures", "AP", "--trials", "60", "--label-trials", "6"]

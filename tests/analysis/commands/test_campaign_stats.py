@@ -12,12 +12,27 @@ from tests.analysis.commands.judged_file import POOL, refused, run, written
 def test_table_1_of_a_small_campaign_by_hand(tmp_path):
     pool = written(tmp_path, POOL, "pool.tsv")
     result = run("campaign_stats", written(tmp_path), "--pool", pool, "--documents", "500")
-    assert (result["topics"], result["documents"], result["pairs"], result["labelled_pairs"]) == (2, 500, 4, 3)
+    assert (result["topics"], result["documents"], result["pairs"], result["labelled_pairs"]) == (
+        2,
+        500,
+        4,
+        3,
+    )
     assert (result["judgements"], result["annotators"], result["per_pair"]) == (8, 3, 2.0)
     assert result["per_labelled_pair"] == 7 / 3
     assert result["per_annotator"] == 8 / 3
-    assert result["grades"]["0"] == {"n": 2, "share": 0.25, "mean_seconds": 27.5, "median_seconds": 27.5}
-    assert result["grades"]["1"] == {"n": 2, "share": 0.25, "mean_seconds": 50.0, "median_seconds": 50.0}
+    assert result["grades"]["0"] == {
+        "n": 2,
+        "share": 0.25,
+        "mean_seconds": 27.5,
+        "median_seconds": 27.5,
+    }
+    assert result["grades"]["1"] == {
+        "n": 2,
+        "share": 0.25,
+        "mean_seconds": 50.0,
+        "median_seconds": 50.0,
+    }
     assert result["complete_depth"] == 2
     assert result["coverage"]["3"] == {"pairs": 1, "judged": 1, "labelled": 0}
     assert result["relevant_share"] == 1 / 3
@@ -40,11 +55,18 @@ def test_half_days_and_days_are_in_utc_and_empty_half_days_are_there(tmp_path):
 
 
 def test_what_was_not_given_is_null(tmp_path):
-    result = run("campaign_stats", written(tmp_path, "topic,document,annotator,grade\nt,d,a,0\nt,d,b,1\n"))
+    result = run(
+        "campaign_stats", written(tmp_path, "topic,document,annotator,grade\nt,d,a,0\nt,d,b,1\n")
+    )
     for name in ("documents", "per_12h", "daily_seconds", "complete_depth", "coverage"):
         assert result[name] is None
     assert result["grades"]["0"]["mean_seconds"] is None
-    assert result["grades"]["3"] == {"n": 0, "share": 0.0, "mean_seconds": None, "median_seconds": None}
+    assert result["grades"]["3"] == {
+        "n": 0,
+        "share": 0.0,
+        "mean_seconds": None,
+        "median_seconds": None,
+    }
 
 
 def test_a_high_relevant_share_is_warned_about_on_standard_error(tmp_path):
@@ -82,7 +104,8 @@ def test_the_readable_table_has_counts_and_grades(tmp_path):
 
 
 def test_the_mean_time_of_each_topic_by_hand(tmp_path):
-    # t1: 25, 30, 40, 10, 50 (the repeated and the fast one do not count); t2: 60, 60 and one without a time
+    # t1: 25, 30, 40, 10, 50 (the repeated and the fast one do not count); t2: 60, 60 and one
+    # without a time
     assert run("campaign_stats", written(tmp_path))["topic_seconds"] == {
         "t1": {"n": 5, "mean_seconds": 31.0},
         "t2": {"n": 2, "mean_seconds": 60.0},

@@ -23,7 +23,9 @@ def test_dctr_labels_everything_shown(tmp_path: Path) -> None:
 
 def test_raw_labels_what_was_clicked_or_passed_over(tmp_path: Path) -> None:
     target = tmp_path / "qrels.txt"
-    result = run("click_qrels", *files(tmp_path, log=LOG), "--model", "raw", "--output", str(target))
+    result = run(
+        "click_qrels", *files(tmp_path, log=LOG), "--model", "raw", "--output", str(target)
+    )
     assert (result["pairs"], result["labels"]) == (2, {"0": 1, "1": 1})
     assert target.read_text() == "t 0 a 0\nt 0 b 1\n"
 
@@ -31,7 +33,9 @@ def test_raw_labels_what_was_clicked_or_passed_over(tmp_path: Path) -> None:
 def test_clicks_and_rankings_shown_may_be_two_files(tmp_path: Path) -> None:
     clicks, shown = files(tmp_path, clicks=CLICKS, shown=SHOWN)
     target = tmp_path / "qrels.txt"
-    run("click_qrels", clicks, "--shown", shown, "--thresholds", "0.04,0.6", "--output", str(target))
+    run(
+        "click_qrels", clicks, "--shown", shown, "--thresholds", "0.04,0.6", "--output", str(target)
+    )
     assert target.read_text() == "t 0 a 0\nt 0 b 2\nt 0 c 0\n"
 
 
@@ -57,16 +61,29 @@ def test_a_wrong_row_is_refused_with_its_line_and_no_file_is_left(tmp_path: Path
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("model", "labels"), [("dctr", {"0": 1094, "1": 757, "2": 612, "3": 163}), ("raw", {"0": 648, "1": 1532})])
+@pytest.mark.parametrize(
+    ("model", "labels"),
+    [("dctr", {"0": 1094, "1": 757, "2": 612, "3": 163}), ("raw", {"0": 648, "1": 1532})],
+)
 def test_the_simulated_log_of_nfcorpus_gives_the_expected_labels(
     data_folder: Path, tmp_path: Path, model: str, labels: dict[str, int]
 ) -> None:
     folder = data_folder / "nfcorpus" / "sim-clicks"
     target = tmp_path / "qrels.txt"
-    arguments = [str(folder / "clicks.tsv.gz"), "--shown", str(folder / "shown.tsv.gz"), "--model", model, "--output", str(target)]
+    arguments = [
+        str(folder / "clicks.tsv.gz"),
+        "--shown",
+        str(folder / "shown.tsv.gz"),
+        "--model",
+        model,
+        "--output",
+        str(target),
+    ]
     result = run("click_qrels", *arguments)
     assert (result["labels"], result["topics"], result["sessions"]) == (labels, 277, 30_000)
-    assert sorted(target.read_text().splitlines()) == sorted((folder / f"expected.qrels.{model}.txt").read_text().splitlines())
+    assert sorted(target.read_text().splitlines()) == sorted(
+        (folder / f"expected.qrels.{model}.txt").read_text().splitlines()
+    )
 
 
 QUERIES = "q1\tStroke prevention\nq2\tasthma\n"
@@ -74,14 +91,22 @@ QUERIES = "q1\tStroke prevention\nq2\tasthma\n"
 
 def record(session: str, query: str, documents: list[object], clicked: object) -> str:
     """With a field that is not read, as in TripClick's log."""
-    said = {"DateCreated": "/Date(1357004977650)/", "SessionId": session, "DocumentId": clicked, "Keywords": query, "Documents": documents}
+    said = {
+        "DateCreated": "/Date(1357004977650)/",
+        "SessionId": session,
+        "DocumentId": clicked,
+        "Keywords": query,
+        "Documents": documents,
+    }
     return json.dumps(said) + "\n"
 
 
 def test_tripclicks_log_is_counted_by_the_texts_of_topics(tmp_path: Path) -> None:
     log = (
         record("s1", "stroke  Prevention", ["11", "12", "13"], 12)
-        + record("s1", "stroke prevention", ["11", "12", "13"], 12)  # the same list again: one impression
+        + record(
+            "s1", "stroke prevention", ["11", "12", "13"], 12
+        )  # the same list again: one impression
         + record("s2", "stroke prevention", ["11", "12"], 11)
         + record("s3", "asthma", [7, 8], 8)
         + record("s3", "gout", ["1"], 1)
@@ -91,7 +116,16 @@ def test_tripclicks_log_is_counted_by_the_texts_of_topics(tmp_path: Path) -> Non
     clicks, queries = files(tmp_path, log=log, queries=QUERIES)
     target = tmp_path / "qrels.txt"
     # by hand, clicks / impressions: 11 1/2, 12 1/2, 13 0/1; 7 0/1, 8 1/1
-    found = run("click_qrels", clicks, "--queries", queries, "--thresholds", "0.04,0.5", "--output", str(target))
+    found = run(
+        "click_qrels",
+        clicks,
+        "--queries",
+        queries,
+        "--thresholds",
+        "0.04,0.5",
+        "--output",
+        str(target),
+    )
     assert target.read_text() == "q1 0 11 2\nq1 0 12 2\nq1 0 13 0\nq2 0 7 0\nq2 0 8 3\n"
     assert (found["sessions"], found["clicks"]) == (3, 3)
     run("click_qrels", clicks, "--queries", queries, "--model", "raw", "--output", str(target))
@@ -102,9 +136,16 @@ def test_tripclicks_log_is_counted_by_the_texts_of_topics(tmp_path: Path) -> Non
     assert "1 record of a click on what their list lacks, left out" in err
 
 
-def test_a_line_that_is_no_record_and_two_topics_of_one_text_are_refused_with_their_lines(tmp_path: Path) -> None:
+def test_a_line_that_is_no_record_and_two_topics_of_one_text_are_refused_with_their_lines(
+    tmp_path: Path,
+) -> None:
     good = record("s", "asthma", ["8"], 8)
-    clicks, queries, twice = files(tmp_path, log=good + "[1]\n" + record("s", "asthma", [None], 8), queries=QUERIES, twice=QUERIES + "q3\tASTHMA\n")
+    clicks, queries, twice = files(
+        tmp_path,
+        log=good + "[1]\n" + record("s", "asthma", [None], 8),
+        queries=QUERIES,
+        twice=QUERIES + "q3\tASTHMA\n",
+    )
     status, out, err = refused("click_qrels", clicks, "--queries", queries)
     assert (status, out) == (2, "")
     assert [line.split(": ")[0].rsplit(":")[-1] for line in err.strip().splitlines()] == ["2", "3"]

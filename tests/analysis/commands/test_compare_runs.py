@@ -29,17 +29,37 @@ def test_the_keys_of_the_contract(files):
     assert set(found["mrr"]) == {"a", "b", "difference", "wrs", "wrs_tie_corrected", "wsr", "t"}
     assert set(found["outcomes"]) == {"neither", "a_only", "b_only", "both"}
     assert set(found["esl"]) == set(found["rr"]) == {"a", "b", "wsr", "t"}
-    assert set(found["verdict"]) == {"better", "significantly_better", "do_no_harm", "because", "by_rr", "disagreements"}
-    assert set(found["equal_runs"]) == {"trials", "better", "significantly_better", "do_no_harm", "undecided"}
+    assert set(found["verdict"]) == {
+        "better",
+        "significantly_better",
+        "do_no_harm",
+        "because",
+        "by_rr",
+        "disagreements",
+    }
+    assert set(found["equal_runs"]) == {
+        "trials",
+        "better",
+        "significantly_better",
+        "do_no_harm",
+        "undecided",
+    }
     assert found["wsr_method"] == {"mrr": "exact", "esl": "exact", "rr": "exact"}
-    assert found["scales"] == {"wrs": "ordinal", "wrs_tie_corrected": "ordinal", "wsr": "interval", "t": "interval"}
+    assert found["scales"] == {
+        "wrs": "ordinal",
+        "wrs_tie_corrected": "ordinal",
+        "wsr": "interval",
+        "t": "interval",
+    }
 
 
 def test_outcomes_by_hand(files):
     found = printed("compare_runs", *files)
     assert found["outcomes"] == {"neither": 1 / 8, "a_only": 1 / 8, "b_only": 2 / 8, "both": 4 / 8}
     assert (found["esl"]["a"], found["esl"]["b"]) == ((1 + 2 + 4 + 12) / 4, (1 + 7 + 1 + 11) / 4)
-    assert found["mrr"]["difference"] == pytest.approx((1 / 2 + 1 + 1 / 7 + 1 + 1 + 1 / 11 - 1 / 3 - 1 - 1 / 2 - 1 / 4 - 1 / 12) / 8)
+    assert found["mrr"]["difference"] == pytest.approx(
+        (1 / 2 + 1 + 1 / 7 + 1 + 1 + 1 / 11 - 1 / 3 - 1 - 1 / 2 - 1 / 4 - 1 / 12) / 8
+    )
 
 
 def test_the_cutoff_turns_deep_answers_into_none(files):
@@ -54,7 +74,9 @@ def test_a_run_against_itself_has_p_one_everywhere(files):
     assert [found["mrr"][test] for test in ("wrs", "wrs_tie_corrected", "wsr", "t")] == [1] * 4
     assert [found[key][test] for key in ("esl", "rr") for test in ("wsr", "t")] == [1] * 4
     assert (found["binomial"], found["b"]) == (1, "a#2")
-    assert not any(found["verdict"][key] for key in ("better", "significantly_better", "do_no_harm"))
+    assert not any(
+        found["verdict"][key] for key in ("better", "significantly_better", "do_no_harm")
+    )
 
 
 def test_swapping_the_files_mirrors_the_row(files):
@@ -68,7 +90,12 @@ def test_swapping_the_files_mirrors_the_row(files):
 
 def test_where_both_answer_nothing_the_case_is_null_with_a_reason(tmp_path):
     qrels = write_qrels(tmp_path, ["q1", "q2"])
-    found = printed("compare_runs", qrels, write_run(tmp_path, "a", {"q1": 1, "q2": 0}), write_run(tmp_path, "b", {"q1": 0, "q2": 1}))
+    found = printed(
+        "compare_runs",
+        qrels,
+        write_run(tmp_path, "a", {"q1": 1, "q2": 0}),
+        write_run(tmp_path, "b", {"q1": 0, "q2": 1}),
+    )
     assert found["esl"] == found["rr"] == {"a": None, "b": None, "wsr": None, "t": None}
     assert found["undefined"]["esl"] == "no topic is answered by both runs"
 
@@ -95,13 +122,24 @@ def test_a_person_reads_tests_outcomes_and_verdicts(files):
 def test_a_person_reads_two_digits_of_p_and_raw_and_corrected_ones_apart(tmp_path):
     topics = [f"q{i}" for i in range(12)]
     qrels = write_qrels(tmp_path, topics)
-    a, b = write_run(tmp_path, "a", dict.fromkeys(topics, 4)), write_run(tmp_path, "b", {t: 3 if i else 5 for i, t in enumerate(topics)})
-    raw, corrected = read("compare_runs", qrels, a, b), read("compare_runs", qrels, a, b, "--correction", "bonferroni", "--family", "10")
+    a, b = (
+        write_run(tmp_path, "a", dict.fromkeys(topics, 4)),
+        write_run(tmp_path, "b", {t: 3 if i else 5 for i, t in enumerate(topics)}),
+    )
+    raw, corrected = (
+        read("compare_runs", qrels, a, b),
+        read("compare_runs", qrels, a, b, "--correction", "bonferroni", "--family", "10"),
+    )
     # 11 of 12 equal differences point to B: 2 (1 + 12) / 4096 = 0.0063
     assert "significant by the signed-rank test (p = 0.0063)" in raw
     assert "after correction" not in raw
-    assert "not significant by the signed-rank test (p = 0.0063, after correction 0.063)" in corrected
-    assert "p-values above are raw; corrected (bonferroni, 10 comparisons), as the verdicts use them: binomial 1, ESL signed-rank 0.063" in corrected
+    assert (
+        "not significant by the signed-rank test (p = 0.0063, after correction 0.063)" in corrected
+    )
+    assert (
+        "p-values above are raw; corrected (bonferroni, 10 comparisons), as the verdicts use "
+        "them: binomial 1, ESL signed-rank 0.063"
+    ) in corrected
 
 
 def test_a_significance_that_points_the_other_way_gives_no_verdict(tmp_path):
@@ -111,7 +149,11 @@ def test_a_significance_that_points_the_other_way_gives_no_verdict(tmp_path):
     a = write_run(tmp_path, "a", {t: 100 if i < 2 else 1 for i, t in enumerate(topics)}, depth=100)
     b = write_run(tmp_path, "b", {t: 1 if i < 2 else 2 for i, t in enumerate(topics)}, depth=100)
     found = printed("compare_runs", qrels, a, b)
-    assert [found["verdict"][key] for key in ("better", "significantly_better", "do_no_harm")] == [False, False, None]
+    assert [found["verdict"][key] for key in ("better", "significantly_better", "do_no_harm")] == [
+        False,
+        False,
+        None,
+    ]
     assert "point to different sides" in found["undefined"]["verdict"]
     assert "no verdict" in read("compare_runs", qrels, a, b)
     board = printed("leaderboard", qrels, a, b, "--baselines", "")
@@ -119,18 +161,26 @@ def test_a_significance_that_points_the_other_way_gives_no_verdict(tmp_path):
 
 
 def test_the_seed_fixes_the_rates_of_equal_runs(files):
-    rates = [printed("compare_runs", *files, "--seed", seed)["equal_runs"] for seed in ("1", "1", "2")]
+    rates = [
+        printed("compare_runs", *files, "--seed", seed)["equal_runs"] for seed in ("1", "1", "2")
+    ]
     assert rates[0] == rates[1] != rates[2]
 
 
 def test_the_rest_of_what_a_person_reads(files):
     text = read("compare_runs", *files)
-    assert "because B wins the topics that only one run answers: A 1, B 2 of 8, not significant" in text
+    assert (
+        "because B wins the topics that only one run answers: A 1, B 2 of 8, not significant"
+        in text
+    )
 
 
 def test_bonferroni_needs_to_know_the_family(files):
     assert "needs --family" in refused("compare_runs", *files, "--correction", "bonferroni")
-    raw, corrected = printed("compare_runs", *files), printed("compare_runs", *files, "--correction", "bonferroni", "--family", "3")
+    raw, corrected = (
+        printed("compare_runs", *files),
+        printed("compare_runs", *files, "--correction", "bonferroni", "--family", "3"),
+    )
     assert corrected["binomial"] == raw["binomial"]
     assert corrected["corrected"]["esl_wsr"] == pytest.approx(min(1, 3 * raw["esl"]["wsr"]))
 
@@ -151,10 +201,14 @@ def ranks_by_hand(path: Path, relevant: dict[str, str]) -> dict[str, int]:
 
 @pytest.mark.data
 def test_the_whole_of_lin_et_al_on_a_sparse_collection(data_folder):
-    """Every pair of six runs on 3,219 topics: expected MRR@100 of the data, everything else by scipy on ranks read by hand."""
+    """Every pair of six runs on 3,219 topics: expected MRR@100 of the data, everything else by
+    scipy on ranks read by hand."""
     folder = data_folder / "nfcorpus-sparse"
     qrels = folder / "qrels.single.txt"
-    relevant = {topic: document for topic, _, document, _ in (line.split() for line in qrels.read_text().splitlines())}
+    relevant = {
+        topic: document
+        for topic, _, document, _ in (line.split() for line in qrels.read_text().splitlines())
+    }
     with (folder / "expected.mrr100.tsv").open() as lines:
         expected = {row["run"]: row for row in csv.DictReader(lines, delimiter="\t")}
     paths = {tag: folder / "runs-msmarco-format" / f"{tag}.tsv.gz" for tag in expected}
@@ -165,24 +219,39 @@ def test_the_whole_of_lin_et_al_on_a_sparse_collection(data_folder):
     }
     open_verdicts = 0
     for tag_a, tag_b in itertools.combinations(sorted(expected), 2):
-        found = printed("compare_runs", str(qrels), str(paths[tag_a]), str(paths[tag_b]), "--lenient")
+        found = printed(
+            "compare_runs", str(qrels), str(paths[tag_a]), str(paths[tag_b]), "--lenient"
+        )
         for side, tag in (("a", tag_a), ("b", tag_b)):
             assert found["mrr"][side] == pytest.approx(float(expected[tag]["MRR@100"]), abs=5e-7)
         only = {"a": found["outcomes"]["b_only"], "b": found["outcomes"]["a_only"]}
         for side, tag in (("a", tag_a), ("b", tag_b)):
-            assert round((found["outcomes"]["neither"] + only[side]) * 3219) == int(expected[tag]["not_retrieved"])
+            assert round((found["outcomes"]["neither"] + only[side]) * 3219) == int(
+                expected[tag]["not_retrieved"]
+            )
         a, b = ranks[tag_a], ranks[tag_b]
         rr_a, rr_b = (np.array([1 / r if r else 0 for r in side]) for side in (a, b))
         both = (a > 0) & (b > 0)
-        assert found["mrr"]["wrs"] == pytest.approx(scipy.stats.ranksums(rr_a, rr_b).pvalue, abs=1e-10)
-        assert found["mrr"]["wrs_tie_corrected"] == pytest.approx(
-            scipy.stats.mannwhitneyu(rr_a, rr_b, use_continuity=False, method="asymptotic").pvalue, abs=1e-10
+        assert found["mrr"]["wrs"] == pytest.approx(
+            scipy.stats.ranksums(rr_a, rr_b).pvalue, abs=1e-10
         )
-        for row, x, y in ((found["mrr"], rr_a, rr_b), (found["esl"], a[both], b[both]), (found["rr"], rr_a[both], rr_b[both])):
+        assert found["mrr"]["wrs_tie_corrected"] == pytest.approx(
+            scipy.stats.mannwhitneyu(rr_a, rr_b, use_continuity=False, method="asymptotic").pvalue,
+            abs=1e-10,
+        )
+        for row, x, y in (
+            (found["mrr"], rr_a, rr_b),
+            (found["esl"], a[both], b[both]),
+            (found["rr"], rr_a[both], rr_b[both]),
+        ):
             d = np.round(y - x, 12)
             exact = np.count_nonzero(d) <= 200
-            approximated = scipy.stats.wilcoxon(d, zero_method="wilcox", correction=False, method="asymptotic").pvalue
-            assert row["wsr"] == pytest.approx(counted_signed_rank(d) if exact else approximated, abs=1e-10)
+            approximated = scipy.stats.wilcoxon(
+                d, zero_method="wilcox", correction=False, method="asymptotic"
+            ).pvalue
+            assert row["wsr"] == pytest.approx(
+                counted_signed_rank(d) if exact else approximated, abs=1e-10
+            )
             assert row["t"] == pytest.approx(scipy.stats.ttest_rel(y, x).pvalue, abs=1e-10)
             assert (row["a"], row["b"]) == pytest.approx((x.mean(), y.mean()), abs=1e-12)
         a_only, b_only = int(((a > 0) & (b == 0)).sum()), int(((b > 0) & (a == 0)).sum())
@@ -196,9 +265,13 @@ def test_the_whole_of_lin_et_al_on_a_sparse_collection(data_folder):
         if balance * (b[both].mean() - a[both].mean()) < 0:
             open_verdicts += 1
             assert found["verdict"]["better"] is (None if b_only > a_only else False)
-            assert found["verdict"]["do_no_harm"] is (None if significant and not loses else bool(wins))
+            assert found["verdict"]["do_no_harm"] is (
+                None if significant and not loses else bool(wins)
+            )
             continue
         assert found["verdict"]["better"] == (b_only > a_only and shorter)
         assert found["verdict"]["significantly_better"] == (wins and shorter and significant)
-        assert found["verdict"]["do_no_harm"] == ((wins and not (longer and significant)) or (shorter and significant and not loses))
+        assert found["verdict"]["do_no_harm"] == (
+            (wins and not (longer and significant)) or (shorter and significant and not loses)
+        )
     assert open_verdicts > 0

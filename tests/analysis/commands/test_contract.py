@@ -1,4 +1,5 @@
-"""The command-line contract: each command has these arguments and options, and its JSON these keys."""
+"""The command-line contract: each command has these arguments and options, and its JSON these
+keys."""
 
 from __future__ import annotations
 
@@ -29,8 +30,14 @@ OPTIONS = {
     "study": "--campaign --collection --processes --replace --keys",
     "holes": "--measures --pool --groups --against --campaign",
     "machine_judges": "--machine --machines --about --judgements --related --measures",
-    "simulate_campaign": "--order --depth --budgets --strata --batch --audit --sensitivity --specificity --judgements --simulations --stopping --processes",
-    "judge_by_machine": "--topics --documents --endpoint --model --store --prompt --samples --per-minute --most-cost --estimate",
+    "simulate_campaign": (
+        "--order --depth --budgets --strata --batch --audit --sensitivity --specificity "
+        "--judgements --simulations --stopping --processes"
+    ),
+    "judge_by_machine": (
+        "--topics --documents --endpoint --model --store --prompt --samples --per-minute "
+        "--most-cost --estimate"
+    ),
     "rank_machines": "--machine --table --level --scale",
     "stopping_advice": "--sampled --depth --cutoff --last --audit --recall --level",
     "compare_rankings": f"{MEASURED} --measures --qrels --bootstrap --campaign",
@@ -41,7 +48,10 @@ OPTIONS = {
     "submissions": "--limit",
     "bootstrap": f"{MEASURED} --measures --trials --show --condition --processes --campaign",
     "split_half": f"{MEASURED} --measures --splits --alpha --processes --campaign",
-    "stability": f"{MEASURED} --element --overlaps --pairs --threshold --measures --docids --per-topic-quota --processes --campaign",
+    "stability": (
+        f"{MEASURED} --element --overlaps --pairs --threshold --measures --docids "
+        f"--per-topic-quota --processes --campaign"
+    ),
     "reusability": f"{MEASURED} --depth --groups --measures --processes --campaign",
     "export_qrels": "--campaign",
     "export_judgements": "--campaign",
@@ -82,16 +92,22 @@ def test_the_command_has_the_options_of_the_contract(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*OPTIONS, "make_pool", "simulate_annotators"])
-def test_a_negative_seed_is_bad_input_everywhere(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_negative_seed_is_bad_input_everywhere(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
-        load_command_class(get_commands()[name], name).run_from_argv(["manage.py", name, "--seed", "-1"])
+        load_command_class(get_commands()[name], name).run_from_argv(
+            ["manage.py", name, "--seed", "-1"]
+        )
     assert ended.value.code == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert "--seed: '-1': a seed is a whole number from 0" in err
 
 
-DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "commands.md").read_text(
+    encoding="utf-8"
+)
 SHARED = DOCUMENT[: DOCUMENT.index("## On plain files")]
 
 
@@ -99,14 +115,22 @@ SHARED = DOCUMENT[: DOCUMENT.index("## On plain files")]
 def test_each_option_of_the_contract_is_in_the_commands_section_of_the_document(name: str) -> None:
     section = re.search(rf"(?ms)^### `{name}\b.*?(?=^##|\Z)", DOCUMENT)
     assert section, name
-    missing = [option for option in OPTIONS[name].split() if option not in section[0] and option not in SHARED]
+    missing = [
+        option
+        for option in OPTIONS[name].split()
+        if option not in section[0] and option not in SHARED
+    ]
     assert missing == []
 
 
 def paths(value: Any, prefix: str = "") -> set[str]:
     """Dotted keys, those of lists under []."""
     if isinstance(value, dict):
-        return {prefix} | {path for key, one in value.items() for path in paths(one, f"{prefix}.{key}" if prefix else str(key))}
+        return {prefix} | {
+            path
+            for key, one in value.items()
+            for path in paths(one, f"{prefix}.{key}" if prefix else str(key))
+        }
     if isinstance(value, list):
         return {prefix} | {path for one in value for path in paths(one, f"{prefix}[]")}
     return {prefix}
@@ -126,7 +150,8 @@ COMPARED = [
     "topics",
 ]
 AGREED = (
-    "mean_kappa kappa_quartiles chance_floor mean_kappa_others mean_pairwise_kappa mean_pairwise_kappa_weighted pairs_of_annotators "
+    "mean_kappa kappa_quartiles chance_floor mean_kappa_others mean_pairwise_kappa "
+    "mean_pairwise_kappa_weighted pairs_of_annotators "
     "alpha alpha_nominal alpha_ci fleiss percent undefined"
 )
 LABELLED = [
@@ -140,17 +165,33 @@ LABELLED = [
 @pytest.fixture
 def answers(tmp_path: Path):
     """What each command says on small files."""
-    judged, clicks, good, poor, other = files(tmp_path, judged=QRELS, clicks=CLICKS, good=GOOD, poor=POOR, other=OTHER)
+    judged, clicks, good, poor, other = files(
+        tmp_path, judged=QRELS, clicks=CLICKS, good=GOOD, poor=POOR, other=OTHER
+    )
     judgements = judged_file.written(tmp_path)
     pool = judged_file.written(tmp_path, judged_file.POOL, "pool.tsv")
-    log = judged_file.written(tmp_path, "session\ttopic\tdocument\trank\tclicked\ns\t1\ta\t1\t1\ns\t1\tb\t2\t0\n", "log.tsv")
-    topics = judged_file.written(tmp_path, "1\tone\n2\tone\n", "topics.tsv")
-    order = judged_file.written(tmp_path, "tag\tdate\tgroup\nother\t2021-01-02\tx\npoor\t2021-01-03\ty\ngood\t2021-02-01\tx\n", "order.tsv")
-    board = judged_file.written(
-        tmp_path, "tag\tdate\tgroup\tscore\tprivate score\nA\t2021-01-01\tx\t0.1\t0.3\nB\t2021-01-02\tx\t0.2\t0.2\n", "board.tsv"
+    log = judged_file.written(
+        tmp_path,
+        "session\ttopic\tdocument\trank\tclicked\ns\t1\ta\t1\t1\ns\t1\tb\t2\t0\n",
+        "log.tsv",
     )
-    sampled = judged_file.written(tmp_path, "1 0 a s 1\n1 0 b s 0\n1 0 c t -1\n2 0 a s 1\n2 0 d t 0\n", "sampled.prel")
-    labels = judged_file.written(tmp_path, "1 0 a 1\n1 0 b 0\n1 0 c 1\n2 0 a 1\n2 0 d 1\n", "labels.txt")
+    topics = judged_file.written(tmp_path, "1\tone\n2\tone\n", "topics.tsv")
+    order = judged_file.written(
+        tmp_path,
+        "tag\tdate\tgroup\nother\t2021-01-02\tx\npoor\t2021-01-03\ty\ngood\t2021-02-01\tx\n",
+        "order.tsv",
+    )
+    board = judged_file.written(
+        tmp_path,
+        "tag\tdate\tgroup\tscore\tprivate score\nA\t2021-01-01\tx\t0.1\t0.3\nB\t2021-01-02\tx\t0.2\t0.2\n",
+        "board.tsv",
+    )
+    sampled = judged_file.written(
+        tmp_path, "1 0 a s 1\n1 0 b s 0\n1 0 c t -1\n2 0 a s 1\n2 0 d t 0\n", "sampled.prel"
+    )
+    labels = judged_file.written(
+        tmp_path, "1 0 a 1\n1 0 b 0\n1 0 c 1\n2 0 a 1\n2 0 d 1\n", "labels.txt"
+    )
     runs = [good, poor, other]
     arguments = {
         "check_topics": [topics],
@@ -158,13 +199,31 @@ def answers(tmp_path: Path):
         "aggregate": [judgements],
         "agreement": [judgements, "--min-common", "1", "--bootstrap", "5"],
         "campaign_stats": [judgements, "--pool", pool],
-        "sample_pool": [*runs, "--depth", "2", "--budget", "0.5", "--output", str(tmp_path / "made.prel")],
+        "sample_pool": [
+            *runs,
+            "--depth",
+            "2",
+            "--budget",
+            "0.5",
+            "--output",
+            str(tmp_path / "made.prel"),
+        ],
         "compare_systems": [judged, *runs, "--measures", "AP", "--trials", "20"],
         "plan_study": [judged, *runs, "--measures", "AP", "--difference", "0.1"],
         "holes": [judged, other],
         "machine_judges": [sampled, *runs, "--machine", f"m={labels}", "--measures", "P@1"],
         "evaluate": [judged, *runs, "--per-topic", "--measures", "AP"],
-        "compare_rankings": [*runs, "--qrels", f"A={judged}", "--qrels", f"B={clicks}", "--measures", "AP", "--bootstrap", "5"],
+        "compare_rankings": [
+            *runs,
+            "--qrels",
+            f"A={judged}",
+            "--qrels",
+            f"B={clicks}",
+            "--measures",
+            "AP",
+            "--bootstrap",
+            "5",
+        ],
         "label_overlap": ["--judged", judged, "--clicks", f"c={clicks}"],
         "click_qrels": [log],
         "compare_runs": [judged, poor, good],
@@ -172,7 +231,16 @@ def answers(tmp_path: Path):
         "submissions": [board],
         "bootstrap": [judged, *runs, "--measures", "AP", "--trials", "20"],
         "split_half": [judged, *runs, "--measures", "AP", "--splits", "2"],
-        "stability": [judged, *runs, "--element", "assessments", "--overlaps", "50:100:50", "--pairs", "2"],
+        "stability": [
+            judged,
+            *runs,
+            "--element",
+            "assessments",
+            "--overlaps",
+            "50:100:50",
+            "--pairs",
+            "2",
+        ],
         "reusability": [judged, *runs, "--depth", "2", "--measures", "AP"],
     }
     return lambda name: run(name, *arguments[name])
@@ -192,7 +260,10 @@ KEYS = {
     "agreement": [
         *each("graded", AGREED),
         *each("binary", AGREED),
-        *each("annotators.a", "judgements kappa_graded kappa_binary kappa_graded_others kappa_binary_others median_seconds share.0"),
+        *each(
+            "annotators.a",
+            "judgements kappa_graded kappa_binary kappa_graded_others kappa_binary_others median_seconds share.0",
+        ),
     ],
     "campaign_stats": [
         "topics",
@@ -216,7 +287,9 @@ KEYS = {
     "sample_pool": ["pairs", "drawn", *each("strata.1/1-3", "N n probability")],
     "compare_systems": [
         "AP.means.good",
-        *each("AP.pairs[]", "a b difference interval t wsr sign randomisation effect wins ties losses"),
+        *each(
+            "AP.pairs[]", "a b difference interval t wsr sign randomisation effect wins ties losses"
+        ),
         *each("AP.pairs[].corrected", "t wsr sign randomisation"),
         "AP.groups.good",
         "AP.topics",
@@ -238,10 +311,14 @@ KEYS = {
         "per_topic.judged.good.AP.1",
         *each("topics.judged", "qrels without_relevant missing.good ignored.good"),
     ],
-    "compare_rankings": [f"{key}.AP.A.B" for key in ("tau", "tau_a", "tau_ap", "interval", "swaps")] + ["tied.AP.A", "topics.A.B"],
+    "compare_rankings": [f"{key}.AP.A.B" for key in ("tau", "tau_a", "tau_ap", "interval", "swaps")]
+    + ["tied.AP.A", "topics.A.B"],
     "label_overlap": each(
         "c",
-        "pairs relevant.unlabelled relevant.0 irrelevant.unlabelled irrelevant.0 agree disagree both judged_only clicked_only contradicting",
+        (
+            "pairs relevant.unlabelled relevant.0 irrelevant.unlabelled irrelevant.0 agree disagree "
+            "both judged_only clicked_only contradicting"
+        ),
     ),
     "click_qrels": ["pairs", "labels.0"],
     "compare_runs": COMPARED,
@@ -255,10 +332,16 @@ KEYS = {
         *each("vs_previous[]", "a b"),
         *each("vs_previous[]", " ".join(COMPARED)),
     ],
-    "submissions": each("x", "submissions per_month.2021-01 breaches best_public_rank its_private_rank its_expected_private_rank"),
+    "submissions": each(
+        "x",
+        "submissions per_month.2021-01 breaches best_public_rank its_private_rank its_expected_private_rank",
+    ),
     "bootstrap": each(
         "AP",
-        "observed.good expected_rank.good best_rank worst_rank rank_share.good.1 interval.good beats.good.poor significantly_worse.good",
+        (
+            "observed.good expected_rank.good best_rank worst_rank rank_share.good.1 interval.good "
+            "beats.good.poor significantly_worse.good"
+        ),
     ),
     "split_half": [
         f"AP.{kind}.{test}.{rate}"
@@ -268,15 +351,36 @@ KEYS = {
     ]
     + ["AP.tied_medians"],
     "stability": ["element", "population", "size", "levels", "shared"]
-    + [f"{key}.{name}" for key in ("probability", "mean_tau", "undefined", "minimum_overlap") for name in ("AP", "Rprec", "Bpref", "nDCG")]
+    + [
+        f"{key}.{name}"
+        for key in ("probability", "mean_tau", "undefined", "minimum_overlap")
+        for name in ("AP", "Rprec", "Bpref", "nDCG")
+    ]
     + ["fit.AP.slope", "fit.AP.intercept"],
     "reusability": [
         *each("leave_out.good", "pairs tau.AP runs.good.score_change.AP runs.good.rank_change.AP"),
         *each("depth.1", "pairs tau.AP mean_abs_change.AP"),
     ],
 }
-SEEDED = {"check_topics", "build_pool", "aggregate", "agreement", "compare_rankings", "compare_runs", "leaderboard"}
-SEEDED |= {"bootstrap", "split_half", "stability", "reusability", "sample_pool", "compare_systems", "plan_study", "machine_judges"}
+SEEDED = {
+    "check_topics",
+    "build_pool",
+    "aggregate",
+    "agreement",
+    "compare_rankings",
+    "compare_runs",
+    "leaderboard",
+}
+SEEDED |= {
+    "bootstrap",
+    "split_half",
+    "stability",
+    "reusability",
+    "sample_pool",
+    "compare_systems",
+    "plan_study",
+    "machine_judges",
+}
 
 
 @pytest.mark.parametrize("name", KEYS)
@@ -287,9 +391,29 @@ def test_the_answer_has_the_keys_of_the_contract(answers, name: str) -> None:
 
 
 NAMES = {
-    "good", "poor", "other", "judged", "A", "B", "a", "b", "c", "t1", "t2", "m", "x", "2021-01", "nDCG@10", "P@10", "RBP(0.8)", "P@1", "AP", "nDCG", "Rprec",
+    "good",
+    "poor",
+    "other",
+    "judged",
+    "A",
+    "B",
+    "a",
+    "b",
+    "c",
+    "t1",
+    "t2",
+    "m",
+    "x",
+    "2021-01",
+    "nDCG@10",
+    "P@10",
+    "RBP(0.8)",
+    "P@1",
+    "AP",
+    "nDCG",
+    "Rprec",
     "Bpref",
-}  # fmt: skip
+}
 """Of the files here, and measures: keys that no document can know."""
 BY_ROWS = {"compare_runs", "leaderboard", "submissions", "label_overlap"}
 """Their sections tell rows by the columns of their tables, not each key."""
@@ -304,18 +428,33 @@ def names_of_keys(value: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("name", sorted(KEYS.keys() - BY_ROWS))
-def test_each_key_of_the_answer_is_in_the_commands_section_of_the_document(answers, name: str) -> None:
+def test_each_key_of_the_answer_is_in_the_commands_section_of_the_document(
+    answers, name: str
+) -> None:
     section = re.search(rf"(?ms)^### `{name}\b.*?(?=^##|\Z)", DOCUMENT)
     assert section
-    told = set(re.findall(r"[A-Za-z]\w*(?:-[A-Za-z]+)*", " ".join(re.findall(r"`([^`]+)`", section[0] + SHARED))))
+    told = set(
+        re.findall(
+            r"[A-Za-z]\w*(?:-[A-Za-z]+)*", " ".join(re.findall(r"`([^`]+)`", section[0] + SHARED))
+        )
+    )
     told |= {option.replace("-", "_") for option in told}
-    keys = {key for key in names_of_keys(answers(name)) if key not in NAMES and not re.fullmatch(r"[\d.]+|\d+/.*", key)}
+    keys = {
+        key
+        for key in names_of_keys(answers(name))
+        if key not in NAMES and not re.fullmatch(r"[\d.]+|\d+/.*", key)
+    }
     assert sorted(keys - told) == []
 
 
-def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(
+    tmp_path: Path,
+) -> None:
     good, poor, judged = files(tmp_path, good=GOOD, poor=POOR, judged=QRELS)
-    topics, judgements = judged_file.written(tmp_path, "1\tone\n2\tone\n", "topics.tsv"), judged_file.written(tmp_path)
+    topics, judgements = (
+        judged_file.written(tmp_path, "1\tone\n2\tone\n", "topics.tsv"),
+        judged_file.written(tmp_path),
+    )
     before = sorted(path.name for path in tmp_path.iterdir())
     absent, beside = str(tmp_path / "absent" / "x.txt"), str(tmp_path / "kept.tsv")
     for words in (
@@ -326,16 +465,38 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(tm
         ("check_topics", topics, "--keep", beside, "--removed"),
         ("holes", judged, poor, "--top-up"),
     ):
-        assert refused(*words, absent) == (2, "", f"{absent}: there is no folder {tmp_path / 'absent'}, make it first\n")
-        assert refused(*words, str(tmp_path)) == (2, "", f"{tmp_path}: a folder, expected the name of a file in it\n")
-    for words in (("build_pool", good), ("sample_pool", good, "--budget", "1"), ("aggregate", judgements)):
-        assert refused(*words, "--output", "-") == (2, "", "-: data files do not go to standard output, expected the name of a file\n")
+        assert refused(*words, absent) == (
+            2,
+            "",
+            f"{absent}: there is no folder {tmp_path / 'absent'}, make it first\n",
+        )
+        assert refused(*words, str(tmp_path)) == (
+            2,
+            "",
+            f"{tmp_path}: a folder, expected the name of a file in it\n",
+        )
+    for words in (
+        ("build_pool", good),
+        ("sample_pool", good, "--budget", "1"),
+        ("aggregate", judgements),
+    ):
+        assert refused(*words, "--output", "-") == (
+            2,
+            "",
+            "-: data files do not go to standard output, expected the name of a file\n",
+        )
     twice = refused("check_topics", topics, "--keep", beside, "--removed", beside)
-    assert twice == (2, "", f"--keep and --removed name one file, expected one for each: {beside}\n")
+    assert twice == (
+        2,
+        "",
+        f"--keep and --removed name one file, expected one for each: {beside}\n",
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_a_full_disk_ends_a_command_in_a_sentence_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_ends_a_command_in_a_sentence_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -343,5 +504,9 @@ def test_a_full_disk_ends_a_command_in_a_sentence_with_the_file(tmp_path: Path, 
     monkeypatch.setattr("pooling.whole_files.os.replace", full)
     target = tmp_path / "out.txt"
     for words in (("evaluate", judged, good), ("build_pool", good)):
-        assert refused(*words, "--output", str(target)) == (2, "", f"{target}: No space left on device\n")
+        assert refused(*words, "--output", str(target)) == (
+            2,
+            "",
+            f"{target}: No space left on device\n",
+        )
     assert not [path for path in tmp_path.iterdir() if "out.txt" in path.name]

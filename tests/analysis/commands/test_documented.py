@@ -11,14 +11,32 @@ from django.core.management import CommandError, get_commands, load_command_clas
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 TEXT = (DOCS / "commands.md").read_text(encoding="utf-8")
-OURS = {name: app for name, app in get_commands().items() if app in {"pooling", "annotation", "analysis", "config"}}
+OURS = {
+    name: app
+    for name, app in get_commands().items()
+    if app in {"pooling", "annotation", "analysis", "config"}
+}
 SHARED = "".join(TEXT.split("## On plain files")[0])
-COMMON = {"--help", "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color", "--force-color", "--skip-checks"}
+COMMON = {
+    "--help",
+    "--version",
+    "--verbosity",
+    "--settings",
+    "--pythonpath",
+    "--traceback",
+    "--no-color",
+    "--force-color",
+    "--skip-checks",
+}
 
 
 def section(name: str) -> str:
     """From the heading that names the command to the next."""
-    found = [part for part in re.split(r"(?m)^### ", TEXT)[1:] if re.search(rf"`{name}\b", part.splitlines()[0])]
+    found = [
+        part
+        for part in re.split(r"(?m)^### ", TEXT)[1:]
+        if re.search(rf"`{name}\b", part.splitlines()[0])
+    ]
     assert len(found) == 1, f"{len(found)} sections are about {name}"
     return found[0]
 
@@ -26,8 +44,15 @@ def section(name: str) -> str:
 @pytest.mark.parametrize("name", sorted(OURS))
 def test_every_option_of_the_command_is_described(name: str) -> None:
     parser = load_command_class(OURS[name], name).create_parser("manage.py", name)
-    options = {text for action in parser._actions for text in action.option_strings if text.startswith("--")} - COMMON
-    about = section(name) + SHARED + TEXT.split("## On a campaign in the database")[1].split("###")[0]
+    options = {
+        text
+        for action in parser._actions
+        for text in action.option_strings
+        if text.startswith("--")
+    } - COMMON
+    about = (
+        section(name) + SHARED + TEXT.split("## On a campaign in the database")[1].split("###")[0]
+    )
     assert sorted(option for option in options if not re.search(rf"{option}\b", about)) == []
 
 

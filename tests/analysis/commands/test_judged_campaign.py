@@ -34,7 +34,11 @@ def test_what_is_too_fast_or_excluded_there_is_dropped_and_counted(campaign):
     Judgement.objects.filter(pk=first.pk).update(standing=Judgement.Standing.TOO_FAST)
     Judgement.objects.filter(pk=second.pk).update(standing=Judgement.Standing.EXCLUDED)
     result = run("aggregate", "--campaign", campaign.slug)
-    assert (result["dropped"]["too_fast"], result["dropped"]["excluded"], result["dropped"]["too_few"]) == (1, 1, 2)
+    assert (
+        result["dropped"]["too_fast"],
+        result["dropped"]["excluded"],
+        result["dropped"]["too_few"],
+    ) == (1, 1, 2)
     assert result["judgements"] == 6
 
 
@@ -48,7 +52,9 @@ def test_agreement_of_a_campaign(campaign):
     result = run("agreement", "--campaign", campaign.slug, "--min-common", "4", "--bootstrap", "20")
     assert result["graded"]["percent"] == 0
     assert result["graded"]["mean_pairwise_kappa"] == 0  # one grade each, but different ones
-    assert set(result["annotators"]) == set(campaign.memberships.filter(role="annotator").values_list("pseudonym", flat=True))
+    assert set(result["annotators"]) == set(
+        campaign.memberships.filter(role="annotator").values_list("pseudonym", flat=True)
+    )
 
 
 def test_an_unknown_campaign_and_another_scale_are_refused(campaign):

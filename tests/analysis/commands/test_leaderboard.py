@@ -30,8 +30,15 @@ ORDER = [
 @pytest.fixture
 def board(tmp_path):
     order = tmp_path / "order.tsv"
-    order.write_text("\n".join("\t".join(row) for row in [("tag", "date", "group", "baseline", "description"), *ORDER]))
-    runs = [write_run(tmp_path, tag, dict(zip(TOPICS, ranks, strict=True))) for tag, ranks in RANKS.items()]
+    order.write_text(
+        "\n".join(
+            "\t".join(row) for row in [("tag", "date", "group", "baseline", "description"), *ORDER]
+        )
+    )
+    runs = [
+        write_run(tmp_path, tag, dict(zip(TOPICS, ranks, strict=True)))
+        for tag, ranks in RANKS.items()
+    ]
     return write_qrels(tmp_path, TOPICS), runs, str(order)
 
 
@@ -39,9 +46,21 @@ def test_the_chain_of_records_and_its_comparisons(board):
     qrels, runs, order = board
     found = printed("leaderboard", qrels, *runs, "--order", order)
     assert found["chain"] == ["one", "two", "three", "four"]
-    assert [(row["a"], row["b"]) for row in found["vs_first"]] == [("one", "two"), ("one", "three"), ("one", "four")]
-    assert [(row["a"], row["b"]) for row in found["vs_previous"]] == [("one", "two"), ("two", "three"), ("three", "four")]
-    assert [(row["a"], row["b"]) for row in found["vs_last"]] == [("two", "three"), ("two", "four"), ("three", "four")]
+    assert [(row["a"], row["b"]) for row in found["vs_first"]] == [
+        ("one", "two"),
+        ("one", "three"),
+        ("one", "four"),
+    ]
+    assert [(row["a"], row["b"]) for row in found["vs_previous"]] == [
+        ("one", "two"),
+        ("two", "three"),
+        ("three", "four"),
+    ]
+    assert [(row["a"], row["b"]) for row in found["vs_last"]] == [
+        ("two", "three"),
+        ("two", "four"),
+        ("three", "four"),
+    ]
     assert found["vs_first"][0]["esl"]["a"] == 4
     assert found["family"] == 6  # one-two, one-three, one-four, two-three, three-four, two-four
     assert found["order"] == ["four", "three", "two", "one", "worse", "base"]
@@ -76,7 +95,9 @@ def test_a_family_may_be_larger_than_the_board_but_not_smaller(board):
     found = printed("leaderboard", qrels, *runs, *how, "14")
     row = found["vs_previous"][0]
     assert (found["family"], row["corrected"]["binomial"]) == (14, min(1.0, 14 * row["binomial"]))
-    assert "--family 5: the chain alone has 6 comparisons" in refused("leaderboard", qrels, *runs, *how, "5")
+    assert "--family 5: the chain alone has 6 comparisons" in refused(
+        "leaderboard", qrels, *runs, *how, "5"
+    )
     text = read("leaderboard", qrels, *runs, *how, "14")
     assert "binomial, corrected" in text
     assert "14 comparisons, correction: bonferroni" in text
@@ -84,12 +105,19 @@ def test_a_family_may_be_larger_than_the_board_but_not_smaller(board):
 
 def test_fewer_than_six_topics_have_no_verdict_and_no_order(tmp_path):
     topics = [f"q{k}" for k in range(5)]
-    runs = [write_run(tmp_path, tag, dict.fromkeys(topics, rank)) for tag, rank in (("old", 3), ("new", 1))]
+    runs = [
+        write_run(tmp_path, tag, dict.fromkeys(topics, rank))
+        for tag, rank in (("old", 3), ("new", 1))
+    ]
     qrels = write_qrels(tmp_path, topics)
     found = printed("leaderboard", qrels, *runs, "--decide", "t")
     [row] = found["vs_first"]
-    assert {row["verdict"][name] for name in ("better", "significantly_better", "do_no_harm")} == {None}
-    assert found["no_verdict"] == row["undefined"]["verdict"] == "5 topics; a verdict needs at least 6"
+    assert {row["verdict"][name] for name in ("better", "significantly_better", "do_no_harm")} == {
+        None
+    }
+    assert (
+        found["no_verdict"] == row["undefined"]["verdict"] == "5 topics; a verdict needs at least 6"
+    )
     assert found["order"] is found["cycles"] is None
     text = read("leaderboard", qrels, *runs)
     assert "No verdict: 5 topics; a verdict needs at least 6." in text
@@ -115,11 +143,14 @@ def test_the_picture_marks_records_and_a_word(board):
 
 def test_the_order_of_files_changes_nothing(board):
     qrels, runs, order = board
-    assert printed("leaderboard", qrels, *runs, "--order", order) == printed("leaderboard", qrels, *reversed(runs), "--order", order)
+    assert printed("leaderboard", qrels, *runs, "--order", order) == printed(
+        "leaderboard", qrels, *reversed(runs), "--order", order
+    )
 
 
 def holm(p_values):
-    """Holm (1979), written out: each p times the number of those not yet passed, never less than the one before."""
+    """Holm (1979), written out: each p times the number of those not yet passed, never less than
+    the one before."""
     result, last = {}, 0.0
     for passed, key in enumerate(sorted(p_values, key=p_values.get)):
         last = result[key] = max(last, min(1.0, p_values[key] * (len(p_values) - passed)))
@@ -130,22 +161,35 @@ def holm(p_values):
 def test_a_correction_counts_each_row_once_and_leaves_p_values_raw(board, correction):
     qrels, runs, order = board
     found = printed("leaderboard", qrels, *runs, "--order", order, "--correction", correction)
-    rows = {(row["a"], row["b"]): row for name in ("vs_first", "vs_previous", "vs_last") for row in found[name]}
+    rows = {
+        (row["a"], row["b"]): row
+        for name in ("vs_first", "vs_previous", "vs_last")
+        for row in found[name]
+    }
     raw = {pair: row["binomial"] for pair, row in rows.items()}
     assert len(raw) == found["family"] == 6
-    expected = holm(raw) if correction == "holm" else {pair: min(1.0, 6 * p) for pair, p in raw.items()}
-    assert {pair: row["corrected"]["binomial"] for pair, row in rows.items()} == pytest.approx(expected, abs=1e-15)
+    expected = (
+        holm(raw) if correction == "holm" else {pair: min(1.0, 6 * p) for pair, p in raw.items()}
+    )
+    assert {pair: row["corrected"]["binomial"] for pair, row in rows.items()} == pytest.approx(
+        expected, abs=1e-15
+    )
 
 
 def test_without_dates_the_files_are_in_order(board):
     qrels, runs, _ = board
     assert printed("leaderboard", qrels, *runs)["chain"] == ["base", "one", "two", "three", "four"]
-    assert printed("leaderboard", qrels, *runs, "--baselines", "base,two")["chain"] == ["three", "four"]
+    assert printed("leaderboard", qrels, *runs, "--baselines", "base,two")["chain"] == [
+        "three",
+        "four",
+    ]
 
 
 def test_scores_alone_give_the_chain(tmp_path):
     scores = tmp_path / "scores.csv"
-    scores.write_text('tag,date,group,score,note\nb,2021/01/02,g,0.5,"with, comma"\na,2021/01/01,g,0.4,\nc,2021/01/03,g,0.45,\n')
+    scores.write_text(
+        'tag,date,group,score,note\nb,2021/01/02,g,0.5,"with, comma"\na,2021/01/01,g,0.4,\nc,2021/01/03,g,0.45,\n'
+    )
     found = printed("leaderboard", "--scores", str(scores))
     assert found["chain"] == ["a", "b"]
     assert [run["date"] for run in found["runs"]] == ["2021-01-01", "2021-01-02", "2021-01-03"]
@@ -165,9 +209,13 @@ def test_what_cannot_be_done_is_said(board, tmp_path):
     qrels, runs, order = board
     short = tmp_path / "short.tsv"
     short.write_text("tag\tdate\none\t2021-01-01\n")
-    assert "no line for the runs base, two" in refused("leaderboard", qrels, *runs, "--order", str(short))
+    assert "no line for the runs base, two" in refused(
+        "leaderboard", qrels, *runs, "--order", str(short)
+    )
     assert "QRELS and at least one RUN are needed" in refused("leaderboard")
-    assert "no run is called nobody" in refused("leaderboard", qrels, *runs, "--order", order, "--baselines", "nobody")
+    assert "no run is called nobody" in refused(
+        "leaderboard", qrels, *runs, "--order", order, "--baselines", "nobody"
+    )
     wrong = tmp_path / "wrong.tsv"
     wrong.write_text("tag\tdate\tscore\nx\tyesterday\t0.5\ny\t2021-01-01\thigh\n")
     said = refused("leaderboard", "--scores", str(wrong))
@@ -178,12 +226,18 @@ def test_what_cannot_be_done_is_said(board, tmp_path):
 @pytest.mark.data
 @pytest.mark.parametrize(("until", "records"), [("2021-02-15", 10), ("2021-04-30", 13)])
 def test_the_records_of_the_ms_marco_document_leaderboard(data_folder, until, records):
-    """R1 to R10 of the preprint and R1 to R13 of the SIGIR paper; the organisers' first three runs are the baselines."""
+    """R1 to R10 of the preprint and R1 to R13 of the SIGIR paper; the organisers' first three runs
+    are the baselines."""
     path = data_folder / "msmarco" / "doc_leaderboard.csv"
     with path.open(newline="") as lines:
-        first_three = [row["id"] for row in sorted(csv.DictReader(lines), key=lambda row: (row["date"], row["id"]))[:3]]
+        first_three = [
+            row["id"]
+            for row in sorted(csv.DictReader(lines), key=lambda row: (row["date"], row["id"]))[:3]
+        ]
     assert first_three == ["20200811a", "20200811b", "20200811c"]
-    found = printed("leaderboard", "--scores", str(path), "--baselines", ",".join(first_three), "--until", until)
+    found = printed(
+        "leaderboard", "--scores", str(path), "--baselines", ",".join(first_three), "--until", until
+    )
     assert len(found["chain"]) == records
     assert found["chain"][0] == "20200827-bcai-bertb"
     assert found["chain"][9] == "20210210-xyz"
@@ -195,7 +249,11 @@ def test_the_records_of_the_passage_leaderboard_are_those_with_a_trophy(data_fol
     """Craswell et al. count 20; BERT^2 came on the day of a better run and has no trophy."""
     path = data_folder / "msmarco" / "passage_leaderboard.csv"
     with path.open(newline="", encoding="utf-8") as lines:
-        trophies = {(row["date"].replace("/", "-"), float(row["eval"])) for row in csv.DictReader(lines) if "\U0001f3c6" in row[""]}
+        trophies = {
+            (row["date"].replace("/", "-"), float(row["eval"]))
+            for row in csv.DictReader(lines)
+            if "\U0001f3c6" in row[""]
+        }
     found = printed("leaderboard", "--scores", str(path))
     assert len(trophies) == 20
     assert {(run["date"], run["score"]) for run in found["runs"] if run["sota"]} == trophies
@@ -206,7 +264,13 @@ def test_the_records_of_the_passage_leaderboard_are_those_with_a_trophy(data_fol
 def test_the_passage_leaderboard_has_bert_from_january_2019(data_folder):
     """Craswell et al.: the jump of January 2019 is Nogueira and Cho's BERT."""
     path = data_folder / "msmarco" / "passage_leaderboard.csv"
-    found = printed("leaderboard", "--scores", str(path), "--highlight", "BERT", "--baselines", "BM25")
+    found = printed(
+        "leaderboard", "--scores", str(path), "--highlight", "BERT", "--baselines", "BM25"
+    )
     assert len(found["runs"]) == 168
     first = next(run for run in found["runs"] if run["highlighted"])
-    assert (first["date"], first["tag"], first["sota"]) == ("2019-01-07", "BERT + Small Training", True)
+    assert (first["date"], first["tag"], first["sota"]) == (
+        "2019-01-07",
+        "BERT + Small Training",
+        True,
+    )

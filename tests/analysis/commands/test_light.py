@@ -17,7 +17,16 @@ from tests.analysis.commands.ranked_files import CLICKS, GOOD, POOR, QRELS, file
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = {
-    *("django", "celery", "rest_framework", "annotation.models", "scipy.stats", "scipy.special", "scipy.sparse", "scipy.optimize"),
+    *(
+        "django",
+        "celery",
+        "rest_framework",
+        "annotation.models",
+        "scipy.stats",
+        "scipy.special",
+        "scipy.sparse",
+        "scipy.optimize",
+    ),
     *("sklearn", "matplotlib", "pandas"),
 }
 ABOUT = {name: described(path) for name, path in command_files().items()}
@@ -36,14 +45,30 @@ print(json.dumps(found))
 
 def python(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     """A new process in the repository, without the settings of the tests."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "ASSAY_"))}
-    return subprocess.run([sys.executable, *words], cwd=ROOT, env={**kept, **env}, capture_output=True, text=True, check=False, timeout=200)
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("DJANGO_", "ASSAY_"))
+    }
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=ROOT,
+        env={**kept, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
 
 
 def test_no_command_on_files_imports_django_or_a_part_of_scipy_before_it_computes() -> None:
     done = python("-c", HELPED)
     assert done.returncode == 0, done.stderr
-    assert {name: heavy for name, (shown, heavy) in json.loads(done.stdout).items() if shown != "usage:" or heavy} == {}
+    assert {
+        name: heavy
+        for name, (shown, heavy) in json.loads(done.stdout).items()
+        if shown != "usage:" or heavy
+    } == {}
 
 
 def test_evaluating_files_needs_neither_django_nor_scipy_nor_a_data_folder(tmp_path: Path) -> None:
@@ -75,12 +100,29 @@ COMPUTING = {
 }
 
 
-def test_no_comparison_or_agreement_of_files_imports_the_slow_parts_of_scipy(tmp_path: Path) -> None:
-    """Importing scipy.stats takes nine times as long as importing numpy, which on two topics is what a person waits for."""
-    judged = [f"{topic}\td{document}\ta{who}\t{(topic + document + who) % 2}" for topic in (1, 2) for document in (1, 2) for who in (1, 2)]
-    texts = {"qrels": QRELS, "clicks": CLICKS, "good": GOOD, "poor": POOR, "judgements": "\n".join(["topic\tdocument\tannotator\tgrade", *judged, ""])}
+def test_no_comparison_or_agreement_of_files_imports_the_slow_parts_of_scipy(
+    tmp_path: Path,
+) -> None:
+    """Importing scipy.stats takes nine times as long as importing numpy, which on two topics is
+    what a person waits for."""
+    judged = [
+        f"{topic}\td{document}\ta{who}\t{(topic + document + who) % 2}"
+        for topic in (1, 2)
+        for document in (1, 2)
+        for who in (1, 2)
+    ]
+    texts = {
+        "qrels": QRELS,
+        "clicks": CLICKS,
+        "good": GOOD,
+        "poor": POOR,
+        "judgements": "\n".join(["topic\tdocument\tannotator\tgrade", *judged, ""]),
+    }
     paths = dict(zip(texts, files(tmp_path, **texts), strict=True))
-    lines = [[name, *(paths.get(word, word) for word in words), "--json"] for name, words in COMPUTING.items()]
+    lines = [
+        [name, *(paths.get(word, word) for word in words), "--json"]
+        for name, words in COMPUTING.items()
+    ]
     code = f"""
 import sys
 from assay.command import main
@@ -96,7 +138,10 @@ print(slow)
 
 
 def test_importing_the_library_imports_nothing_before_it_is_used() -> None:
-    code = "import sys, assay; print({'numpy', 'pooling', 'django'} & set(sys.modules)); assay.evaluate; print('django' in sys.modules)"
+    code = (
+        "import sys, assay; print({'numpy', 'pooling', 'django'} & set(sys.modules)); "
+        "assay.evaluate; print('django' in sys.modules)"
+    )
     assert python("-c", code).stdout.splitlines() == ["set()", "False"]
 
 
@@ -104,18 +149,37 @@ def test_importing_the_library_imports_nothing_before_it_is_used() -> None:
 def test_what_the_file_of_a_command_says_is_what_its_class_is(name: str) -> None:
     command = load_command_class(ABOUT[name].app, name)
     assert ABOUT[name].help == command.help
-    assert ABOUT[name].on_files == (isinstance(command, FileCommand) and not isinstance(command, DatabaseCommand))
+    assert ABOUT[name].on_files == (
+        isinstance(command, FileCommand) and not isinstance(command, DatabaseCommand)
+    )
 
 
-def test_a_campaign_brings_the_database_in_and_one_that_cannot_be_read_is_said(tmp_path: Path) -> None:
-    done = python("manage.py", "evaluate", "--campaign", "trip", "--json", ASSAY_DATA_DIR=str(tmp_path))
+def test_a_campaign_brings_the_database_in_and_one_that_cannot_be_read_is_said(
+    tmp_path: Path,
+) -> None:
+    done = python(
+        "manage.py", "evaluate", "--campaign", "trip", "--json", ASSAY_DATA_DIR=str(tmp_path)
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("the database cannot be read (no such table")
-    wrong = python("manage.py", "agreement", "--campaign", "trip", ASSAY_SESSION_DAYS="many", ASSAY_DATA_DIR=str(tmp_path))
-    assert (wrong.returncode, wrong.stderr) == (2, "assay: ASSAY_SESSION_DAYS='many' is not a whole number\n")
+    wrong = python(
+        "manage.py",
+        "agreement",
+        "--campaign",
+        "trip",
+        ASSAY_SESSION_DAYS="many",
+        ASSAY_DATA_DIR=str(tmp_path),
+    )
+    assert (wrong.returncode, wrong.stderr) == (
+        2,
+        "assay: ASSAY_SESSION_DAYS='many' is not a whole number\n",
+    )
 
 
 def test_a_mistake_on_the_command_line_ends_with_status_2() -> None:
     done = python("manage.py", "evaluate", "q", "r", "--measures", "MAP")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "manage.py evaluate: error: argument --measures: no measure is called 'MAP' (perhaps AP)" in done.stderr
+    assert (
+        "manage.py evaluate: error: argument --measures: no measure is called 'MAP' (perhaps AP)"
+        in done.stderr
+    )

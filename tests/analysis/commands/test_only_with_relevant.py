@@ -1,4 +1,5 @@
-"""`--only-with-relevant` does the same in every command that offers it: a topic without relevant documents might as well not be in the qrels."""
+"""`--only-with-relevant` does the same in every command that offers it: a topic without relevant
+documents might as well not be in the qrels."""
 
 from __future__ import annotations
 
@@ -11,9 +12,17 @@ from django.core.management import get_commands, load_command_class
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files
 
-QRELS = "".join(f"{t} 0 {d} {g}\n" for t in range(12) for d, g in (("a", 1), ("b", (t + 1) % 3 % 2), ("c", 0), ("d", t % 2)))
+QRELS = "".join(
+    f"{t} 0 {d} {g}\n"
+    for t in range(12)
+    for d, g in (("a", 1), ("b", (t + 1) % 3 % 2), ("c", 0), ("d", t % 2))
+)
 RUNS = {
-    tag: "".join(f"{t} Q0 {d} 1 {(weights.index(d) * (3 * t + 1)) % 5 + k / 10} {tag}\n" for t in range(13) for k, d in enumerate("abcd"))
+    tag: "".join(
+        f"{t} Q0 {d} 1 {(weights.index(d) * (3 * t + 1)) % 5 + k / 10} {tag}\n"
+        for t in range(13)
+        for k, d in enumerate("abcd")
+    )
     for tag, weights in (("one", "abcd"), ("two", "dcba"), ("three", "bdac"))
 }
 ORDER = "tag\tdate\tgroup\none\t2021-01-02\tx\ntwo\t2021-01-03\ty\nthree\t2021-02-01\tx\n"
@@ -25,9 +34,27 @@ JUDGED = "topic,document,annotator,grade\n" + "".join(
 MORE = {
     "bootstrap": ["--trials", "20"],
     "compare_systems": ["--trials", "50", "--measures", "AP"],
-    "plan_study": ["--measures", "AP", "--difference", "0.1", "--scale", "2", "--label-trials", "20"],
+    "plan_study": [
+        "--measures",
+        "AP",
+        "--difference",
+        "0.1",
+        "--scale",
+        "2",
+        "--label-trials",
+        "20",
+    ],
     "split_half": ["--splits", "3", "--measures", "AP"],
-    "stability": ["--element", "assessments", "--overlaps", "50:100:50", "--pairs", "4", "--measures", "AP"],
+    "stability": [
+        "--element",
+        "assessments",
+        "--overlaps",
+        "50:100:50",
+        "--pairs",
+        "4",
+        "--measures",
+        "AP",
+    ],
     "reusability": ["--depth", "2", "--measures", "AP"],
     "evaluate": ["--measures", "AP"],
 }
@@ -35,12 +62,15 @@ OFFERING = sorted(
     name
     for name, app in get_commands().items()
     if app in {"pooling", "annotation", "analysis"}
-    and "--only-with-relevant" in load_command_class(app, name).create_parser("manage.py", name).format_help()
+    and "--only-with-relevant"
+    in load_command_class(app, name).create_parser("manage.py", name).format_help()
 )
 
 
 @pytest.mark.parametrize("name", OFFERING)
-def test_a_topic_without_relevant_documents_might_as_well_not_be_there(name: str, tmp_path: Path) -> None:
+def test_a_topic_without_relevant_documents_might_as_well_not_be_there(
+    name: str, tmp_path: Path
+) -> None:
     few, order, *runs = files(tmp_path, few=QRELS, order=ORDER, **RUNS)
     whole = tmp_path / "further" / "few"
     whole.parent.mkdir()
@@ -54,7 +84,11 @@ def test_a_topic_without_relevant_documents_might_as_well_not_be_there(name: str
         more = [*more, "--judgements", *files(tmp_path, judged=JUDGED)]
 
     def told(qrels: str, *options: str) -> dict[str, Any]:
-        given = [*runs, "--qrels", f"A={qrels}", "--qrels", f"B={few}"] if name == "compare_rankings" else [qrels, *runs]
+        given = (
+            [*runs, "--qrels", f"A={qrels}", "--qrels", f"B={few}"]
+            if name == "compare_rankings"
+            else [qrels, *runs]
+        )
         return answer(name, *given, *more, *options)[0]
 
     def kept(found: dict[str, Any]) -> dict[str, Any]:
@@ -69,4 +103,6 @@ def test_a_topic_without_relevant_documents_might_as_well_not_be_there(name: str
 @pytest.mark.parametrize("name", ["evaluate", "compare_systems"])
 def test_of_a_sample_nobody_knows_which_topics_have_none(name: str, tmp_path: Path) -> None:
     sample, *runs = files(tmp_path, sample="0 0 a s 0\n0 0 b s -1\n1 0 a s 1\n1 0 b s -1\n", **RUNS)
-    assert "nobody knows which topics have no relevant document" in refused(name, sample, *runs, "--sampled", "--measures", "HT-P@2", "--only-with-relevant")
+    assert "nobody knows which topics have no relevant document" in refused(
+        name, sample, *runs, "--sampled", "--measures", "HT-P@2", "--only-with-relevant"
+    )

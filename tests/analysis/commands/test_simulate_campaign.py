@@ -16,16 +16,41 @@ TOPICS = 12
 @pytest.fixture
 def judged(tmp_path: Path) -> list[str]:
     """Qrels and three runs; relevant are the first four letters, and u, which no run has."""
-    def run(tag: str, order: str) -> str:
-        return "".join(f"{t} Q0 {d} {r} {50 - r} {tag}\n" for t in range(TOPICS) for r, d in enumerate(order, start=1))  # fmt: skip
 
-    qrels = "".join(f"{t} 0 {d} {int(d in 'abcdu')}\n" for t in range(TOPICS) for d in LETTERS + "u")
-    return files(tmp_path, qrels=qrels, good=run("good", LETTERS), mixed=run("mixed", LETTERS[2:] + "ab"), poor=run("poor", LETTERS[::-1]))
+    def run(tag: str, order: str) -> str:
+        return "".join(
+            f"{t} Q0 {d} {r} {50 - r} {tag}\n"
+            for t in range(TOPICS)
+            for r, d in enumerate(order, start=1)
+        )
+
+    qrels = "".join(
+        f"{t} 0 {d} {int(d in 'abcdu')}\n" for t in range(TOPICS) for d in LETTERS + "u"
+    )
+    return files(
+        tmp_path,
+        qrels=qrels,
+        good=run("good", LETTERS),
+        mixed=run("mixed", LETTERS[2:] + "ab"),
+        poor=run("poor", LETTERS[::-1]),
+    )
 
 
 def test_what_level_by_level_would_have_found(judged: list[str]) -> None:
-    """Ranks 1 and 2 of the runs: a b, c d, t s: all four relevant within 72 of 240 pairs; at 3600 seconds a judgement, two of each pair."""
-    found, _ = answer("simulate_campaign", *judged, "--depth", 20, "--budgets", "0.3,1", "--judgements", 2, "--seconds", 3600)
+    """Ranks 1 and 2 of the runs: a b, c d, t s: all four relevant within 72 of 240 pairs; at 3600
+    seconds a judgement, two of each pair."""
+    found, _ = answer(
+        "simulate_campaign",
+        *judged,
+        "--depth",
+        20,
+        "--budgets",
+        "0.3,1",
+        "--judgements",
+        2,
+        "--seconds",
+        3600,
+    )
     assert (found["pairs"], found["relevant"], found["topics"], found["runs"]) == (240, 48, 12, 3)
     assert found["budgets"]["0.3"]["recall"] == 1
     assert found["budgets"]["0.3"]["hours"] == pytest.approx(144)
@@ -35,7 +60,20 @@ def test_what_level_by_level_would_have_found(judged: list[str]) -> None:
 
 
 def test_relevant_first_learns_and_says_when_to_stop(judged: list[str]) -> None:
-    arguments = (*judged, "--depth", 20, "--budgets", "0.25,0.5,0.9", "--batch", 24, "--order", "relevant", "--stopping", "--simulations", 2)
+    arguments = (
+        *judged,
+        "--depth",
+        20,
+        "--budgets",
+        "0.25,0.5,0.9",
+        "--batch",
+        24,
+        "--order",
+        "relevant",
+        "--stopping",
+        "--simulations",
+        2,
+    )
     found, _ = answer("simulate_campaign", *arguments)
     assert found["budgets"]["0.5"]["recall"] > 0.9
     assert found["stopping"]["pairs"] == 6  # three of each simulation
@@ -46,33 +84,87 @@ def test_relevant_first_learns_and_says_when_to_stop(judged: list[str]) -> None:
 
 
 def test_a_sampled_pool_has_coverage_and_a_naive_number_beside_it(judged: list[str]) -> None:
-    found, _ = answer("simulate_campaign", *judged, "--depth", 20, "--order", "sampled", "--budgets", "0.6,1", "--simulations", 5)
+    found, _ = answer(
+        "simulate_campaign",
+        *judged,
+        "--depth",
+        20,
+        "--order",
+        "sampled",
+        "--budgets",
+        "0.6,1",
+        "--simulations",
+        5,
+    )
     rows = found["budgets"]["0.6"]["measures"]
     assert set(rows) == {"HT-nDCG@10", "nDCG@10", "xinfAP", "AP"}
     assert abs(rows["HT-nDCG@10"]["bias"]) < abs(rows["nDCG@10"]["bias"])
-    assert found["budgets"]["1.0"]["measures"]["HT-nDCG@10"]["coverage"] == found["full"]["nDCG@10"]["coverage"]
+    assert (
+        found["budgets"]["1.0"]["measures"]["HT-nDCG@10"]["coverage"]
+        == found["full"]["nDCG@10"]["coverage"]
+    )
 
 
 def test_the_work_of_a_sampled_pool_is_that_of_what_is_drawn(judged: list[str]) -> None:
-    """Best ranks 1-3: a b c d e r s t; 4-10: the 12 others. Two of each of 24 strata are 48 pairs, where a tenth of 240 would be 24."""
-    given = (*judged, "--depth", 20, "--order", "sampled", "--budgets", "0.1,0.5", "--simulations", 3, "--seconds", 3600)
+    """Best ranks 1-3: a b c d e r s t; 4-10: the 12 others. Two of each of 24 strata are 48 pairs,
+    where a tenth of 240 would be 24."""
+    given = (
+        *judged,
+        "--depth",
+        20,
+        "--order",
+        "sampled",
+        "--budgets",
+        "0.1,0.5",
+        "--simulations",
+        3,
+        "--seconds",
+        3600,
+    )
     found, warned = answer("simulate_campaign", *given)
-    assert {budget: (row["judged"], row["hours"]) for budget, row in found["budgets"].items()} == {"0.1": (48, 48), "0.5": (120, 120)}
-    assert "budget 0.1: 48 pairs are drawn in place of 24, for each stratum gives at least 2" in warned
+    assert {budget: (row["judged"], row["hours"]) for budget, row in found["budgets"].items()} == {
+        "0.1": (48, 48),
+        "0.5": (120, 120),
+    }
+    assert (
+        "budget 0.1: 48 pairs are drawn in place of 24, for each stratum gives at least 2" in warned
+    )
     assert "budget 0.5" not in warned
 
 
-def test_pairs_without_a_grade_are_dropped_or_not_relevant(tmp_path: Path, judged: list[str]) -> None:
-    (few,) = files(tmp_path, few="".join(f"{t} 0 {d} {int(d in 'ab')}\n" for t in range(TOPICS) for d in LETTERS[:15]))
+def test_pairs_without_a_grade_are_dropped_or_not_relevant(
+    tmp_path: Path, judged: list[str]
+) -> None:
+    (few,) = files(
+        tmp_path,
+        few="".join(f"{t} 0 {d} {int(d in 'ab')}\n" for t in range(TOPICS) for d in LETTERS[:15]),
+    )
     found, warned = answer("simulate_campaign", few, *judged[1:], "--depth", 20, "--budgets", "1")
     assert found["pairs"] == 180
     assert "60 of 240 pairs of the pool without a grade are dropped" in warned
-    assert answer("simulate_campaign", few, *judged[1:], "--depth", 20, "--budgets", "1", "--unjudged", "lowest")[0]["pairs"] == 240
+    assert (
+        answer(
+            "simulate_campaign",
+            few,
+            *judged[1:],
+            "--depth",
+            20,
+            "--budgets",
+            "1",
+            "--unjudged",
+            "lowest",
+        )[0]["pairs"]
+        == 240
+    )
 
 
 def test_what_cannot_be_played_is_refused(judged: list[str]) -> None:
     assert "nothing to find" in refused("simulate_campaign", *judged, "--level", 2)
-    assert "--part is for ordered pools" in refused("simulate_campaign", *judged, "--order", "sampled", "--part", "0.5,2")
-    assert "--measures is for ordered pools" in refused("simulate_campaign", *judged, "--order", "sampled", "--measures", "AP")
+    assert "--part is for ordered pools" in refused(
+        "simulate_campaign", *judged, "--order", "sampled", "--part", "0.5,2"
+    )
+    assert "--measures is for ordered pools" in refused(
+        "simulate_campaign", *judged, "--order", "sampled", "--measures", "AP"
+    )
     with pytest.raises(Exception, match="expected shares of the pool above 0"):
         answer("simulate_campaign", *judged, "--budgets", "0,0.5")

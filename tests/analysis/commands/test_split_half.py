@@ -39,7 +39,8 @@ def test_processes_and_the_order_of_files_change_nothing(files, tmp_path):
 
 def test_a_stricter_alpha_finds_less(files):
     loose, strict = (
-        printed("split_half", *files, "--splits", "20", "--alpha", alpha)["RR@100"]["mean"]["t"] for alpha in ("0.2", "0.0001")
+        printed("split_half", *files, "--splits", "20", "--alpha", alpha)["RR@100"]["mean"]["t"]
+        for alpha in ("0.2", "0.0001")
     )
     assert loose["significant"] > strict["significant"]
 
@@ -54,4 +55,6 @@ def test_a_person_reads_table_four(files):
 def test_one_run_or_one_topic_is_not_enough(files, tmp_path):
     qrels, run, other, _ = files
     assert "at least two runs" in refused("split_half", qrels, run)
-    assert "fewer than two topics" in refused("split_half", write_qrels(tmp_path, ["q1"], "one.txt"), run, other)
+    assert "fewer than two topics" in refused(
+        "split_half", write_qrels(tmp_path, ["q1"], "one.txt"), run, other
+    )

@@ -19,7 +19,12 @@ from analysis.core.subcollections import JOINT
 from analysis.management.commands.stability import levels
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import printed
-from tests.analysis.core.small_collections import Small, keep_documents, random_collection, reference_scores
+from tests.analysis.core.small_collections import (
+    Small,
+    keep_documents,
+    random_collection,
+    reference_scores,
+)
 from tests.installation import interruptible
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,11 +33,19 @@ ROOT = Path(__file__).resolve().parents[3]
 def written(small: Small, folder: Path) -> list[str]:
     """The collection as files: qrels, and one file a run."""
     qrels = folder / "qrels.txt"
-    qrels.write_text("".join(f"{t} 0 {d} {g}\n" for t, judged in small.qrels.items() for d, g in judged.items()))
+    qrels.write_text(
+        "".join(f"{t} 0 {d} {g}\n" for t, judged in small.qrels.items() for d, g in judged.items())
+    )
     paths = [str(qrels)]
     for tag, run in small.runs.items():
         path = folder / f"{tag}.run"
-        path.write_text("".join(f"{t} Q0 {d} 0 {s} {tag}\n" for t, ranking in run.items() for d, s in ranking.items()))
+        path.write_text(
+            "".join(
+                f"{t} Q0 {d} 0 {s} {tag}\n"
+                for t, ranking in run.items()
+                for d, s in ranking.items()
+            )
+        )
         paths.append(str(path))
     return paths
 
@@ -43,33 +56,67 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def test_the_answer_has_the_keys_of_the_contract(files: list[str]) -> None:
-    found, _ = answer("stability", *files, "--element", "assessments", "--overlaps", "0:100:25", "--pairs", 6, "--seed", 3)
-    assert (found["element"], found["seed"], found["pairs"], found["threshold"]) == ("assessments", 3, 6, 0.9)
+    found, _ = answer(
+        "stability",
+        *files,
+        "--element",
+        "assessments",
+        "--overlaps",
+        "0:100:25",
+        "--pairs",
+        6,
+        "--seed",
+        3,
+    )
+    assert (found["element"], found["seed"], found["pairs"], found["threshold"]) == (
+        "assessments",
+        3,
+        6,
+        0.9,
+    )
     assert found["size"] == found["population"] // 2
     assert found["levels"] == [0, 0.25, 0.5, 0.75, 1]
     assert found["shared"] == [(2 * p * found["size"] + 100) // 200 for p in (0, 25, 50, 75, 100)]
     for key in ("probability", "mean_tau", "undefined"):
-        assert {measure: len(values) for measure, values in found[key].items()} == dict.fromkeys(["AP", "Rprec", "Bpref", "nDCG"], 5)
+        assert {measure: len(values) for measure, values in found[key].items()} == dict.fromkeys(
+            ["AP", "Rprec", "Bpref", "nDCG"], 5
+        )
     assert set(found["fit"]["AP"]) == {"slope", "intercept"}
     assert set(found["minimum_overlap"]) == {"AP", "Rprec", "Bpref", "nDCG"}
     assert all(values[-1] == 1 for values in found["probability"].values())
 
 
-def test_topics_have_a_level_for_each_number_of_shared_topics_and_others_twenty(files: list[str]) -> None:
+def test_topics_have_a_level_for_each_number_of_shared_topics_and_others_twenty(
+    files: list[str],
+) -> None:
     found, _ = answer("stability", *files, "--element", "topics", "--pairs", 2)
     assert (found["population"], found["size"], found["shared"]) == (8, 4, [1, 2, 3, 4])
     assert found["levels"] == [0.25, 0.5, 0.75, 1]
-    assert answer("stability", *files, "--element", "positive", "--pairs", 2)[0]["levels"] == [p / 100 for p in range(5, 101, 5)]
+    assert answer("stability", *files, "--element", "positive", "--pairs", 2)[0]["levels"] == [
+        p / 100 for p in range(5, 101, 5)
+    ]
 
 
 def test_a_list_of_documents_sets_the_population(files: list[str], tmp_path: Path) -> None:
     listed = tmp_path / "ids.txt.gz"
     with gzip.open(listed, "wt") as out:
-        out.write("".join(f"d{i:02d}\n" for i in range(40)) + "".join(f"never-retrieved-{i}\n" for i in range(60)) + "d00\n")
-    found, _ = answer("stability", *files, "--element", "documents", "--pairs", 2, "--docids", listed)
-    assert (found["population"], found["size"], found["unlisted"]) == (100, 50, 5)  # only-run0 ... only-run4
+        out.write(
+            "".join(f"d{i:02d}\n" for i in range(40))
+            + "".join(f"never-retrieved-{i}\n" for i in range(60))
+            + "d00\n"
+        )
+    found, _ = answer(
+        "stability", *files, "--element", "documents", "--pairs", 2, "--docids", listed
+    )
+    assert (found["population"], found["size"], found["unlisted"]) == (
+        100,
+        50,
+        5,
+    )  # only-run0 ... only-run4
     assert "not run again" in found["note"]
-    assert answer("stability", *files, "--element", "documents", "--pairs", 2)[0]["population"] == 45
+    assert (
+        answer("stability", *files, "--element", "documents", "--pairs", 2)[0]["population"] == 45
+    )
 
 
 def test_any_number_of_processes_and_the_same_seed_give_the_same_answer(files: list[str]) -> None:
@@ -81,14 +128,27 @@ def test_any_number_of_processes_and_the_same_seed_give_the_same_answer(files: l
 
 
 def test_a_quota_changes_the_sizes(files: list[str]) -> None:
-    found, _ = answer("stability", *files, "--element", "assessments", "--per-topic-quota", "--pairs", 2)
+    found, _ = answer(
+        "stability", *files, "--element", "assessments", "--per-topic-quota", "--pairs", 2
+    )
     rows = [line.split()[0] for line in Path(files[0]).read_text().splitlines()]
     assert found["size"] == sum(rows.count(topic) // 2 for topic in set(rows))
 
 
 def test_the_table_says_what_was_drawn(files: list[str]) -> None:
     out = StringIO()
-    call_command("stability", *files, "--element", "documents", "--pairs", "3", "--overlaps", "50,100", stdout=out, stderr=StringIO())
+    call_command(
+        "stability",
+        *files,
+        "--element",
+        "documents",
+        "--pairs",
+        "3",
+        "--overlaps",
+        "50,100",
+        stdout=out,
+        stderr=StringIO(),
+    )
     text = out.getvalue()
     assert "documents: 22 of 45 in each sub-collection, 3 pairs a level" in text
     assert "not run again" in text
@@ -99,20 +159,34 @@ def test_the_table_says_what_was_drawn(files: list[str]) -> None:
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        (["--element", "topics", "--per-topic-quota"], "a quota per topic is for assessments, not for topics"),
-        (["--element", "topics", "--docids", "x"], "--docids is for --element documents, not for topics"),
+        (
+            ["--element", "topics", "--per-topic-quota"],
+            "a quota per topic is for assessments, not for topics",
+        ),
+        (
+            ["--element", "topics", "--docids", "x"],
+            "--docids is for --element documents, not for topics",
+        ),
         (["--element", "documents", "--docids", "no-such-file"], "no-such-file: No such file"),
     ],
 )
-def test_contradicting_options_are_refused(files: list[str], more: list[str], expected: str) -> None:
+def test_contradicting_options_are_refused(
+    files: list[str], more: list[str], expected: str
+) -> None:
     assert expected in refused("stability", *files, *more)
 
 
-def test_a_list_of_documents_with_two_words_on_a_line_is_refused(files: list[str], tmp_path: Path) -> None:
+def test_a_list_of_documents_with_two_words_on_a_line_is_refused(
+    files: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "ids").write_text("d01\nd02 d03\n")
-    assert "ids:2: 2 words, expected one document id a line" in refused("stability", *files, "--element", "documents", "--docids", tmp_path / "ids")
+    assert "ids:2: 2 words, expected one document id a line" in refused(
+        "stability", *files, "--element", "documents", "--docids", tmp_path / "ids"
+    )
     (tmp_path / "none").write_text("z1\nz2\n")
-    assert "no document of runs and qrels" in refused("stability", *files, "--element", "documents", "--docids", tmp_path / "none")
+    assert "no document of runs and qrels" in refused(
+        "stability", *files, "--element", "documents", "--docids", tmp_path / "none"
+    )
 
 
 def test_one_run_is_refused(files: list[str]) -> None:
@@ -131,23 +205,44 @@ def test_systems_that_are_always_tied_have_no_tau(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("5:20:5", [5, 10, 15, 20]), ("0:100:50", [0, 50, 100]), ("10:25:10", [10, 20]), ("10,2.5", [10, 2.5]), ("100", [100])],
+    [
+        ("5:20:5", [5, 10, 15, 20]),
+        ("0:100:50", [0, 50, 100]),
+        ("10:25:10", [10, 20]),
+        ("10,2.5", [10, 2.5]),
+        ("100", [100]),
+    ],
 )
 def test_levels_are_read_exactly(text: str, expected: list[float]) -> None:
     assert list(levels(text)) == [Fraction(percent) / 100 for percent in expected]
 
 
-@pytest.mark.parametrize("text", ["", "5:100", "5:100:0", "50:10:5", "101", "-5", "5:120:5", "5:10,20:5", "a", "1e2"])
+@pytest.mark.parametrize(
+    "text", ["", "5:100", "5:100:0", "50:10:5", "101", "-5", "5:120:5", "5:10,20:5", "a", "1e2"]
+)
 def test_levels_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(ArgumentTypeError, match="percentages"):
         levels(text)
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
-def test_an_interruption_leaves_no_file_and_no_process(files: list[str], tmp_path: Path, processes: str) -> None:
+def test_an_interruption_leaves_no_file_and_no_process(
+    files: list[str], tmp_path: Path, processes: str
+) -> None:
     target = tmp_path / "out" / "answer.json"
     target.parent.mkdir()
-    command = [sys.executable, "manage.py", "stability", *files, "--element", "documents", "--overlaps", "0:100:0.1", "--pairs", "500"]
+    command = [
+        sys.executable,
+        "manage.py",
+        "stability",
+        *files,
+        "--element",
+        "documents",
+        "--overlaps",
+        "0:100:0.1",
+        "--pairs",
+        "500",
+    ]
     ours = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a shell's background job
     started = subprocess.Popen(
         [*command, "--json", "--processes", processes, "--output", str(target)],
@@ -174,50 +269,121 @@ def test_an_interruption_leaves_no_file_and_no_process(files: list[str], tmp_pat
 
 
 def exported(folder: Path, element: str, level: str, pair: int, side: int) -> set[str]:
-    """Ids of what a sub-collection holds, as its file says: in the first (1 or 3) or in the second (2 or 3)."""
+    """Ids of what a sub-collection holds, as its file says: in the first (1 or 3) or in the second
+    (2 or 3)."""
     with gzip.open(folder / f"{element}-{level}.tsv.gz", "rt", encoding="utf-8") as lines:
         rows = [line.rstrip("\n").split("\t") for line in lines][1:]
     return {row[0] for row in rows if int(row[-1][pair]) & side}
 
 
 @pytest.mark.parametrize("element", ["documents", "topics", "assessments", "positive", *JOINT])
-def test_the_sub_collections_written_give_the_taus_by_pytrec_eval_and_scipy(files: list[str], tmp_path: Path, element: str) -> None:
-    """Each sub-collection is evaluated from its files: its qrels, the documents kept in the runs, the topics averaged over."""
+def test_the_sub_collections_written_give_the_taus_by_pytrec_eval_and_scipy(
+    files: list[str], tmp_path: Path, element: str
+) -> None:
+    """Each sub-collection is evaluated from its files: its qrels, the documents kept in the runs,
+    the topics averaged over."""
     small = random_collection(np.random.default_rng(1), n_topics=8, n_runs=5)
     out, names = tmp_path / "drawn", ["AP", "Bpref", "nDCG"]
-    how = ("--element", element, "--overlaps", "25,50", "--pairs", 3, "--measures", " ".join(names), "--deltas", "--seed", 4)
+    how = (
+        "--element",
+        element,
+        "--overlaps",
+        "25,50",
+        "--pairs",
+        3,
+        "--measures",
+        " ".join(names),
+        "--deltas",
+        "--seed",
+        4,
+    )
     result, _ = answer("stability", *files, *how, "--export", out, "--export-qrels", 3)
-    assert sorted(result["exported"]) == sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
+    assert sorted(result["exported"]) == sorted(
+        str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()
+    )
     for number, level in enumerate(("0.25", "0.5")):
         for pair in range(3):
             sides = []
             for side in (1, 2):
-                rows = [line.split() for line in (out / f"qrels-{level}" / f"{pair + 1}-{side}.txt").read_text().splitlines()]
+                rows = [
+                    line.split()
+                    for line in (out / f"qrels-{level}" / f"{pair + 1}-{side}.txt")
+                    .read_text()
+                    .splitlines()
+                ]
                 qrels: dict[str, dict[str, int]] = {}
                 for topic, _, document, grade in rows:
                     qrels.setdefault(topic, {})[document] = int(grade)
-                kept = exported(out, "documents", level, pair, side) if "documents" in element else set(small.documents())
-                topics = sorted(exported(out, "topics", level, pair, side) if "topics" in element else small.qrels)
+                kept = (
+                    exported(out, "documents", level, pair, side)
+                    if "documents" in element
+                    else set(small.documents())
+                )
+                topics = sorted(
+                    exported(out, "topics", level, pair, side)
+                    if "topics" in element
+                    else small.qrels
+                )
                 runs = keep_documents(small, kept).runs
-                sides.append([reference_scores(qrels, of_run, names, topics).mean(axis=1) for of_run in runs.values()])
+                sides.append(
+                    [
+                        reference_scores(qrels, of_run, names, topics).mean(axis=1)
+                        for of_run in runs.values()
+                    ]
+                )
             first, second = np.round(sides, 10)
             expected = [kendalltau(first[:, m], second[:, m]).statistic for m in range(len(names))]
-            np.testing.assert_allclose([np.nan if (tau := result["deltas"][m][number][pair]) is None else tau for m in names], expected, atol=1e-9)
+            np.testing.assert_allclose(
+                [
+                    np.nan if (tau := result["deltas"][m][number][pair]) is None else tau
+                    for m in names
+                ],
+                expected,
+                atol=1e-9,
+            )
 
 
-def test_two_elements_have_the_sizes_and_draws_of_each_alone(files: list[str], tmp_path: Path) -> None:
+def test_two_elements_have_the_sizes_and_draws_of_each_alone(
+    files: list[str], tmp_path: Path
+) -> None:
     how = ("--overlaps", "50", "--pairs", 2, "--measures", "AP", "--seed", 4)
-    together, _ = answer("stability", *files, "--element", "topics+assessments", *how, "--export", tmp_path / "both", "--processes", 2)
+    together, _ = answer(
+        "stability",
+        *files,
+        "--element",
+        "topics+assessments",
+        *how,
+        "--export",
+        tmp_path / "both",
+        "--processes",
+        2,
+    )
     assert together["population"] is None
     for element in ("topics", "assessments"):
-        alone, _ = answer("stability", *files, "--element", element, *how, "--export", tmp_path / element)
-        assert together["parts"][element] == {key: alone[key] for key in ("population", "size", "shared")}
+        alone, _ = answer(
+            "stability", *files, "--element", element, *how, "--export", tmp_path / element
+        )
+        assert together["parts"][element] == {
+            key: alone[key] for key in ("population", "size", "shared")
+        }
         name = f"{element}-0.5.tsv.gz"
         assert (tmp_path / "both" / name).read_bytes() == (tmp_path / element / name).read_bytes()
     with gzip.open(tmp_path / "both" / "topics-0.5.tsv.gz", "rt") as lines:
         rows = lines.read().splitlines()
     assert rows[0] == "topic\tpairs"
-    assert [sum(row[-2] == digit for row in rows[1:]) for digit in "0123"] == [2, 2, 2, 2]  # 8 topics, halves of 4 that share 2
-    assert "topics: 4 of 8 and assessments" in printed("stability", *files, "--element", "topics+assessments", *how)[0]
-    assert "not an empty folder" in refused("stability", *files, "--element", "topics", *how, "--export", tmp_path / "both")
-    assert "name one with --export" in refused("stability", *files, "--element", "topics", *how, "--export-qrels", 1)
+    assert [sum(row[-2] == digit for row in rows[1:]) for digit in "0123"] == [
+        2,
+        2,
+        2,
+        2,
+    ]  # 8 topics, halves of 4 that share 2
+    assert (
+        "topics: 4 of 8 and assessments"
+        in printed("stability", *files, "--element", "topics+assessments", *how)[0]
+    )
+    assert "not an empty folder" in refused(
+        "stability", *files, "--element", "topics", *how, "--export", tmp_path / "both"
+    )
+    assert "name one with --export" in refused(
+        "stability", *files, "--element", "topics", *how, "--export-qrels", 1
+    )

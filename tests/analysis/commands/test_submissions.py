@@ -42,11 +42,23 @@ def test_groups_months_breaches_and_ranks(board):
 def test_private_ranks_can_come_from_a_bootstrap(board, tmp_path):
     ranks = tmp_path / "ranks.json"
     observed = {"a1": 0.5, "a2": 0.9, "a3": 0.1, "b1": 0.7}
-    ranks.write_text(json.dumps({"private": {"observed": observed, "expected_rank": dict.fromkeys(observed, 2.0)}, "seed": 0}))
+    ranks.write_text(
+        json.dumps(
+            {
+                "private": {"observed": observed, "expected_rank": dict.fromkeys(observed, 2.0)},
+                "seed": 0,
+            }
+        )
+    )
     found = printed("submissions", board, "--ranks", str(ranks))
-    assert (found["alpha"]["its_private_rank"], found["alpha"]["its_expected_private_rank"]) == (1, 2)
+    assert (found["alpha"]["its_private_rank"], found["alpha"]["its_expected_private_rank"]) == (
+        1,
+        2,
+    )
     assert (found["beta"]["its_private_rank"]) == 2
-    assert "no condition other" in refused("submissions", board, "--ranks", str(ranks), "--condition", "other")
+    assert "no condition other" in refused(
+        "submissions", board, "--ranks", str(ranks), "--condition", "other"
+    )
     assert "not what" in refused("submissions", board, "--ranks", board)
 
 
@@ -84,7 +96,9 @@ def test_the_ms_marco_leaderboard_by_team(data_folder):
     with path.open(newline="") as lines:
         rows = list(csv.DictReader(lines))
     found = printed("submissions", str(path))
-    assert {team: one["submissions"] for team, one in found.items()} == Counter(row["team"].strip() for row in rows)
+    assert {team: one["submissions"] for team, one in found.items()} == Counter(
+        row["team"].strip() for row in rows
+    )
     assert sum(n for one in found.values() for n in one["per_month"].values()) == 117
 
 
@@ -92,11 +106,18 @@ def test_teams_of_one_institution_are_counted_as_one_up_to_a_day(board, tmp_path
     names = tmp_path / "institutions.tsv"
     names.write_text("group\tinstitution\nalpha\tInstitute\nbeta\tInstitute\n")
     together = printed("submissions", board, "--institutions", str(names))
-    assert {group: of["submissions"] for group, of in together.items() if group != "seed"} == {"Institute": 4}
+    assert {group: of["submissions"] for group, of in together.items() if group != "seed"} == {
+        "Institute": 4
+    }
     assert together["Institute"]["best"] == "b1"
     until = printed("submissions", board, "--until", "2021/01/10")  # a3 came later
-    assert {group: until[group]["submissions"] for group in ("alpha", "beta")} == {"alpha": 2, "beta": 1}
+    assert {group: until[group]["submissions"] for group in ("alpha", "beta")} == {
+        "alpha": 2,
+        "beta": 1,
+    }
     assert until["alpha"]["its_private_rank"] == 3
     assert "until 2020-12-31" in refused("submissions", board, "--until", "2020-12-31")
     names.write_text("group\tinstitution\nalpha\tOne\nalpha\tTwo\n")
-    assert "alpha belongs to One and Two" in refused("submissions", board, "--institutions", str(names))
+    assert "alpha belongs to One and Two" in refused(
+        "submissions", board, "--institutions", str(names)
+    )

@@ -7,7 +7,8 @@ import scipy.stats
 
 
 def counted_signed_rank(differences: np.ndarray) -> float:
-    """The exact test by counting in whole numbers, how many of all 2^n signs give each sum of twice the mean ranks."""
+    """The exact test by counting in whole numbers, how many of all 2^n signs give each sum of twice
+    the mean ranks."""
     d = np.round(differences, 12)
     d = d[d != 0]
     doubled = [round(2 * rank) for rank in scipy.stats.rankdata(np.abs(d))]
@@ -19,4 +20,6 @@ def counted_signed_rank(differences: np.ndarray) -> float:
         ways = further
     positive = sum(rank for rank, value in zip(doubled, d, strict=True) if value > 0)
     smaller = min(positive, sum(doubled) - positive)
-    return min(1.0, 2 * sum(count for total, count in ways.items() if total <= smaller) / 2 ** len(d))
+    return min(
+        1.0, 2 * sum(count for total, count in ways.items() if total <= smaller) / 2 ** len(d)
+    )

@@ -1,4 +1,5 @@
-"""Hall's transformation of the studentised mean (1992), forwards, for tests: the code under test has its inverse in closed form."""
+"""Hall's transformation of the studentised mean (1992), forwards, for tests: the code under test
+has its inverse in closed form."""
 
 from __future__ import annotations
 
@@ -13,8 +14,16 @@ def transformed(studentised: float, skewness: float, n: int) -> float:
 
 
 def wider_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, float]:
-    """From Student's t and from the roots of the transformation at t and -t, whichever reaches further."""
+    """From Student's t and from the roots of the transformation at t and -t, whichever reaches
+    further."""
     n, error, skewness = len(values), float(stats.sem(values)), float(stats.skew(values))
     t = float(stats.t.ppf(1 - alpha / 2, n - 1))
-    least, greatest = (optimize.brentq(lambda x, end=end: transformed(x, skewness, n) - end, -1e4, 1e4, xtol=1e-13, rtol=1e-15) for end in (-t, t))
-    return float(values.mean() - max(t, greatest) * error), float(values.mean() - min(-t, least) * error)
+    least, greatest = (
+        optimize.brentq(
+            lambda x, end=end: transformed(x, skewness, n) - end, -1e4, 1e4, xtol=1e-13, rtol=1e-15
+        )
+        for end in (-t, t)
+    )
+    return float(values.mean() - max(t, greatest) * error), float(
+        values.mean() - min(-t, least) * error
+    )

@@ -20,7 +20,9 @@ def table_of_rows(
     rows = list(rows)
     columns = [[row[i] for row in rows] for i in range(3)]
     ids = [list(dict.fromkeys(column)) for column in columns]
-    index = [[names.index(value) for value in column] for names, column in zip(ids, columns, strict=True)]
+    index = [
+        [names.index(value) for value in column] for names, column in zip(ids, columns, strict=True)
+    ]
     return label_table(
         topics=ids[0],
         documents=ids[1],
@@ -36,18 +38,34 @@ def table_of_rows(
 
 
 def table_of_pairs(grades: Sequence[Sequence[int]], *, n_grades: int) -> LabelTable:
-    """Pair i of topic t is document d<i>; its k-th grade is annotator a<k>'s. MISSING: not judged by that one."""
+    """Pair i of topic t is document d<i>; its k-th grade is annotator a<k>'s. MISSING: not judged
+    by that one."""
     return table_of_rows(
-        [("t", f"d{i:04}", f"a{k:03}", grade) for i, row in enumerate(grades) for k, grade in enumerate(row) if grade != MISSING],
+        [
+            ("t", f"d{i:04}", f"a{k:03}", grade)
+            for i, row in enumerate(grades)
+            for k, grade in enumerate(row)
+            if grade != MISSING
+        ],
         n_grades=n_grades,
     )
 
 
 def random_grades(
-    rng: np.random.Generator, *, n_pairs: int, n_annotators: int, n_grades: int, missing: float = 0.3, accuracy: float = 0.6
+    rng: np.random.Generator,
+    *,
+    n_pairs: int,
+    n_annotators: int,
+    n_grades: int,
+    missing: float = 0.3,
+    accuracy: float = 0.6,
 ) -> np.ndarray:
     """(n_pairs, n_annotators) of grades that lean to a true one; MISSING where not judged."""
     truth = rng.integers(n_grades, size=n_pairs)
-    grades = np.where(rng.random((n_pairs, n_annotators)) < accuracy, truth[:, None], rng.integers(n_grades, size=(n_pairs, n_annotators)))
+    grades = np.where(
+        rng.random((n_pairs, n_annotators)) < accuracy,
+        truth[:, None],
+        rng.integers(n_grades, size=(n_pairs, n_annotators)),
+    )
     grades[rng.random(grades.shape) < missing] = MISSING
     return grades

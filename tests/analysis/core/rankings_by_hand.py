@@ -15,7 +15,9 @@ def run_of(rankings: Scores, tag: str = "run") -> RunColumns:
     """Documents by score, then by the id's bytes, both descending."""
     documents, scores, offsets = [], [], [0]
     for ranking in rankings.values():
-        ordered = sorted(ranking, key=lambda document: (ranking[document], document.encode()), reverse=True)
+        ordered = sorted(
+            ranking, key=lambda document: (ranking[document], document.encode()), reverse=True
+        )
         documents += [document.encode() for document in ordered]
         scores += [ranking[document] for document in ordered]
         offsets.append(len(documents))
@@ -48,7 +50,10 @@ def qrels_of(judgements: Grades, name: str = "qrels") -> QrelsColumns:
 def grades_by_topic(qrels: QrelsColumns) -> Grades:
     documents = [document.decode() for document in qrels.documents.tolist()]
     grades = qrels.grades.tolist()
-    return {topic: dict(zip(documents[qrels.rows(i)], grades[qrels.rows(i)], strict=True)) for i, topic in enumerate(qrels.topics)}
+    return {
+        topic: dict(zip(documents[qrels.rows(i)], grades[qrels.rows(i)], strict=True))
+        for i, topic in enumerate(qrels.topics)
+    }
 
 
 REFERENCE_NAMES = {
@@ -69,11 +74,24 @@ REFERENCE_NAMES = {
 """Our name -> pytrec_eval's."""
 
 
-def reference_values(run: Scores, judgements: Grades, *, level: int = 1, condensed: bool = False) -> dict[str, dict[str, float]]:
+def reference_values(
+    run: Scores, judgements: Grades, *, level: int = 1, condensed: bool = False
+) -> dict[str, dict[str, float]]:
     """{topic: {pytrec_eval's name: value}}; only topics that both have."""
     evaluator = pytrec_eval.RelevanceEvaluator(
         judgements,
-        {"map", "map_cut.100", "ndcg", "ndcg_cut.5,10", "recip_rank", "Rprec", "bpref", "P.10,100", "recall.10,100", "success.5"},
+        {
+            "map",
+            "map_cut.100",
+            "ndcg",
+            "ndcg_cut.5,10",
+            "recip_rank",
+            "Rprec",
+            "bpref",
+            "P.10,100",
+            "recall.10,100",
+            "success.5",
+        },
         relevance_level=level,
         judged_docs_only_flag=condensed,
     )

@@ -1,4 +1,5 @@
-"""The real sets of raw judgements, as tables: none of them is in the form of the command's files."""
+"""The real sets of raw judgements, as tables: none of them is in the form of the command's
+files."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from analysis.core.labels import LabelTable, label_table
 
 
 def _table(rows: Iterable[tuple[str, str, str, int]], n_grades: int) -> LabelTable:
-    """From (topic, document, annotator, grade); where an annotator has a pair twice the last row counts."""
+    """From (topic, document, annotator, grade); where an annotator has a pair twice the last row
+    counts."""
     last = {(topic, document, annotator): grade for topic, document, annotator, grade in rows}
     ids: list[dict[str, int]] = [{}, {}, {}]
     index = [[names.setdefault(key[i], len(names)) for key in last] for i, names in enumerate(ids)]
@@ -30,19 +32,32 @@ def _table(rows: Iterable[tuple[str, str, str, int]], n_grades: int) -> LabelTab
 def ws_zhou_2012(folder: Path) -> LabelTable:
     """Five grades, counted from 0; one made-up topic, since an item is a query and a page."""
     with gzip.open(folder / "ws-zhou2012" / "labels.txt.gz", "rt") as lines:
-        return _table((("ws", item, worker, int(label) - 1) for item, worker, label in map(str.split, lines)), 5)
+        return _table(
+            (("ws", item, worker, int(label) - 1) for item, worker, label in map(str.split, lines)),
+            5,
+        )
 
 
 def trec_crowd_2011(folder: Path) -> LabelTable:
     with gzip.open(folder / "trec-crowd-2011" / "judgements.tsv.gz", "rt", newline="") as lines:
         rows = csv.DictReader(lines, delimiter="\t")
-        return _table(((row["topic"], row["docno"], row["worker"], int(row["label"])) for row in rows), 2)
+        return _table(
+            ((row["topic"], row["docno"], row["worker"], int(row["label"])) for row in rows), 2
+        )
 
 
 def llmjudge_2024(folder: Path, *, only_the_scale: bool) -> LabelTable:
-    """33 judges; the three labels outside the scale (5, 5, 10) left out, or as grades 5 and 10 of a scale of eleven."""
+    """33 judges; the three labels outside the scale (5, 5, 10) left out, or as grades 5 and 10 of a
+    scale of eleven."""
     with gzip.open(folder / "llmjudge-2024" / "labels_wide.tsv.gz", "rt", newline="") as lines:
         reader = csv.reader(lines, delimiter="\t")
         judges = next(reader)[3:]
-        rows = [(row[0], row[1], judge, int(label)) for row in reader for judge, label in zip(judges, row[3:], strict=True)]
-    return _table([row for row in rows if row[3] <= 3] if only_the_scale else rows, 4 if only_the_scale else 11)
+        rows = [
+            (row[0], row[1], judge, int(label))
+            for row in reader
+            for judge, label in zip(judges, row[3:], strict=True)
+        ]
+    return _table(
+        [row for row in rows if row[3] <= 3] if only_the_scale else rows,
+        4 if only_the_scale else 11,
+    )

@@ -1,4 +1,5 @@
-"""Small random collections, as dictionaries for the reference implementation and as columns for ours."""
+"""Small random collections, as dictionaries for the reference implementation and as columns for
+ours."""
 
 from __future__ import annotations
 
@@ -43,7 +44,13 @@ class Small:
 
 
 def random_collection(
-    rng: np.random.Generator, *, n_topics: int = 6, n_documents: int = 40, n_runs: int = 4, lowest: int = 0, highest: int = 3
+    rng: np.random.Generator,
+    *,
+    n_topics: int = 6,
+    n_documents: int = 40,
+    n_runs: int = 4,
+    lowest: int = 0,
+    highest: int = 3,
 ) -> Small:
     documents = [f"d{i:02d}" for i in rng.permutation(n_documents)]
     qrels: Grades = {}
@@ -56,7 +63,10 @@ def random_collection(
             if rng.random() < 0.1:
                 continue  # this system has nothing for this topic
             length = int(rng.integers(1, n_documents))
-            run[topic] = {documents[d]: float(rng.integers(0, length)) / 8 for d in rng.choice(n_documents, length, replace=False)}
+            run[topic] = {
+                documents[d]: float(rng.integers(0, length)) / 8
+                for d in rng.choice(n_documents, length, replace=False)
+            }
     for tag, run in runs.items():
         run.setdefault("elsewhere", {"d00": 1.0, f"only-{tag}": 2.0})
     return Small(qrels, runs)
@@ -75,7 +85,10 @@ def qrels_columns(qrels: Grades) -> QrelsColumns:
 
 
 def run_columns(tag: str, run: Scores) -> RunColumns:
-    rows = [sorted(((s, d.encode()) for d, s in ranking.items()), reverse=True) for ranking in run.values()]
+    rows = [
+        sorted(((s, d.encode()) for d, s in ranking.items()), reverse=True)
+        for ranking in run.values()
+    ]
     flat = [row for of_topic in rows for row in of_topic]
     return RunColumns(
         tag=tag,
@@ -87,12 +100,20 @@ def run_columns(tag: str, run: Scores) -> RunColumns:
     )
 
 
-def reference_scores(qrels: Grades, run: Scores, names: list[str], topics: list[str], level: int = 1) -> np.ndarray:
+def reference_scores(
+    qrels: Grades, run: Scores, names: list[str], topics: list[str], level: int = 1
+) -> np.ndarray:
     """What pytrec_eval says, 0 for a topic that it does not report. -> (n_measures, n_topics)"""
     given = {t: judged for t, judged in qrels.items() if judged}
-    evaluator = pytrec_eval.RelevanceEvaluator(given, {_query(REFERENCE[name]) for name in names}, relevance_level=level)
-    found = evaluator.evaluate({t: ranking for t, ranking in run.items() if ranking}) if given else {}
-    return np.array([[found.get(t, {}).get(REFERENCE[name], 0.0) for t in topics] for name in names])
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        given, {_query(REFERENCE[name]) for name in names}, relevance_level=level
+    )
+    found = (
+        evaluator.evaluate({t: ranking for t, ranking in run.items() if ranking}) if given else {}
+    )
+    return np.array(
+        [[found.get(t, {}).get(REFERENCE[name], 0.0) for t in topics] for name in names]
+    )
 
 
 def _query(name: str) -> str:
@@ -103,9 +124,18 @@ def _query(name: str) -> str:
 def keep_documents(small: Small, drawn: set[str]) -> Small:
     return Small(
         {t: {d: g for d, g in judged.items() if d in drawn} for t, judged in small.qrels.items()},
-        {tag: {t: {d: s for d, s in ranking.items() if d in drawn} for t, ranking in run.items()} for tag, run in small.runs.items()},
+        {
+            tag: {t: {d: s for d, s in ranking.items() if d in drawn} for t, ranking in run.items()}
+            for tag, run in small.runs.items()
+        },
     )
 
 
 def keep_assessments(small: Small, drawn: set[tuple[str, str]]) -> Small:
-    return Small({t: {d: g for d, g in judged.items() if (t, d) in drawn} for t, judged in small.qrels.items()}, small.runs)
+    return Small(
+        {
+            t: {d: g for d, g in judged.items() if (t, d) in drawn}
+            for t, judged in small.qrels.items()
+        },
+        small.runs,
+    )

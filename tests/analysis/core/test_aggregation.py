@@ -25,7 +25,9 @@ EXAMPLES = [  # METHODS 4: judgements, 4-grade label and decision, 2-grade label
 ]
 
 
-@pytest.mark.parametrize(("grades", "label", "decision", "binary_label", "binary_decision"), EXAMPLES)
+@pytest.mark.parametrize(
+    ("grades", "label", "decision", "binary_label", "binary_decision"), EXAMPLES
+)
 def test_the_examples_of_the_methods(grades, label, decision, binary_label, binary_decision):
     table = table_of_pairs([grades], n_grades=4)
     graded, binary = majority(table), majority(table.binary(2))
@@ -66,12 +68,22 @@ def test_without_any_judgement_there_are_no_labels(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_all_equal_judgements_give_that_grade(method):
-    assert METHODS[method](table_of_pairs([[3, 3, 3], [3, 3, 3]], n_grades=4)).label.tolist() == [3, 3]
+    assert METHODS[method](table_of_pairs([[3, 3, 3], [3, 3, 3]], n_grades=4)).label.tolist() == [
+        3,
+        3,
+    ]
 
 
 @pytest.mark.parametrize(
     ("grades", "label"),
-    [([0, 1, 3], 1), ([0, 1, 2, 3], 1), ([1, 3], 1), ([0, 0, 3, 3], 0), ([0, 3, 3], 3), ([2, 2, 2, 2], 2)],
+    [
+        ([0, 1, 3], 1),
+        ([0, 1, 2, 3], 1),
+        ([1, 3], 1),
+        ([0, 0, 3, 3], 0),
+        ([0, 3, 3], 3),
+        ([2, 2, 2, 2], 2),
+    ],
 )
 def test_the_median_of_an_even_number_is_the_lower_middle(grades, label):
     assert median(table_of_pairs([grades], n_grades=4)).label.tolist() == [label]
@@ -98,7 +110,10 @@ def by_hand(grades: list[int]) -> tuple[int, str]:
 def test_majority_and_median_are_those_of_a_loop(pairs):
     table = table_of_pairs([row + [MISSING] * (7 - len(row)) for row in pairs], n_grades=5)
     aggregation = majority(table)
-    found = [(int(label), DECISIONS[code]) for label, code in zip(aggregation.label, aggregation.decision, strict=True)]
+    found = [
+        (int(label), DECISIONS[code])
+        for label, code in zip(aggregation.label, aggregation.decision, strict=True)
+    ]
     assert found == [by_hand(row) for row in pairs]
     assert median(table).label.tolist() == [sorted(row)[(len(row) - 1) // 2] for row in pairs]
 
@@ -109,7 +124,8 @@ def test_names_of_annotators_do_not_matter(names, seed):
     grades = np.random.default_rng(seed).integers(0, 4, size=(12, 5))
     for method in METHODS.values():
         assert (
-            method(table_of_pairs(grades, n_grades=4)).label.tolist() == method(table_of_pairs(grades[:, names], n_grades=4)).label.tolist()
+            method(table_of_pairs(grades, n_grades=4)).label.tolist()
+            == method(table_of_pairs(grades[:, names], n_grades=4)).label.tolist()
         )
 
 
@@ -140,7 +156,11 @@ def test_the_relevant_share_is_of_labels_and_by_topic():
 
 def test_qrels_are_sorted_and_leave_out_pairs_without_a_label():
     labelled = [("t2", "é", (1, 1)), ("t10", "b", (0, 3)), ("t10", "a", (2, 2)), ("t10", "c", (2,))]
-    rows = [(topic, document, "ab"[k], grade) for topic, document, grades in labelled for k, grade in enumerate(grades)]
+    rows = [
+        (topic, document, "ab"[k], grade)
+        for topic, document, grades in labelled
+        for k, grade in enumerate(grades)
+    ]
     out, again = io.StringIO(), io.StringIO()
     write_qrels(majority(table_of_rows(rows, n_grades=4)).qrels("labels"), out)
     write_qrels(majority(table_of_rows(rows[::-1], n_grades=4)).qrels("labels"), again)

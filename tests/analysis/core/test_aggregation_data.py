@@ -1,4 +1,5 @@
-"""Labels of real collections, counted independently (the collections' README, "Labels by METHODS section 4")."""
+"""Labels of real collections, counted independently (the collections' README, "Labels by METHODS
+section 4")."""
 
 from __future__ import annotations
 
@@ -30,7 +31,12 @@ def test_ws_zhou_2012_on_five_grades(data_folder):
 
 
 def test_ws_zhou_2012_on_two_grades(data_folder):
-    assert counts_of(majority(ws_zhou_2012(data_folder).binary(2))) == (2661, 4, [723, 1938], [1155, 1267, 239])
+    assert counts_of(majority(ws_zhou_2012(data_folder).binary(2))) == (
+        2661,
+        4,
+        [723, 1938],
+        [1155, 1267, 239],
+    )
 
 
 def test_trec_crowd_2011(data_folder):
@@ -45,7 +51,9 @@ def test_llmjudge_2024_without_the_labels_outside_the_scale(data_folder):
     assert len(table) == 145_959 - 3
     assert list(aggregation.decisions().values()) == [354, 3951, 118]
     with gzip.open(data_folder / "llmjudge-2024" / "labels_wide.tsv.gz", "rt") as lines:
-        human = {tuple(row[:2]): int(row[2]) for row in (line.split("\t") for line in list(lines)[1:])}
+        human = {
+            tuple(row[:2]): int(row[2]) for row in (line.split("\t") for line in list(lines)[1:])
+        }
     truth = [human[table.pair_ids(pair)] for pair in range(table.n_pairs)]
     assert round(float(np.mean(aggregation.label == truth)), 4) == 0.5268
     assert round(cohen_kappa_score(aggregation.label, truth), 4) == 0.2735
@@ -55,7 +63,10 @@ def test_ws_zhou_2012_against_the_experts(data_folder):
     aggregation = majority(ws_zhou_2012(data_folder), min_judgements=1)
     lines = (data_folder / "ws-zhou2012" / "truth.txt").read_text().splitlines()
     truth = {item: int(label) - 1 for item, label in (line.split() for line in lines)}
-    label = {aggregation.table.pair_ids(pair)[1]: int(grade) for pair, grade in enumerate(aggregation.label)}
+    label = {
+        aggregation.table.pair_ids(pair)[1]: int(grade)
+        for pair, grade in enumerate(aggregation.label)
+    }
     judged = [item for item in truth if item in label]
     accuracy = np.mean([label[item] == truth[item] for item in judged])
     kappa = cohen_kappa_score([label[item] for item in judged], [truth[item] for item in judged])

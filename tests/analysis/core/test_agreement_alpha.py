@@ -20,7 +20,9 @@ from analysis.core.labels import MISSING
 from tests.analysis.core.judged import random_grades, table_of_pairs
 from tests.analysis.core.real_judgements import llmjudge_2024, trec_crowd_2011, ws_zhou_2012
 
-KRIPPENDORFF_2011 = [  # "Computing Krippendorff's alpha-reliability", section C: 4 observers, 12 units, 5 values; 0: missing
+# "Computing Krippendorff's alpha-reliability", section C: 4 observers, 12 units, 5 values; 0:
+# missing
+KRIPPENDORFF_2011 = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0],
     [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, 0, 3],
     [0, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 0],
@@ -39,7 +41,8 @@ def test_alpha_of_krippendorffs_example(level, alpha):
 
 
 def naive_alpha(grades, n_grades: int, level: str) -> float:
-    """By its definition, over every ordered pair of values of a unit, and every ordered pair of all pairable values."""
+    """By its definition, over every ordered pair of values of a unit, and every ordered pair of all
+    pairable values."""
     units = [row[row != MISSING] for row in grades]
     units = [unit for unit in units if len(unit) > 1]
     values = np.concatenate(units)
@@ -47,17 +50,31 @@ def naive_alpha(grades, n_grades: int, level: str) -> float:
 
     def distance(a: int, b: int) -> float:
         low, high = min(a, b), max(a, b)
-        return float(a != b) if level == "nominal" else float((often[low : high + 1].sum() - (often[a] + often[b]) / 2) ** 2)
+        return (
+            float(a != b)
+            if level == "nominal"
+            else float((often[low : high + 1].sum() - (often[a] + often[b]) / 2) ** 2)
+        )
 
-    observed = sum(distance(a, b) / (len(unit) - 1) for unit in units for i, a in enumerate(unit) for j, b in enumerate(unit) if i != j)
-    expected = sum(distance(a, b) for i, a in enumerate(values) for j, b in enumerate(values) if i != j)
+    observed = sum(
+        distance(a, b) / (len(unit) - 1)
+        for unit in units
+        for i, a in enumerate(unit)
+        for j, b in enumerate(unit)
+        if i != j
+    )
+    expected = sum(
+        distance(a, b) for i, a in enumerate(values) for j, b in enumerate(values) if i != j
+    )
     return 1 - observed * (len(values) - 1) / expected
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal"])
 @pytest.mark.parametrize("seed", range(3))
 def test_alpha_is_that_of_its_definition_and_of_the_library(seed, level):
-    grades = random_grades(np.random.default_rng(seed), n_pairs=20, n_annotators=5, n_grades=4, missing=0.5)
+    grades = random_grades(
+        np.random.default_rng(seed), n_pairs=20, n_annotators=5, n_grades=4, missing=0.5
+    )
     counts = table_of_pairs(grades, n_grades=4).counts
     alpha = krippendorff_alpha(counts, level=level)
     matrix = np.where(grades == MISSING, np.nan, grades).T
@@ -71,15 +88,24 @@ def test_the_bootstraps_alpha_is_the_librarys(seed, level):
     counts = np.random.default_rng(seed).integers(0, 3, size=(6, 4))
     pairable = counts[counts.sum(axis=1) > 1]
     n = pairable.sum(axis=1)[:, None, None]
-    each = (pairable[:, :, None] * pairable[:, None, :] - pairable[:, :, None] * np.eye(4)) / (n - 1)
+    each = (pairable[:, :, None] * pairable[:, None, :] - pairable[:, :, None] * np.eye(4)) / (
+        n - 1
+    )
     np.testing.assert_allclose(
-        alpha_of_coincidences(each.sum(axis=0)[None], level=level)[0], krippendorff_alpha(counts, level=level), atol=1e-10
+        alpha_of_coincidences(each.sum(axis=0)[None], level=level)[0],
+        krippendorff_alpha(counts, level=level),
+        atol=1e-10,
     )
 
 
 @pytest.mark.parametrize(
     "counts",
-    [np.empty((0, 4), int), np.array([[1, 0], [0, 1]]), np.array([[3, 0], [2, 0]]), np.array([[2, 0], [0, 1]])],
+    [
+        np.empty((0, 4), int),
+        np.array([[1, 0], [0, 1]]),
+        np.array([[3, 0], [2, 0]]),
+        np.array([[2, 0], [0, 1]]),
+    ],
     ids=["no pair", "one annotator", "one grade", "the other grade on a pair judged once"],
 )
 @pytest.mark.parametrize("level", ["nominal", "ordinal"])
@@ -109,47 +135,72 @@ def test_one_or_two_pairs_have_no_interval(counts):
 
 @pytest.mark.parametrize("level", ["ordinal", "nominal"])
 def test_the_interval_of_pairs_is_that_of_a_loop_that_leaves_out_each(level):
-    grades = random_grades(np.random.default_rng(8), n_pairs=50, n_annotators=4, n_grades=4, missing=0.3)
+    grades = random_grades(
+        np.random.default_rng(8), n_pairs=50, n_annotators=4, n_grades=4, missing=0.3
+    )
     counts = table_of_pairs(grades, n_grades=4).counts
     pairable = counts[counts.sum(axis=1) > 1]
     n, value = len(pairable), krippendorff_alpha(counts, level=level)
-    z = np.arctanh([krippendorff_alpha(np.delete(pairable, i, axis=0), level=level) for i in range(n)])
+    z = np.arctanh(
+        [krippendorff_alpha(np.delete(pairable, i, axis=0), level=level) for i in range(n)]
+    )
     sizes = pairable.sum(axis=1)
-    effective = sizes.sum() ** 2 / (sizes**2).sum()  # Kish (1965): pairs have two to four judgements
+    effective = (
+        sizes.sum() ** 2 / (sizes**2).sum()
+    )  # Kish (1965): pairs have two to four judgements
     reach = stats.t.ppf(0.975, effective - 1) * np.sqrt((n - 1) / n * ((z - z.mean()) ** 2).sum())
     interval = alpha_interval(counts, level=level)
-    assert interval.bounds == pytest.approx(list(np.tanh([np.arctanh(value) - reach, np.arctanh(value) + reach])), abs=1e-9)
+    assert interval.bounds == pytest.approx(
+        list(np.tanh([np.arctanh(value) - reach, np.arctanh(value) + reach])), abs=1e-9
+    )
     assert (interval.unit, interval.reason) == ("pairs", "")
 
 
 def test_topics_are_the_units_where_there_are_ten_or_more():
-    counts = table_of_pairs(random_grades(np.random.default_rng(8), n_pairs=60, n_annotators=3, n_grades=4, missing=0.0), n_grades=4).counts
+    counts = table_of_pairs(
+        random_grades(
+            np.random.default_rng(8), n_pairs=60, n_annotators=3, n_grades=4, missing=0.0
+        ),
+        n_grades=4,
+    ).counts
     topic = np.arange(60) % 10
     n, value = 10, krippendorff_alpha(counts, level="ordinal")
     z = np.arctanh([krippendorff_alpha(counts[topic != i], level="ordinal") for i in range(n)])
     reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((z - z.mean()) ** 2).sum())
     interval = alpha_interval(counts, level="ordinal", topic=topic)
-    assert interval.bounds == pytest.approx(list(np.tanh([np.arctanh(value) - reach, np.arctanh(value) + reach])), abs=1e-9)
+    assert interval.bounds == pytest.approx(
+        list(np.tanh([np.arctanh(value) - reach, np.arctanh(value) + reach])), abs=1e-9
+    )
     assert interval.unit == "topics"
 
 
 def test_below_ten_topics_there_is_no_interval_unless_all_pairs_are_of_one():
-    counts = table_of_pairs(random_grades(np.random.default_rng(8), n_pairs=60, n_annotators=3, n_grades=4, missing=0.0), n_grades=4).counts
+    counts = table_of_pairs(
+        random_grades(
+            np.random.default_rng(8), n_pairs=60, n_annotators=3, n_grades=4, missing=0.0
+        ),
+        n_grades=4,
+    ).counts
     for n in (2, 7, 9):
         interval = alpha_interval(counts, level="ordinal", topic=np.arange(60) % n)
         assert interval.reason == f"{n} topics; an interval needs 10"
         assert np.isnan(interval.bounds).all()
-    assert alpha_interval(counts, level="ordinal", topic=np.full(60, 5)) == alpha_interval(counts, level="ordinal")
+    assert alpha_interval(counts, level="ordinal", topic=np.full(60, 5)) == alpha_interval(
+        counts, level="ordinal"
+    )
 
 
 def test_the_order_of_pairs_does_not_change_the_interval():
     counts = np.random.default_rng(0).integers(0, 3, size=(40, 4))
-    assert alpha_interval(counts, level="ordinal").bounds == pytest.approx(alpha_interval(counts[::-1], level="ordinal").bounds)
+    assert alpha_interval(counts, level="ordinal").bounds == pytest.approx(
+        alpha_interval(counts[::-1], level="ordinal").bounds
+    )
 
 
 @pytest.mark.data
 def test_intervals_of_real_annotators_are_those_of_resampled_topics(data_folder):
-    """numbers.md 3: over topics [0.485, 0.568] and [0.212, 0.310] by the percentile bootstrap; over pairs they were four times as narrow."""
+    """numbers.md 3: over topics [0.485, 0.568] and [0.212, 0.310] by the percentile bootstrap; over
+    pairs they were four times as narrow."""
     for table, level, low, high in (
         (llmjudge_2024(data_folder, only_the_scale=False), "ordinal", 0.485, 0.568),
         (trec_crowd_2011(data_folder), "nominal", 0.212, 0.310),
@@ -159,7 +210,9 @@ def test_intervals_of_real_annotators_are_those_of_resampled_topics(data_folder)
 
 
 def test_alpha_of_groups_of_pairs_is_that_of_each_alone():
-    table = table_of_pairs(random_grades(np.random.default_rng(4), n_pairs=120, n_annotators=3, n_grades=4), n_grades=4)
+    table = table_of_pairs(
+        random_grades(np.random.default_rng(4), n_pairs=120, n_annotators=3, n_grades=4), n_grades=4
+    )
     group = np.arange(table.n_pairs) % 3 - 1
     by_group = alpha_by_group(table, group, level="ordinal")
     assert list(by_group) == [0, 1]
@@ -171,7 +224,8 @@ def test_alpha_of_groups_of_pairs_is_that_of_each_alone():
 
 
 def test_fleiss_kappa_matches_fleiss_1971_table_1():
-    """Printed there: overall agreement 0.5556, by chance 0.2201, kappa 0.430; column totals 26, 26, 30, 55, 43."""
+    """Printed there: overall agreement 0.5556, by chance 0.2201, kappa 0.430; column totals 26, 26,
+    30, 55, 43."""
     counts = np.array([[int(n) for n in row] for row in FLEISS_1971.split()])
     assert counts.sum(axis=0).tolist() == [26, 26, 30, 55, 43]
     assert round(percent_agreement(counts), 4) == 0.5556
@@ -180,7 +234,12 @@ def test_fleiss_kappa_matches_fleiss_1971_table_1():
 
 @pytest.mark.parametrize(
     "counts",
-    [np.empty((0, 3), int), np.array([[1, 0, 0]]), np.array([[2, 0, 0], [2, 0, 0]]), np.array([[2, 0, 0], [1, 2, 0]])],
+    [
+        np.empty((0, 3), int),
+        np.array([[1, 0, 0]]),
+        np.array([[2, 0, 0], [2, 0, 0]]),
+        np.array([[2, 0, 0], [1, 2, 0]]),
+    ],
     ids=["no pair", "one judgement", "one grade", "different numbers"],
 )
 def test_fleiss_kappa_is_undefined_at_its_edges(counts):

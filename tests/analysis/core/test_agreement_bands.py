@@ -1,4 +1,5 @@
-"""Landis and Koch (1977), their table: < 0.00 poor, 0.00-0.20 slight, 0.21-0.40 fair, 0.41-0.60 moderate, 0.61-0.80 substantial, 0.81-1.00."""
+"""Landis and Koch (1977), their table: < 0.00 poor, 0.00-0.20 slight, 0.21-0.40 fair, 0.41-0.60
+moderate, 0.61-0.80 substantial, 0.81-1.00."""
 
 from __future__ import annotations
 

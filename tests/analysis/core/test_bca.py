@@ -10,7 +10,14 @@ from benchmarks.calibration import bca
 
 
 def scipys(d: np.ndarray, statistic, n_samples: int, seed: int) -> tuple[float, float]:
-    found = stats.bootstrap((d,), statistic, n_resamples=n_samples, method="BCa", rng=np.random.default_rng(seed), vectorized=True)
+    found = stats.bootstrap(
+        (d,),
+        statistic,
+        n_resamples=n_samples,
+        method="BCa",
+        rng=np.random.default_rng(seed),
+        vectorized=True,
+    )
     return tuple(found.confidence_interval)
 
 
@@ -30,7 +37,10 @@ def test_units_that_are_alike_are_counted_as_often_as_they_are_there() -> None:
     samples = x[np.random.default_rng(3).integers(9, size=(400, 9))].mean(axis=1)[:, None]
     without = np.array([(x.sum() - value) / 8 for value in (0.0, 1.0, 5.0)])[:, None]
     each = bca.bca(np.array([x.mean()]), samples, np.repeat(without, [4, 3, 2], axis=0))
-    assert bca.bca(np.array([x.mean()]), samples, without, times=np.array([4, 3, 2])).tolist() == each.tolist()
+    assert (
+        bca.bca(np.array([x.mean()]), samples, without, times=np.array([4, 3, 2])).tolist()
+        == each.tolist()
+    )
 
 
 def test_there_is_none_where_something_is_undefined() -> None:

@@ -1,7 +1,8 @@
-"""A short form of docs/calibration.md: what is shown covers, and what was shown before, or a wrong method, would not.
+"""A short form of docs/calibration.md: what is shown covers, and what was shown before, or a wrong
+method, would not.
 
-The numbers of simulations are so small that shares are known to about .02 to .03; the bounds leave three of these, or a wrong method is off by more.
-"""
+The numbers of simulations are so small that shares are known to about .02 to .03; the bounds leave
+three of these, or a wrong method is off by more."""
 
 from __future__ import annotations
 
@@ -13,44 +14,76 @@ from analysis.core.agreement.kappa import cohen_kappa
 from benchmarks.calibration import differences, tables
 from benchmarks.calibration.agreement import Campaign, alpha_coverage, by_bca, kappa_coverage
 from benchmarks.calibration.coverage import covered, percentiles
-from benchmarks.calibration.differences import MEANS, difference_coverage, equal_scores, families, mean_coverage, type_one
+from benchmarks.calibration.differences import (
+    MEANS,
+    difference_coverage,
+    equal_scores,
+    families,
+    mean_coverage,
+    type_one,
+)
 from benchmarks.calibration.rankings import rank_coverage
 from benchmarks.calibration.worths import Machine, worth_coverage
 
 
 def test_alpha_covers_with_strong_effects_of_topics_where_pairs_as_units_do_not() -> None:
-    true, found = alpha_coverage((10,) * 25, Campaign(4, "balanced", 0.1, 0.6), trials=200, rng=np.random.default_rng(1))
+    true, found = alpha_coverage(
+        (10,) * 25, Campaign(4, "balanced", 0.1, 0.6), trials=200, rng=np.random.default_rng(1)
+    )
     assert true == pytest.approx(0.84, abs=0.02)
     assert found.now.shown == 1
     assert found.now.covered > 0.89
     assert found.before.covered < 0.88
 
 
-@pytest.mark.parametrize(("grades", "spread", "noise"), [(2, "balanced", 0.5), (4, "balanced", 0.5)])
+@pytest.mark.parametrize(
+    ("grades", "spread", "noise"), [(2, "balanced", 0.5), (4, "balanced", 0.5)]
+)
 def test_alpha_covers_without_topics(grades: int, spread: str, noise: float) -> None:
-    _, found = alpha_coverage((100,), Campaign(grades, spread, noise), trials=200, rng=np.random.default_rng(2))
+    _, found = alpha_coverage(
+        (100,), Campaign(grades, spread, noise), trials=200, rng=np.random.default_rng(2)
+    )
     assert 0.89 < found.now.covered < 0.995
 
 
-def test_alpha_of_rare_relevance_is_refused_or_covers_where_the_bootstrap_covers_in_a_half() -> None:
-    _, found = alpha_coverage((20,), Campaign(2, "5 % relevant", 0.5), trials=150, rng=np.random.default_rng(3))
+def test_alpha_of_rare_relevance_is_refused_or_covers_where_the_bootstrap_covers_in_a_half() -> (
+    None
+):
+    _, found = alpha_coverage(
+        (20,), Campaign(2, "5 % relevant", 0.5), trials=150, rng=np.random.default_rng(3)
+    )
     assert found.now.shown < 0.1
     assert found.before.covered < 0.6
 
 
 def test_kappa_covers_also_where_it_is_high_and_pairs_are_few() -> None:
-    true, found = kappa_coverage((20,), Campaign(2, "balanced", 0.25), trials=300, rng=np.random.default_rng(4))
+    true, found = kappa_coverage(
+        (20,), Campaign(2, "balanced", 0.25), trials=300, rng=np.random.default_rng(4)
+    )
     assert true == pytest.approx(0.54, abs=0.01)
     assert found.now.shown > 0.85
     assert found.now.covered > 0.92
-    _, rare = kappa_coverage((50,), Campaign(4, "5 % relevant", 0.25), trials=200, rng=np.random.default_rng(5))
+    _, rare = kappa_coverage(
+        (50,), Campaign(4, "5 % relevant", 0.25), trials=200, rng=np.random.default_rng(5)
+    )
     assert rare.now.shown < 0.1
     assert rare.before.covered < 0.75
 
 
-@pytest.mark.parametrize("sizes", [(20,) * 10, tuple(round(66 / k) for k in range(1, 26))], ids=["ten topics", "25 unequal topics"])
-def test_kappa_covers_where_people_misread_topics_and_pairs_as_units_do_not(sizes: tuple[int, ...]) -> None:
-    _, found = kappa_coverage(sizes, Campaign(4, "balanced", 0.3, 0.6, shift=0.7), trials=200, rng=np.random.default_rng(17))
+@pytest.mark.parametrize(
+    "sizes",
+    [(20,) * 10, tuple(round(66 / k) for k in range(1, 26))],
+    ids=["ten topics", "25 unequal topics"],
+)
+def test_kappa_covers_where_people_misread_topics_and_pairs_as_units_do_not(
+    sizes: tuple[int, ...],
+) -> None:
+    _, found = kappa_coverage(
+        sizes,
+        Campaign(4, "balanced", 0.3, 0.6, shift=0.7),
+        trials=200,
+        rng=np.random.default_rng(17),
+    )
     assert found.now.shown > 0.9
     assert found.now.covered > 0.89
     assert found.before.covered < 0.65
@@ -86,14 +119,29 @@ def test_differences_that_vary_on_many_topics_cover_and_few_topics_have_no_inter
 
 
 @pytest.mark.parametrize("spread", differences.SPREADS[3:])
-def test_where_few_topics_bring_the_difference_an_interval_covers_or_is_not_shown(spread: str) -> None:
+def test_where_few_topics_bring_the_difference_an_interval_covers_or_is_not_shown(
+    spread: str,
+) -> None:
     for topics in (25, 30, 50, 100):
-        found = difference_coverage(spread, topics, trials=300, rng=np.random.default_rng(topics), n_samples=50)
+        found = difference_coverage(
+            spread, topics, trials=300, rng=np.random.default_rng(topics), n_samples=50
+        )
         assert found.now.shown < 0.1 or found.now.covered > 0.9 - 0.03
-    assert min(difference_coverage(spread, topics, trials=300, rng=np.random.default_rng(1), n_samples=50).t.covered for topics in (25, 50)) < 0.925
+    assert (
+        min(
+            difference_coverage(
+                spread, topics, trials=300, rng=np.random.default_rng(1), n_samples=50
+            ).t.covered
+            for topics in (25, 50)
+        )
+        < 0.925
+    )
 
 
-@pytest.mark.parametrize("spread", ["RR: 30 % answered", "RR: 10 % answered", "navigational: 8 % of 1, the others .1 ± .05"])
+@pytest.mark.parametrize(
+    "spread",
+    ["RR: 30 % answered", "RR: 10 % answered", "navigational: 8 % of 1, the others .1 ± .05"],
+)
 def test_means_that_few_topics_bring_cover_or_are_not_shown(spread: str) -> None:
     for topics in (25, 30, 50, 100):
         found = mean_coverage(spread, topics, trials=400, rng=np.random.default_rng(topics))
@@ -128,13 +176,16 @@ def test_the_true_means_are_those_of_the_scores(shape: str) -> None:
 
 
 def test_scores_of_equal_systems_are_of_their_kind() -> None:
-    """RR: 1 for a half of the topics, 1/2 for a sixth (uniform above 1/2, between 1/3 and 1/2); half of the variance is the topics'."""
+    """RR: 1 for a half of the topics, 1/2 for a sixth (uniform above 1/2, between 1/3 and 1/2);
+    half of the variance is the topics'."""
     rr = equal_scores("RR", 200, 100, 2, np.random.default_rng(10))
     assert (rr == 1).mean() == pytest.approx(1 / 2, abs=0.02)
     assert (rr == 0.5).mean() == pytest.approx(1 / 6, abs=0.02)
     assert rr[rr > 0].min() == pytest.approx(0.1)
     normal = equal_scores("normal", 200, 100, 2, np.random.default_rng(10))
-    assert stats.pearsonr(normal[:, 0].ravel(), normal[:, 1].ravel()).statistic == pytest.approx(0.5, abs=0.03)
+    assert stats.pearsonr(normal[:, 0].ravel(), normal[:, 1].ravel()).statistic == pytest.approx(
+        0.5, abs=0.03
+    )
 
 
 def test_shares_are_those_of_the_trials_that_show_an_interval() -> None:
@@ -143,7 +194,10 @@ def test_shares_are_those_of_the_trials_that_show_an_interval() -> None:
     assert found.covered == pytest.approx(2 / 3)
     assert np.isnan(covered(0.5, [(np.nan, np.nan)]).covered)
     samples = np.array([[0.0, np.nan], [1.0, 3.0], [0.5, 5.0]])
-    assert percentiles(samples) == [(pytest.approx(0.025), pytest.approx(0.975)), (pytest.approx(3.05), pytest.approx(4.95))]
+    assert percentiles(samples) == [
+        (pytest.approx(0.025), pytest.approx(0.975)),
+        (pytest.approx(3.05), pytest.approx(4.95)),
+    ]
 
 
 def test_bca_of_a_kappa_in_the_tables_is_that_of_scipy() -> None:
@@ -153,29 +207,54 @@ def test_bca_of_a_kappa_in_the_tables_is_that_of_scipy() -> None:
     joint = np.bincount(own * 3 + others, minlength=9).reshape(3, 3)
 
     def of(a: np.ndarray, b: np.ndarray) -> float:
-        return float(cohen_kappa(np.bincount(a.astype(int) * 3 + b.astype(int), minlength=9).reshape(3, 3), weighted=True))
+        return float(
+            cohen_kappa(
+                np.bincount(a.astype(int) * 3 + b.astype(int), minlength=9).reshape(3, 3),
+                weighted=True,
+            )
+        )
 
-    expected = stats.bootstrap((own, others), of, paired=True, vectorized=False, n_resamples=4000, method="BCa", rng=np.random.default_rng(1))
-    drawn = np.random.default_rng(2).multinomial(80, joint.ravel() / 80, size=20_000).reshape(-1, 1, 3, 3)
+    expected = stats.bootstrap(
+        (own, others),
+        of,
+        paired=True,
+        vectorized=False,
+        n_resamples=4000,
+        method="BCa",
+        rng=np.random.default_rng(1),
+    )
+    drawn = (
+        np.random.default_rng(2)
+        .multinomial(80, joint.ravel() / 80, size=20_000)
+        .reshape(-1, 1, 3, 3)
+    )
     cells = np.eye(9).reshape(9, 1, 3, 3)
     ((low, high),) = by_bca(
-        cohen_kappa(joint, weighted=True)[None], cohen_kappa(drawn, weighted=True), cohen_kappa(np.maximum(joint - cells, 0), weighted=True),
+        cohen_kappa(joint, weighted=True)[None],
+        cohen_kappa(drawn, weighted=True),
+        cohen_kappa(np.maximum(joint - cells, 0), weighted=True),
         joint.reshape(9, 1),
-    )  # fmt: skip
+    )
     assert (low, high) == pytest.approx(tuple(expected.confidence_interval), abs=0.02)
 
 
 @pytest.mark.parametrize("table", tables.TABLES, ids=lambda table: table.name)
 def test_every_table_has_a_cell_for_each_head(table: tables.Table) -> None:
     row = table.rows[0]
-    assert len({tuple(one.shown) for one in table.rows} | {tuple(map(str, one.given)) for one in table.rows}) >= len(table.rows)
+    assert len(
+        {tuple(one.shown) for one in table.rows}
+        | {tuple(map(str, one.given)) for one in table.rows}
+    ) >= len(table.rows)
     cells = [*row.shown, *table.simulate(*row.given, trials=4, rng=np.random.default_rng(0))]
     assert len(cells) == len(table.header)
 
 
 def test_what_a_machine_is_worth_covers_with_ten_topics_where_percentiles_do_not() -> None:
-    """Latent correlation .5 of labels that a half of the pairs have: by Sheppard's arcsine law ρ = 2 asin(.5) / π = 1/3, worth 9/8."""
-    true, found = worth_coverage(10, 20, Machine(0.5, 0.5, 0.2), trials=400, rng=np.random.default_rng(16))
+    """Latent correlation .5 of labels that a half of the pairs have: by Sheppard's arcsine law ρ =
+    2 asin(.5) / π = 1/3, worth 9/8."""
+    true, found = worth_coverage(
+        10, 20, Machine(0.5, 0.5, 0.2), trials=400, rng=np.random.default_rng(16)
+    )
     assert true == pytest.approx(9 / 8, abs=0.01)
     assert found.now.shown > 0.99
     assert 0.91 < found.now.covered < 0.98

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.campaign import RankCoverage, TopicSeconds, campaign_statistics, complete_depth, slowest_topics
+from analysis.core.campaign import (
+    RankCoverage,
+    TopicSeconds,
+    campaign_statistics,
+    complete_depth,
+    slowest_topics,
+)
 from analysis.core.labels import label_table
 from tests.analysis.core.judged import table_of_pairs, table_of_rows
 
@@ -28,13 +34,23 @@ FIRST_DAY = 18_000 * DAY
 @pytest.fixture
 def table():
     return table_of_rows(
-        [row[0] for row in ROWS], n_grades=4, seconds=[row[1] for row in ROWS], judged_at=[FIRST_DAY + 3600 * row[2] for row in ROWS]
+        [row[0] for row in ROWS],
+        n_grades=4,
+        seconds=[row[1] for row in ROWS],
+        judged_at=[FIRST_DAY + 3600 * row[2] for row in ROWS],
     )
 
 
 def test_counts_and_means_by_hand(table):
     s = campaign_statistics(table, threshold=2, documents=1000)
-    assert (s.topics, s.documents, s.pairs, s.labelled_pairs, s.judgements, s.annotators) == (2, 1000, 3, 2, 6, 3)
+    assert (s.topics, s.documents, s.pairs, s.labelled_pairs, s.judgements, s.annotators) == (
+        2,
+        1000,
+        3,
+        2,
+        6,
+        3,
+    )
     assert s.per_pair == 2.0
     assert s.per_labelled_pair == 2.5
     assert s.per_annotator == 2.0
@@ -60,20 +76,30 @@ def test_daily_seconds_are_means_by_grade_of_days_with_a_known_time(table):
 
 def test_without_times_pool_or_collection_those_figures_are_none():
     s = campaign_statistics(table_of_pairs([[0, 1]], n_grades=4), threshold=2)
-    assert (s.per_12h, s.daily_seconds, s.complete_depth, s.coverage, s.documents) == (None, None, None, None, None)
+    assert (s.per_12h, s.daily_seconds, s.complete_depth, s.coverage, s.documents) == (
+        None,
+        None,
+        None,
+        None,
+        None,
+    )
     assert math.isnan(s.grades[0].mean_seconds)
 
 
 def test_the_relevant_share_is_of_two_grade_labels_and_not_of_binarised_labels(table):
     s = campaign_statistics(table, threshold=2)
-    assert s.relevant_share_per_topic == {"t1": 0.5}  # d1 not relevant, d2 relevant; t2 has no label
+    assert s.relevant_share_per_topic == {
+        "t1": 0.5
+    }  # d1 not relevant, d2 relevant; t2 has no label
     three = campaign_statistics(table_of_pairs([[0, 2, 3]], n_grades=4), threshold=2)
     assert three.relevant_share == 1  # its 4-grade label would be 0
 
 
 def test_a_relevant_share_above_one_half_and_grades_counted_from_one_are_warned_about(table):
     assert campaign_statistics(table, threshold=2).warnings == []  # exactly one half
-    warnings = campaign_statistics(table_of_pairs([[3, 3], [1, 1], [2, 2]], n_grades=4), threshold=2).warnings
+    warnings = campaign_statistics(
+        table_of_pairs([[3, 3], [1, 1], [2, 2]], n_grades=4), threshold=2
+    ).warnings
     assert any("66.7 % of the labels are relevant" in text for text in warnings)
     assert any("no judgement has grade 0" in text for text in warnings)
 
@@ -94,7 +120,14 @@ def test_judged_pairs_outside_the_pool_are_warned_about(table):
 
 @pytest.mark.parametrize(
     ("labelled", "depth"),
-    [({1: 0, 2: 5}, 0), ({1: 5, 2: 5, 3: 4}, 2), ({1: 5, 2: 5}, 2), ({1: 5, 4: 0}, 3), ({2: 0}, 0), ({}, 0)],
+    [
+        ({1: 0, 2: 5}, 0),
+        ({1: 5, 2: 5, 3: 4}, 2),
+        ({1: 5, 2: 5}, 2),
+        ({1: 5, 4: 0}, 3),
+        ({2: 0}, 0),
+        ({}, 0),
+    ],
 )
 def test_complete_depth_stops_at_the_first_gap(labelled, depth):
     assert complete_depth({rank: RankCoverage(5, 5, n) for rank, n in labelled.items()}) == depth
@@ -109,7 +142,8 @@ def test_no_judgements_give_statistics_with_undefined_means():
 
 
 def test_tripjudges_table_1_has_its_shares_and_3_08_judgements_a_pair():
-    """38,810 judgements on 12,590 pairs of 1,136 topics by 135 annotators: 10, 28, 33 (34 by its own counts) and 29 %."""
+    """38,810 judgements on 12,590 pairs of 1,136 topics by 135 annotators: 10, 28, 33 (34 by its
+    own counts) and 29 %."""
     n, n_pairs = 38_810, 12_590
     pair = np.arange(n) % n_pairs
     table = label_table(
@@ -123,7 +157,13 @@ def test_tripjudges_table_1_has_its_shares_and_3_08_judgements_a_pair():
         n_grades=4,
     )
     s = campaign_statistics(table, threshold=2)
-    assert (s.topics, s.pairs, s.labelled_pairs, s.judgements, s.annotators) == (1136, 12_590, 12_590, 38_810, 135)
+    assert (s.topics, s.pairs, s.labelled_pairs, s.judgements, s.annotators) == (
+        1136,
+        12_590,
+        12_590,
+        38_810,
+        135,
+    )
     assert [round(100 * s.grades[grade].share) for grade in range(4)] == [10, 28, 34, 29]
     assert round(s.per_pair, 2) == 3.08
     assert round(s.per_annotator) == 287
@@ -153,4 +193,7 @@ def test_the_slowest_topics_come_first_and_those_without_a_time_are_not_counted(
         seconds=[10.0, 20.0, 15.0, math.nan, 40.0],
         n_grades=2,
     )
-    assert slowest_topics(table, 2) == (3, [("d", TopicSeconds(1, 40.0)), ("a", TopicSeconds(2, 15.0))])  # b has 15 s, too, and comes later
+    assert slowest_topics(table, 2) == (
+        3,
+        [("d", TopicSeconds(1, 40.0)), ("a", TopicSeconds(2, 15.0))],
+    )  # b has 15 s, too, and comes later

@@ -17,8 +17,14 @@ MONDAY = datetime(2026, 1, 5, tzinfo=UTC).timestamp()
 
 
 def days_of(counts: list[int]) -> np.ndarray:
-    """On each calendar day so many judgements, evenly from 9 to 17 o'clock, the first of all at 9."""
-    moments = np.concatenate([MONDAY + day * DAY + 9 * HOUR + (np.arange(n) + 0.5) / max(n, 1) * 8 * HOUR for day, n in enumerate(counts)])
+    """On each calendar day so many judgements, evenly from 9 to 17 o'clock, the first of all at
+    9."""
+    moments = np.concatenate(
+        [
+            MONDAY + day * DAY + 9 * HOUR + (np.arange(n) + 0.5) / max(n, 1) * 8 * HOUR
+            for day, n in enumerate(counts)
+        ]
+    )
     moments[0] = MONDAY + 9 * HOUR
     return moments
 
@@ -53,7 +59,11 @@ def test_a_kick_off_on_a_friday_is_none_before_monday_is_over():
 
 def test_a_kick_off_on_a_saturday_is_no_pace_of_weekends():
     saturday = MONDAY - 2 * DAY + 10 * HOUR + np.arange(400) * 18.0
-    pace = DayPace.of(DayHistory.of(np.concatenate([saturday, days_of([40, 40, 40])]), now=MONDAY + 3 * DAY, zone=UTC))
+    pace = DayPace.of(
+        DayHistory.of(
+            np.concatenate([saturday, days_of([40, 40, 40])]), now=MONDAY + 3 * DAY, zone=UTC
+        )
+    )
     assert pace.history.apart == 0
     assert pace.weekend[0] == 0
     assert math.exp(pace.steady.level) == pytest.approx(40)
@@ -101,20 +111,36 @@ def test_level_and_drift_are_the_minimum_of_the_penalised_gamma_deviance():
 
     def deviance(given: np.ndarray) -> float:
         eta = given[0] + given[1] * time
-        return float(weight @ (eta + y * np.exp(-eta)) + 0.5 * (fit.spread / day_pace.DRIFT) ** 2 * (given[1] + 0.04) ** 2)
+        return float(
+            weight @ (eta + y * np.exp(-eta))
+            + 0.5 * (fit.spread / day_pace.DRIFT) ** 2 * (given[1] + 0.04) ** 2
+        )
 
-    best = optimize.minimize(deviance, [4.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 5000})
+    best = optimize.minimize(
+        deviance,
+        [4.0, 0.0],
+        method="Nelder-Mead",
+        options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 5000},
+    )
     assert [fit.level, fit.drift] == pytest.approx(best.x, abs=1e-5)
     ratio = y / np.exp(fit.level + fit.drift * time) - 1
-    variance = (3 * 0.4**2 + weight @ ratio**2) / (3 + weight.sum() - 1)  # 0.4 counts for three days
+    variance = (3 * 0.4**2 + weight @ ratio**2) / (
+        3 + weight.sum() - 1
+    )  # 0.4 counts for three days
     assert fit.spread == pytest.approx(math.sqrt(variance), rel=1e-4)
 
 
 def test_a_pace_that_falls_clearly_is_taken_to_drift_and_an_even_one_is_not():
-    falling = [round(200 * 0.93**n) for n in range(5)] + [0, 0] + [round(200 * 0.93**n) for n in range(5, 10)]
+    falling = (
+        [round(200 * 0.93**n) for n in range(5)]
+        + [0, 0]
+        + [round(200 * 0.93**n) for n in range(5, 10)]
+    )
     even = [100, 103, 98, 101, 99, 0, 0, 102, 97, 100, 104, 99]
     assert DayPace.of(history_of(falling)).has_drift > 0.7
-    assert math.log(0.93) < DayPace.of(history_of(falling)).drifting.drift < math.log(0.96)  # drawn towards none
+    assert (
+        math.log(0.93) < DayPace.of(history_of(falling)).drifting.drift < math.log(0.96)
+    )  # drawn towards none
     assert DayPace.of(history_of(even)).has_drift < 0.4
 
 

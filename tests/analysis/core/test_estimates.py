@@ -1,4 +1,5 @@
-"""Estimates from a sampled pool: frozen outputs of the reference programs, arithmetic by hand, and every possible draw."""
+"""Estimates from a sampled pool: frozen outputs of the reference programs, arithmetic by hand, and
+every possible draw."""
 
 from __future__ import annotations
 
@@ -36,9 +37,13 @@ def ranking(topics: dict[str, str]) -> RunColumns:
     sizes = [len(documents) for documents in topics.values()]
     letters = [letter.encode() for documents in topics.values() for letter in documents]
     return RunColumns(
-        tag="run", topics=list(topics), offsets=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64), documents=np.array(letters, "S8"),
-        scores=np.zeros(len(letters)), ranks=np.zeros(len(letters), np.int32),
-    )  # fmt: skip
+        tag="run",
+        topics=list(topics),
+        offsets=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+        documents=np.array(letters, "S8"),
+        scores=np.zeros(len(letters)),
+        ranks=np.zeros(len(letters), np.int32),
+    )
 
 
 def estimated(rows: list[Row], run: RunColumns, names: str) -> tuple[Sample, np.ndarray]:
@@ -63,19 +68,31 @@ def test_stratified_average_precision_as_worked_by_hand(e: int, n_relevant: floa
 def test_inferred_average_precision_of_one_stratum_as_worked_by_hand() -> None:
     """SAMPLING K4."""
     both = [("1", d, "1/all", grade) for d, grade in zip("abcde", (1, -1, 1, -1, -1), strict=True)]
-    assert estimated(both, ranking({"1": "abcde"}), "xinfAP")[1][0, 0] == pytest.approx(1.0, abs=1e-4)
-    only_c = [("1", d, "1/all", grade) for d, grade in zip("abcde", (-1, -1, 1, -1, -1), strict=True)]
+    assert estimated(both, ranking({"1": "abcde"}), "xinfAP")[1][0, 0] == pytest.approx(
+        1.0, abs=1e-4
+    )
+    only_c = [
+        ("1", d, "1/all", grade) for d, grade in zip("abcde", (-1, -1, 1, -1, -1), strict=True)
+    ]
     prel = prel_of_rows("pool", only_c)
-    assert estimated(only_c, ranking({"1": "abcde"}), "xinfAP")[1][0, 0] == pytest.approx(5 / 9, abs=1e-4)
+    assert estimated(only_c, ranking({"1": "abcde"}), "xinfAP")[1][0, 0] == pytest.approx(
+        5 / 9, abs=1e-4
+    )
     inferred = Evaluator(prel.qrels, parse_measures("infAP")).evaluate(ranking({"1": "abcde"}))
     assert inferred.values[0, 0] == pytest.approx(2 / 3, abs=1e-4)
 
 
 def test_no_more_relevant_documents_are_expected_than_a_run_may_return() -> None:
-    """2 of 4,000 pairs judged, both relevant: one at rank 2 below a document outside the pool has 2,000 · 1/2 of the 1,000 that count."""
+    """2 of 4,000 pairs judged, both relevant: one at rank 2 below a document outside the pool has
+    2,000 · 1/2 of the 1,000 that count."""
     rows = [("1", f"d{k}", "1/all", 1 if k < 2 else -1) for k in range(4000)]
     run = RunColumns(
-        tag="run", topics=["1"], offsets=np.array([0, 2]), documents=np.array([b"x", b"d0"], "S8"), scores=np.zeros(2), ranks=np.zeros(2, np.int32)
+        tag="run",
+        topics=["1"],
+        offsets=np.array([0, 2]),
+        documents=np.array([b"x", b"d0"], "S8"),
+        scores=np.zeros(2),
+        ranks=np.zeros(2, np.int32),
     )
     sample, values = estimated(rows, run, "xinfAP")
     assert sample.n_relevant(1).tolist() == [4000.0]
@@ -84,8 +101,12 @@ def test_no_more_relevant_documents_are_expected_than_a_run_may_return() -> None
 
 def test_the_ideal_shares_places_as_worked_by_hand() -> None:
     """SAMPLING K5: 1.5 documents of grade 2 and one of grade 1."""
-    assert fractional_ideal(np.array([[0, 1, 1.5]]), 3)[0] == pytest.approx(2 + 1.5 / math.log2(3) + 0.25, abs=1e-12)
-    assert fractional_ideal(np.array([[0, 5.0, 0.0]]), 3)[0] == pytest.approx(1 + 1 / math.log2(3) + 0.5, abs=1e-12)
+    assert fractional_ideal(np.array([[0, 1, 1.5]]), 3)[0] == pytest.approx(
+        2 + 1.5 / math.log2(3) + 0.25, abs=1e-12
+    )
+    assert fractional_ideal(np.array([[0, 5.0, 0.0]]), 3)[0] == pytest.approx(
+        1 + 1 / math.log2(3) + 0.5, abs=1e-12
+    )
 
 
 def small_pools() -> tuple[dict[str, list[str]], dict[str, int]]:
@@ -100,7 +121,13 @@ def every_draw() -> list[list[Row]]:
     draws = []
     for chosen in product(combinations(strata["1/top"], 2), combinations(strata["1/rest"], 3)):
         drawn = {d for part in chosen for d in part}
-        draws.append([("1", d, name, truth[d] if d in drawn else -1) for name, members in strata.items() for d in members])
+        draws.append(
+            [
+                ("1", d, name, truth[d] if d in drawn else -1)
+                for name, members in strata.items()
+                for d in members
+            ]
+        )
     return draws
 
 
@@ -122,7 +149,9 @@ def test_the_variance_of_judging_is_unbiased_over_every_possible_draw() -> None:
         sample, packed = sample_of(prel), pack(run, index_of(prel.qrels))
         values = np.zeros(len(sample.grades))
         near = packed.rank <= 5
-        values[packed.row[near]] = np.maximum(sample.grades[packed.row[near]], 0) / np.log2(packed.rank[near] + 1)
+        values[packed.row[near]] = np.maximum(sample.grades[packed.row[near]], 0) / np.log2(
+            packed.rank[near] + 1
+        )
         totals.append(estimate_topics(packed, sample, parse_measures("HT-DCG@5"))[0, 0])
         judged = np.where(sample.grades >= 0, sample.grades, np.nan)
         targets = Targets(sample, values[:, None], judged, np.zeros(len(values)))
@@ -166,7 +195,9 @@ def naive_expanded_ap(rows: list[Row], order: str) -> float:
     relevant = [d for d in order if grades.get(d, -1) > 0]
     n_relevant = sum(1 / chance[d] for d in grades if grades[d] > 0)
     total = sum(
-        (1 / chance[d] + sum(1 / both(d, j) for j in relevant if order.index(j) < order.index(d))) / (order.index(d) + 1) for d in relevant
+        (1 / chance[d] + sum(1 / both(d, j) for j in relevant if order.index(j) < order.index(d)))
+        / (order.index(d) + 1)
+        for d in relevant
     )
     return total / n_relevant if n_relevant else 0.0
 
@@ -174,7 +205,9 @@ def naive_expanded_ap(rows: list[Row], order: str) -> float:
 def test_average_precision_equals_the_formulas_written_out() -> None:
     for rows in every_draw():
         _, values = estimated(rows, ranking({"1": "fxaecghib"}), "xinfAP HT-AP")
-        assert values[0] == pytest.approx([naive_xinfap(rows, "fxaecghib"), naive_expanded_ap(rows, "fxaecghib")], abs=1e-12)
+        assert values[0] == pytest.approx(
+            [naive_xinfap(rows, "fxaecghib"), naive_expanded_ap(rows, "fxaecghib")], abs=1e-12
+        )
 
 
 def test_a_whole_pool_judged_gives_the_measures_themselves() -> None:
@@ -182,20 +215,26 @@ def test_a_whole_pool_judged_gives_the_measures_themselves() -> None:
     rows = [("1", d, name, truth[d]) for name, members in strata.items() for d in members]
     run = ranking({"1": "fxaecghib"})
     _, values = estimated(rows, run, "HT-P@5 HT-nDCG@5 HT-AP")
-    plain = Evaluator(prel_of_rows("pool", rows).qrels, parse_measures("P@5 nDCG@5 AP")).evaluate(run)
+    plain = Evaluator(prel_of_rows("pool", rows).qrels, parse_measures("P@5 nDCG@5 AP")).evaluate(
+        run
+    )
     assert values[0] == pytest.approx(plain.values[0], abs=1e-12)
 
 
 def test_topics_without_the_run_or_without_relevant_documents_count_nothing() -> None:
     rows = [("1", "a", "1/all", 1), ("2", "a", "2/all", 0), ("3", "b", "3/all", 1)]
-    _, values = estimated(rows, ranking({"1": "a", "2": "a"}), "HT-P@1 HT-nDCG@3 xinfAP HT-AP infNDCG")
+    _, values = estimated(
+        rows, ranking({"1": "a", "2": "a"}), "HT-P@1 HT-nDCG@3 xinfAP HT-AP infNDCG"
+    )
     assert values[0] == pytest.approx([1] * 5, abs=1e-4)
     assert values[1:].tolist() == [[0.0] * 5] * 2
 
 
 def test_the_interval_is_the_t_interval_of_the_topics() -> None:
     low, high = interval_over_topics(np.array([0.1, 0.4, 0.7]))  # mean .4, s .3, t(2) 4.302653
-    assert (low, high) == pytest.approx((0.4 - 4.302653 * 0.3 / math.sqrt(3), 0.4 + 4.302653 * 0.3 / math.sqrt(3)), abs=1e-6)
+    assert (low, high) == pytest.approx(
+        (0.4 - 4.302653 * 0.3 / math.sqrt(3), 0.4 + 4.302653 * 0.3 / math.sqrt(3)), abs=1e-6
+    )
     assert all(math.isnan(end) for end in interval_over_topics(np.array([0.3])))
 
 
@@ -205,13 +244,22 @@ def test_no_interval_without_enough_judged_pairs_says_why() -> None:
     assert why_no_interval(sample, parse_measure("HT-nDCG@10")) is None
     assert "12.0 judged pairs per topic" in (why_no_interval(sample, parse_measure("xinfAP")) or "")
     unjudged = [*rows, ("0", "z", "0/deep", -1)]
-    assert "0/deep" in (why_no_interval(sample_of(prel_of_rows("pool", unjudged)), parse_measure("HT-nDCG@10")) or "")
+    assert "0/deep" in (
+        why_no_interval(sample_of(prel_of_rows("pool", unjudged)), parse_measure("HT-nDCG@10"))
+        or ""
+    )
 
 
 def test_infndcg_has_no_interval_however_much_is_judged() -> None:
-    sample = sample_of(prel_of_rows("pool", [(str(t), f"d{k}", f"{t}/all", 1) for t in range(3) for k in range(99)]))
+    sample = sample_of(
+        prel_of_rows(
+            "pool", [(str(t), f"d{k}", f"{t}/all", 1) for t in range(3) for k in range(99)]
+        )
+    )
     for name in ("infNDCG", "infNDCG@10"):
-        assert why_no_interval(sample, parse_measure(name)) == "biased; for comparison with TREC only"
+        assert (
+            why_no_interval(sample, parse_measure(name)) == "biased; for comparison with TREC only"
+        )
     assert why_no_interval(sample, parse_measure("xinfAP")) is None
 
 
@@ -221,14 +269,24 @@ def test_infndcg_has_no_interval_however_much_is_judged() -> None:
         (None, None),
         (100, None),
         (102, None),
-        (103, "3 of 103 drawn pairs have no grade; more than 2% cannot be taken as missing at random"),
+        (
+            103,
+            "3 of 103 drawn pairs have no grade; more than 2% cannot be taken as missing at random",
+        ),
         (99, "100 pairs have a grade, but 99 were drawn; the others were not chosen at random"),
     ],
 )
-def test_grades_of_too_few_drawn_pairs_are_no_random_sample(drawn: int | None, reason: str | None) -> None:
+def test_grades_of_too_few_drawn_pairs_are_no_random_sample(
+    drawn: int | None, reason: str | None
+) -> None:
     """2% of 102 is 2.04 pairs."""
     rows = [(str(t), f"d{k}", f"{t}/all", 1 if k < 50 else -1) for t in range(2) for k in range(60)]
-    assert why_no_interval(sample_of(prel_of_rows("pool", rows, drawn=drawn)), parse_measure("HT-P@10")) == reason
+    assert (
+        why_no_interval(
+            sample_of(prel_of_rows("pool", rows, drawn=drawn)), parse_measure("HT-P@10")
+        )
+        == reason
+    )
 
 
 def test_an_interval_ends_where_its_measure_does() -> None:
@@ -250,7 +308,9 @@ def reference(data_folder: Path) -> tuple[Path, Prel, Sample]:
 
 @pytest.mark.data
 @pytest.mark.parametrize("run", ["run1", "run4", "run8"])
-def test_sample_eval_prints_what_is_estimated_here(reference: tuple[Path, Prel, Sample], run: str) -> None:
+def test_sample_eval_prints_what_is_estimated_here(
+    reference: tuple[Path, Prel, Sample], run: str
+) -> None:
     """300 run-topics, four printed decimals."""
     folder, prel, sample = reference
     printed: dict[tuple[str, str], float] = {}
@@ -262,7 +322,9 @@ def test_sample_eval_prints_what_is_estimated_here(reference: tuple[Path, Prel, 
     values = estimate_topics(packed, sample, parse_measures("xinfAP infNDCG"))
     assert len(sample.topics) == 100
     for k, topic in enumerate(sample.topics):
-        assert values[k] == pytest.approx([printed["infAP", topic], printed["infNDCG", topic]], abs=5.1e-5)
+        assert values[k] == pytest.approx(
+            [printed["infAP", topic], printed["infNDCG", topic]], abs=5.1e-5
+        )
         assert sample.n_relevant(1)[k] == pytest.approx(printed["inum_rel", topic], abs=5.1e-5)
 
 

@@ -1,4 +1,5 @@
-"""Every run of the real collections, per topic, against pytrec_eval: it compares scores as float32, so do we here."""
+"""Every run of the real collections, per topic, against pytrec_eval: it compares scores as float32,
+so do we here."""
 
 from __future__ import annotations
 
@@ -20,9 +21,21 @@ from tests.analysis.core.rankings_by_hand import REFERENCE_NAMES, Grades, Scores
 pytestmark = pytest.mark.data
 
 COLLECTIONS = [
-    ("clef-ehealth-2015/qrels.eng.clef2015.qtest.graded.txt.gz", "clef-ehealth-2015/runs-full/*", 8),
-    ("clef-ehealth-2015/qrels.eng.clef2015.qtest.graded.txt.gz", "clef-ehealth-2015/runs-top100/*", 68),
-    ("clef-ehealth-2015/qread.eng.clef2015.qtest.graded.txt.gz", "clef-ehealth-2015/runs-top100/*", 68),
+    (
+        "clef-ehealth-2015/qrels.eng.clef2015.qtest.graded.txt.gz",
+        "clef-ehealth-2015/runs-full/*",
+        8,
+    ),
+    (
+        "clef-ehealth-2015/qrels.eng.clef2015.qtest.graded.txt.gz",
+        "clef-ehealth-2015/runs-top100/*",
+        68,
+    ),
+    (
+        "clef-ehealth-2015/qread.eng.clef2015.qtest.graded.txt.gz",
+        "clef-ehealth-2015/runs-top100/*",
+        68,
+    ),
     ("dl21-passage/qrels.nist.txt.gz", "dl21-passage/runs-judged53/*", 63),
     ("dl21-passage/qrels.gpt4.txt.gz", "dl21-passage/runs-all477-top10/*", 63),
     ("robust03/qrels.robust2003.txt.gz", "robust03/runs/*", 17),
@@ -70,18 +83,30 @@ def plain_qrels(path: Path) -> Grades:
     return grades
 
 
-@pytest.mark.parametrize(("qrels_file", "runs", "n_runs"), COLLECTIONS, ids=[f"{qrels} {runs}" for qrels, runs, _ in COLLECTIONS])
-def test_every_run_agrees_with_pytrec_eval_on_every_topic(data_folder: Path, qrels_file: str, runs: str, n_runs: int) -> None:
+@pytest.mark.parametrize(
+    ("qrels_file", "runs", "n_runs"),
+    COLLECTIONS,
+    ids=[f"{qrels} {runs}" for qrels, runs, _ in COLLECTIONS],
+)
+def test_every_run_agrees_with_pytrec_eval_on_every_topic(
+    data_folder: Path, qrels_file: str, runs: str, n_runs: int
+) -> None:
     judged = plain_qrels(data_folder / qrels_file)
     graded = max(max(grades.values()) for grades in judged.values()) > 1
     kinds = [(1, False), (1, True)] + ([(2, False)] if graded else [])
     plain = [parse_measure(name) for name in REFERENCE_NAMES]
     qrels = read_qrels(str(data_folder / qrels_file))
     evaluators = {
-        (level, condensed): Evaluator(qrels, [dataclasses.replace(m, condensed=condensed) for m in plain], level=level)
+        (level, condensed): Evaluator(
+            qrels, [dataclasses.replace(m, condensed=condensed) for m in plain], level=level
+        )
         for level, condensed in kinds
     }
-    files = sorted(path for path in data_folder.glob(runs) if path.name != "results-302.test" or "302" in qrels_file)
+    files = sorted(
+        path
+        for path in data_folder.glob(runs)
+        if path.name != "results-302.test" or "302" in qrels_file
+    )
     assert len(files) == n_runs
     for file in files:
         rankings = plain_run(file)
@@ -90,5 +115,10 @@ def test_every_run_agrees_with_pytrec_eval_on_every_topic(data_folder: Path, qre
             theirs = reference_values(rankings, judged, level=level, condensed=condensed)
             ours = evaluator.evaluate(run)
             none = dict.fromkeys(REFERENCE_NAMES.values(), 0.0)
-            expected = [[theirs.get(topic, none)[name] for name in REFERENCE_NAMES.values()] for topic in ours.topics]
-            np.testing.assert_allclose(ours.values, expected, rtol=0, atol=1e-9, err_msg=f"{file.name} {level} {condensed}")
+            expected = [
+                [theirs.get(topic, none)[name] for name in REFERENCE_NAMES.values()]
+                for topic in ours.topics
+            ]
+            np.testing.assert_allclose(
+                ours.values, expected, rtol=0, atol=1e-9, err_msg=f"{file.name} {level} {condensed}"
+            )

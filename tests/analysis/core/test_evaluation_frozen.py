@@ -1,7 +1,8 @@
-"""The reference evaluator's own test cases: every measure of ours in its frozen outputs, each topic and the means, in all printed digits.
+"""The reference evaluator's own test cases: every measure of ours in its frozen outputs, each topic
+and the means, in all printed digits.
 
-Out of scope: preference qrels, z-scores (-Z), -M. Options behind each file: how_the_outputs_were_made.txt.
-"""
+Out of scope: preference qrels, z-scores (-Z), -M. Options behind each file:
+how_the_outputs_were_made.txt."""
 
 from __future__ import annotations
 
@@ -28,7 +29,14 @@ CASES = [
     ("out.test.meas_params", "qrels.test", "results.test", 1, "intersection", 44),
 ]
 SIMPLE = {"map": "AP", "Rprec": "Rprec", "bpref": "Bpref", "recip_rank": "RR", "ndcg": "nDCG"}
-CUT = {"map_cut": "AP", "ndcg_cut": "nDCG", "P": "P", "recall": "R", "success": "Success", "unj": "Judged"}
+CUT = {
+    "map_cut": "AP",
+    "ndcg_cut": "nDCG",
+    "P": "P",
+    "recall": "R",
+    "success": "Success",
+    "unj": "Judged",
+}
 
 
 def our_name(theirs: str) -> str | None:
@@ -41,7 +49,14 @@ def our_name(theirs: str) -> str | None:
 @pytest.mark.parametrize("scores", ["float32", "float64"])
 @pytest.mark.parametrize(("output", "qrels", "run", "level", "topics", "n_values"), CASES)
 def test_a_frozen_output_is_reproduced_in_all_printed_digits(
-    data_folder: Path, output: str, qrels: str, run: str, level: int, topics: str, n_values: int, scores: str
+    data_folder: Path,
+    output: str,
+    qrels: str,
+    run: str,
+    level: int,
+    topics: str,
+    n_values: int,
+    scores: str,
 ) -> None:
     folder = data_folder / "trec_eval-reference"
     expected: dict[tuple[str, str], str] = {}
@@ -54,7 +69,10 @@ def test_a_frozen_output_is_reproduced_in_all_printed_digits(
     assert len(expected) == n_values
     measures = list(dict.fromkeys(measure for measure, _ in expected))
     evaluator = Evaluator(
-        read_qrels(str(folder / qrels)), parse_measures([our_name(m) or "" for m in measures]), level=level, topics=topics
+        read_qrels(str(folder / qrels)),
+        parse_measures([our_name(m) or "" for m in measures]),
+        level=level,
+        topics=topics,
     )
     found = evaluator.evaluate(read_run(str(folder / run), scores=scores, lenient=True))
     means = found.means()

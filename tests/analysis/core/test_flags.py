@@ -1,4 +1,5 @@
-"""Each flag is raised by what it is about, stays down for an ordinary annotator, and says what it does not prove."""
+"""Each flag is raised by what it is about, stays down for an ordinary annotator, and says what it
+does not prove."""
 
 from __future__ import annotations
 
@@ -45,14 +46,26 @@ def test_an_ordinary_annotator_has_no_flag():
         ({"n_fast": 12}, "many too fast"),
         ({"n_cannot": 60}, "often cannot judge"),
         ({"median_seconds": 4.0}, "fast"),
-        ({"kappa": 0.02, "low": -0.1, "high": 0.14, "below_others": True}, "agrees no better than chance"),
+        (
+            {"kappa": 0.02, "low": -0.1, "high": 0.14, "below_others": True},
+            "agrees no better than chance",
+        ),
         ({"kappa": -0.5, "low": -0.6, "high": -0.4, "below_others": True}, "against the others"),
-        ({"confusion": np.array([[20, 2, 0, 0], [2, 12, 20, 1], [1, 18, 12, 2], [0, 0, 2, 20]])}, "confuses Topic and Partial"),
+        (
+            {"confusion": np.array([[20, 2, 0, 0], [2, 12, 20, 1], [1, 18, 12, 2], [0, 0, 2, 20]])},
+            "confuses Topic and Partial",
+        ),
         ({"shares": np.array([0.0, 0.05, 0.05, 0.9])}, "grades unlike the others'"),
         ({"gold_right": 4}, "misses gold"),
         ({"gold_right": 5, "gold_chance": 0.5, "gold_others": 0.9}, "gold no better than chance"),
-        ({"gold_right": 5, "gold_chance": 0.5, "gold_others": 0.6}, "misses gold"),  # 60 % right gives 5 or fewer of 10 in 37 % of cases
-        ({"gold_right": 4, "gold_chance": 0.25, "gold_others": 0.9}, "misses gold"),  # more than chance
+        (
+            {"gold_right": 5, "gold_chance": 0.5, "gold_others": 0.6},
+            "misses gold",
+        ),  # 60 % right gives 5 or fewer of 10 in 37 % of cases
+        (
+            {"gold_right": 4, "gold_chance": 0.25, "gold_others": 0.9},
+            "misses gold",
+        ),  # more than chance
     ],
 )
 def test_each_flag_is_raised_by_what_it_is_about(change, name):
@@ -61,7 +74,14 @@ def test_each_flag_is_raised_by_what_it_is_about(change, name):
 
 def test_every_flag_says_what_it_does_not_prove():
     kappa = {"kappa": 0.0, "low": -0.1, "high": 0.1, "below_others": True}
-    bad = replace(ORDINARY, n_fast=40, median_seconds=2.0, shares=np.array([0.9, 0.1, 0, 0]), gold_right=1, **kappa)
+    bad = replace(
+        ORDINARY,
+        n_fast=40,
+        median_seconds=2.0,
+        shares=np.array([0.9, 0.1, 0, 0]),
+        gold_right=1,
+        **kappa,
+    )
     raised = flags(bad, NAMES)
     assert len(raised) == 5
     assert all(len(flag.caveat) > 20 and flag.evidence for flag in raised)
@@ -78,4 +98,6 @@ def test_an_undefined_kappa_raises_nothing():
 
 def test_the_tail_of_the_binomial_is_that_of_scipy():
     for at_most, n, p in ((0, 7, 0.6), (1, 7, 0.6), (5, 10, 0.9), (10, 10, 0.3)):
-        assert binomial_tail(at_most, n, p) == pytest.approx(scipy.stats.binom.cdf(at_most, n, p), rel=1e-12)
+        assert binomial_tail(at_most, n, p) == pytest.approx(
+            scipy.stats.binom.cdf(at_most, n, p), rel=1e-12
+        )

@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.forecast import DAY, HOUR, Forecast, Forecaster, forecast, mann_kendall, pace, short_at_deadline, significant_trend
+from analysis.core.forecast import (
+    DAY,
+    HOUR,
+    Forecast,
+    Forecaster,
+    forecast,
+    mann_kendall,
+    pace,
+    short_at_deadline,
+    significant_trend,
+)
 from benchmarks.calibration.forecasts import coverage_of
 
 NOW = 1_800_000_000.0
@@ -28,10 +38,14 @@ def november(day: int, hour: int = 0, minute: int = 0) -> float:
 
 
 def kick_off_campaign(*, seed: int = 1) -> np.ndarray:
-    """A session of two hours on Monday, 9 November, 10 o'clock, with 400 judgements; then 40 on each working day between 9 and 17 o'clock."""
+    """A session of two hours on Monday, 9 November, 10 o'clock, with 400 judgements; then 40 on
+    each working day between 9 and 17 o'clock."""
     rng = np.random.default_rng(seed)
     days = [day for day in range(10, 30) if datetime(2026, 11, day, tzinfo=UTC).weekday() < 5]
-    sessions = [november(9, 10) + rng.random(400) * 2 * HOUR, *(november(day, 9) + rng.random(40) * 8 * HOUR for day in days)]
+    sessions = [
+        november(9, 10) + rng.random(400) * 2 * HOUR,
+        *(november(day, 9) + rng.random(40) * 8 * HOUR for day in days),
+    ]
     return np.sort(np.concatenate(sessions))
 
 
@@ -44,11 +58,14 @@ def office_hours(moment: float) -> float:
 
 
 def assert_nearly_the_same(one: Forecast, other: Forecast) -> None:
-    """Shares of the interval, and ten minutes; in working time, for an end may jump from an evening over a weekend."""
+    """Shares of the interval, and ten minutes; in working time, for an end may jump from an evening
+    over a weekend."""
     width = office_hours(one.late) - office_hours(one.early)
     assert abs(office_hours(one.expected) - office_hours(other.expected)) <= 0.02 * width + 600
     assert abs(office_hours(one.early) - office_hours(other.early)) <= 0.05 * width + 600
-    assert abs(office_hours(one.late) - office_hours(other.late)) <= 0.1 * width + 600  # few futures are as late
+    assert (
+        abs(office_hours(one.late) - office_hours(other.late)) <= 0.1 * width + 600
+    )  # few futures are as late
 
 
 class TestReplay:
@@ -76,7 +93,9 @@ class TestReplay:
             (17, 10, 5, november(30, 17) + 17 * HOUR),  # 1 December
         ],
     )
-    def test_the_interval_holds_the_truth_and_the_date_is_within_a_few_days_of_it(self, day, hour, minute, truth):
+    def test_the_interval_holds_the_truth_and_the_date_is_within_a_few_days_of_it(
+        self, day, hour, minute, truth
+    ):
         found = self.at(day, hour, minute)
         assert found.early < truth < found.late
         assert abs(found.expected - truth) < 5 * DAY
@@ -91,12 +110,22 @@ class TestReplay:
         assert_nearly_the_same(self.at(day, 23, 58), self.at(day + 1, 0, 2))
 
     def test_an_opening_burst_that_becomes_four_days_old_changes_nothing(self):
-        """1,422 of 1,609 judgements in the first hours at 06:08:43, the others spread over four days; 687 are missing."""
+        """1,422 of 1,609 judgements in the first hours at 06:08:43, the others spread over four
+        days; 687 are missing."""
         first, rng = november(9, 6, 8) + 43, np.random.default_rng(2)
-        moments = np.concatenate([first + rng.random(1422) * 3 * HOUR, first + DAY + rng.random(187) * 3 * DAY])
-        looks = [forecast(moments[moments <= now], remaining=687, now=now) for now in (november(13, 6, 3), november(13, 6, 8), november(13, 6, 12))]
-        assert max(one.expected for one in looks) - min(one.expected for one in looks) < 0.05 * (looks[0].late - looks[0].early)
-        assert min(one.early for one in looks) > november(14)  # 187 in four days: 687 do not come within one
+        moments = np.concatenate(
+            [first + rng.random(1422) * 3 * HOUR, first + DAY + rng.random(187) * 3 * DAY]
+        )
+        looks = [
+            forecast(moments[moments <= now], remaining=687, now=now)
+            for now in (november(13, 6, 3), november(13, 6, 8), november(13, 6, 12))
+        ]
+        assert max(one.expected for one in looks) - min(one.expected for one in looks) < 0.05 * (
+            looks[0].late - looks[0].early
+        )
+        assert min(one.early for one in looks) > november(
+            14
+        )  # 187 in four days: 687 do not come within one
 
 
 def sessions(*, seed: int, days: int = 14, begin: float = november(2)) -> np.ndarray:
@@ -133,23 +162,40 @@ def test_the_missing_over_the_pace_of_the_last_working_days_lies_in_the_interval
 
 
 def test_the_interval_is_not_narrower_than_the_day_to_day_spread():
-    """20 and 100 in turn on ten working days, mean 60 and standard deviation 40: of ten days 1.96 times 40 √10 is 248, or four days."""
-    moments = np.concatenate([november(2 + day, 9) + np.arange(n) * 240.0 for day, n in zip((0, 1, 2, 3, 4, 7, 8, 9, 10, 11), [20, 100] * 5, strict=True)])
+    """20 and 100 in turn on ten working days, mean 60 and standard deviation 40: of ten days 1.96
+    times 40 √10 is 248, or four days."""
+    moments = np.concatenate(
+        [
+            november(2 + day, 9) + np.arange(n) * 240.0
+            for day, n in zip((0, 1, 2, 3, 4, 7, 8, 9, 10, 11), [20, 100] * 5, strict=True)
+        ]
+    )
     found = forecast(moments, remaining=600, now=november(16))
     assert found.early < november(27) - 3 * DAY
     assert found.late > november(27) + 4 * DAY
 
 
 def test_an_even_pace_of_office_hours_ends_after_the_missing_over_the_pace():
-    """Eight hours on ten working days, 100 an hour: 3,600 are four and a half days more, until Friday noon."""
-    moments = np.concatenate([november(2 + day, 9) + np.arange(0, 8 * HOUR, 36) for day in (0, 1, 2, 3, 4, 7, 8, 9, 10, 11)])
+    """Eight hours on ten working days, 100 an hour: 3,600 are four and a half days more, until
+    Friday noon."""
+    moments = np.concatenate(
+        [
+            november(2 + day, 9) + np.arange(0, 8 * HOUR, 36)
+            for day in (0, 1, 2, 3, 4, 7, 8, 9, 10, 11)
+        ]
+    )
     found = forecast(moments, remaining=3600, now=november(16))
     assert found.expected == pytest.approx(november(20, 13), abs=4 * HOUR)
     assert (found.reason, found.trend, found.is_vague) == ("", None, False)
 
 
 def test_nobody_judges_at_a_weekend_once_one_has_shown_that():
-    moments = np.concatenate([november(2 + day, 9) + np.arange(0, 8 * HOUR, 36) for day in (0, 1, 2, 3, 4, 7, 8, 9, 10, 11)])
+    moments = np.concatenate(
+        [
+            november(2 + day, 9) + np.arange(0, 8 * HOUR, 36)
+            for day in (0, 1, 2, 3, 4, 7, 8, 9, 10, 11)
+        ]
+    )
     for remaining in (2000, 5000, 9000):
         found = forecast(moments, remaining=remaining, now=november(12, 23))
         for end in (found.early, found.expected, found.late):
@@ -157,8 +203,11 @@ def test_nobody_judges_at_a_weekend_once_one_has_shown_that():
 
 
 def test_before_the_first_weekend_the_interval_holds_an_idle_and_a_busy_one():
-    """80 a day from Monday to Wednesday; the end of 240 is Saturday evening if people judge at weekends, and Monday evening if not."""
-    moments = np.concatenate([november(9 + day, 9) + np.arange(0, 8 * HOUR, 360) for day in range(3)])
+    """80 a day from Monday to Wednesday; the end of 240 is Saturday evening if people judge at
+    weekends, and Monday evening if not."""
+    moments = np.concatenate(
+        [november(9 + day, 9) + np.arange(0, 8 * HOUR, 360) for day in range(3)]
+    )
     found = forecast(moments, remaining=240, now=november(12))
     assert "weekend" in found.reason
     assert found.early < november(14, 17) < november(16, 17) < found.late
@@ -168,33 +217,48 @@ def test_before_the_first_weekend_the_interval_holds_an_idle_and_a_busy_one():
 def test_days_are_those_of_the_zone():
     """In Auckland Monday's office hours lie on Sunday evening and night in UTC."""
     zone = ZoneInfo("Pacific/Auckland")
-    starts = [datetime(2026, 11, 2 + day, 9, tzinfo=zone).timestamp() for day in (0, 1, 2, 3, 4, 7, 8, 9, 10, 11)]
+    starts = [
+        datetime(2026, 11, 2 + day, 9, tzinfo=zone).timestamp()
+        for day in (0, 1, 2, 3, 4, 7, 8, 9, 10, 11)
+    ]
     moments = np.concatenate([start + np.arange(0, 8 * HOUR, 36) for start in starts])
     now = datetime(2026, 11, 14, 12, tzinfo=zone).timestamp()
     found = forecast(moments, remaining=600, now=now, zone=zone)  # three quarters of Monday
-    assert found.expected == pytest.approx(datetime(2026, 11, 16, 15, tzinfo=zone).timestamp(), abs=2 * HOUR)
+    assert found.expected == pytest.approx(
+        datetime(2026, 11, 16, 15, tzinfo=zone).timestamp(), abs=2 * HOUR
+    )
     assert datetime.fromtimestamp(found.early, zone).strftime("%a") == "Mon"
 
 
 class TestTrend:
     def moments(self, counts: list[int]) -> np.ndarray:
         days = [day for day in range(28) if day % 7 < 5][: len(counts)]
-        return np.concatenate([november(2 + day, 9) + np.arange(n) * 8 * HOUR / n for day, n in zip(days, counts, strict=True)])
+        return np.concatenate(
+            [
+                november(2 + day, 9) + np.arange(n) * 8 * HOUR / n
+                for day, n in zip(days, counts, strict=True)
+            ]
+        )
 
     def test_a_pace_that_falls_is_told_and_makes_the_interval_wider_and_later(self):
         falling = [round(150 * 0.95**n) for n in range(15)]
         even = [round(150 * 0.95**14)] * 15
         now = november(22)
-        fell, stayed = (forecast(self.moments(counts), remaining=400, now=now) for counts in (falling, even))
+        fell, stayed = (
+            forecast(self.moments(counts), remaining=400, now=now) for counts in (falling, even)
+        )
         assert fell.trend == pytest.approx(-0.05, abs=0.005)
         assert fell.reason == "The pace falls by about 5% per working day."
         assert stayed.trend is None
         assert fell.late - fell.early > 1.3 * (stayed.late - stayed.early)
-        goes_on = next(n for n in range(1, 40) if sum(falling[-1] * 0.95**k for k in range(1, n + 1)) >= 400)
+        goes_on = next(
+            n for n in range(1, 40) if sum(falling[-1] * 0.95**k for k in range(1, n + 1)) >= 400
+        )
         assert fell.early < november(22) + (goes_on / 5 * 7 - 1) * DAY < fell.late
 
     def test_the_statistic_is_that_of_mann_and_kendall(self):
-        """Five rising values: S = 10, variance 5 · 4 · 15 / 18. With a tie of two in three: S = 2, variance (3 · 2 · 11 - 2 · 1 · 9) / 18."""
+        """Five rising values: S = 10, variance 5 · 4 · 15 / 18. With a tie of two in three: S = 2,
+        variance (3 · 2 · 11 - 2 · 1 · 9) / 18."""
         assert mann_kendall(np.array([1.0, 2, 3, 4, 5])) == pytest.approx(9 / math.sqrt(300 / 18))
         assert mann_kendall(np.array([1.0, 1, 2])) == pytest.approx(1 / math.sqrt(48 / 18))
         assert mann_kendall(np.array([5.0, 5, 5, 5])) == 0
@@ -215,7 +279,9 @@ class TestTrend:
 
 def test_an_interval_that_is_too_wide_to_plan_by_is_marked():
     """60 within two working days, and two thousand to go."""
-    moments = np.concatenate([november(9, 9) + np.arange(30) * 600.0, november(10, 9) + np.arange(30) * 600.0])
+    moments = np.concatenate(
+        [november(9, 9) + np.arange(30) * 600.0, november(10, 9) + np.arange(30) * 600.0]
+    )
     assert forecast(moments, remaining=2000, now=november(11, 9, 5)).is_vague
     assert not forecast(moments, remaining=30, now=november(11, 9, 5)).is_vague
 
@@ -223,7 +289,10 @@ def test_an_interval_that_is_too_wide_to_plan_by_is_marked():
 def test_what_takes_more_than_two_years_has_no_date():
     moments = np.concatenate([november(9 + day, 9) + np.arange(12) * 600.0 for day in range(5)])
     found = forecast(moments, remaining=10**6, now=november(14))
-    assert (found.expected, found.reason) == (None, "At the present pace it takes more than two years.")
+    assert (found.expected, found.reason) == (
+        None,
+        "At the present pace it takes more than two years.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -235,7 +304,10 @@ def test_what_takes_more_than_two_years_has_no_date():
         (every(600, 47), "needs two working days"),
         (every(4 * HOUR, 60), "Fewer than 20"),
         (np.array([NOW - 14 * DAY, NOW - 10 * DAY]), "Fewer than 20"),
-        (NOW + 3 * DAY - np.arange(0, 2.5 * DAY, 600), "No judgements yet."),  # the future is no pace
+        (
+            NOW + 3 * DAY - np.arange(0, 2.5 * DAY, 600),
+            "No judgements yet.",
+        ),  # the future is no pace
         (np.array([np.nan]), "No judgements yet."),
     ],
 )
@@ -268,7 +340,9 @@ def utc(day: int, hour: int, minute: int = 0) -> float:
     ],
 )
 def test_the_moment_from_which_there_can_be_a_forecast_is_told_and_kept(first, possible):
-    """One a minute all the time: a minute before it there is none, and from then on there is one."""
+    """One a minute all the time: a minute before it there is none, and from then on there is
+    one."""
+
     def at(moment: float):
         return forecast(np.arange(first, moment, 60.0), remaining=40, now=moment)
 
@@ -286,8 +360,11 @@ def test_the_moment_from_which_there_can_be_a_forecast_is_told_and_kept(first, p
 
 
 def test_on_the_monday_after_an_idle_weekend_there_is_a_forecast():
-    """Two weeks of office hours until Friday, and none on Monday yet; after two idle working days it waits for judgements."""
-    worked = np.concatenate([utc(day, 9) + np.arange(0, 8 * HOUR, 600) for day in (5, 6, 7, 8, 9, 12, 13, 14, 15, 16)])
+    """Two weeks of office hours until Friday, and none on Monday yet; after two idle working days
+    it waits for judgements."""
+    worked = np.concatenate(
+        [utc(day, 9) + np.arange(0, 8 * HOUR, 600) for day in (5, 6, 7, 8, 9, 12, 13, 14, 15, 16)]
+    )
     assert forecast(worked, remaining=100, now=utc(19, 8)).expected is not None
     idle = forecast(worked, remaining=100, now=utc(21, 8))
     assert (idle.expected, idle.possible_from, idle.n_short) == (None, None, 20)
@@ -321,13 +398,17 @@ def test_one_judgement_is_no_pace():
 
 @pytest.mark.parametrize("kind", ["kick-off", "fade-out", "few annotators"])
 def test_the_prediction_interval_covers_the_end(kind):
-    """A short form of docs/calibration.md: of 60 campaigns, 95% give or take four standard errors of .028."""
-    found = coverage_of(kind, per_day=100, days=5, history=8, campaigns=60, rng=np.random.default_rng(11))
+    """A short form of docs/calibration.md: of 60 campaigns, 95% give or take four standard errors
+    of .028."""
+    found = coverage_of(
+        kind, per_day=100, days=5, history=8, campaigns=60, rng=np.random.default_rng(11)
+    )
     assert found.covered >= 0.84
 
 
 class TestExpectedUntil:
-    """A judgement every six minutes on four working days, ten an hour: Monday 5 to Thursday 8 January 2026, and now is Friday, 0 h UTC."""
+    """A judgement every six minutes on four working days, ten an hour: Monday 5 to Thursday 8
+    January 2026, and now is Friday, 0 h UTC."""
 
     now = 1767916800.0  # 9 January 2026
     moments = now - 180.0 - 360.0 * np.arange(4 * 240)
@@ -359,7 +440,9 @@ class TestExpectedUntil:
 
 def test_a_forecast_is_the_same_each_time():
     moments = kick_off_campaign()
-    assert forecast(moments, remaining=400, now=november(17)) == forecast(moments, remaining=400, now=november(17))
+    assert forecast(moments, remaining=400, now=november(17)) == forecast(
+        moments, remaining=400, now=november(17)
+    )
 
 
 @pytest.mark.parametrize(
@@ -374,7 +457,12 @@ def test_a_forecast_is_the_same_each_time():
     ],
 )
 def test_pairs_that_will_be_short_at_the_deadline(counted, needed, capacity, short):
-    assert short_at_deadline(np.array(counted, dtype=int), np.array(needed, dtype=int), capacity=capacity) == short
+    assert (
+        short_at_deadline(
+            np.array(counted, dtype=int), np.array(needed, dtype=int), capacity=capacity
+        )
+        == short
+    )
 
 
 def test_short_pairs_equal_those_of_a_naive_twin_that_hands_out_one_judgement_at_a_time():
@@ -400,12 +488,17 @@ def test_short_pairs_equal_those_of_a_naive_twin_that_hands_out_one_judgement_at
 
 @pytest.mark.parametrize("seed", range(15))
 def test_whatever_the_judgements_there_is_an_ordered_interval_or_a_reason(seed):
-    """Bursts, idle weeks, weekend work, single judgements, NaN, the same second, clocks that change, at any hour."""
+    """Bursts, idle weeks, weekend work, single judgements, NaN, the same second, clocks that
+    change, at any hour."""
     rng = np.random.default_rng(seed)
-    zone = ZoneInfo(rng.choice(["UTC", "Europe/Vienna", "America/New_York", "Pacific/Auckland", "Asia/Kolkata"]))
+    zone = ZoneInfo(
+        rng.choice(["UTC", "Europe/Vienna", "America/New_York", "Pacific/Auckland", "Asia/Kolkata"])
+    )
     begin = november(1) - rng.random() * 30 * DAY
     bursts = [
-        begin + rng.random() * rng.choice([1, 5, 30]) * DAY + rng.random(rng.integers(1, 300)) * rng.choice([0, 60, HOUR, DAY])
+        begin
+        + rng.random() * rng.choice([1, 5, 30]) * DAY
+        + rng.random(rng.integers(1, 300)) * rng.choice([0, 60, HOUR, DAY])
         for _ in range(rng.integers(1, 12))
     ]
     moments = np.append(rng.permutation(np.concatenate(bursts)), np.nan)

@@ -1,4 +1,5 @@
-"""ERR, NCG, and the further measures on sub-collections: by hand, by a loop over ranks, and by gdeval where Perl is there."""
+"""ERR, NCG, and the further measures on sub-collections: by hand, by a loop over ranks, and by
+gdeval where Perl is there."""
 
 from __future__ import annotations
 
@@ -12,11 +13,35 @@ import pytest
 
 from analysis.core import batch
 from analysis.core.evaluation import evaluate
-from analysis.core.measures import FAMILIES, UnknownMeasure, parse_measure, parse_measures, refuse_indivisible
+from analysis.core.measures import (
+    FAMILIES,
+    UnknownMeasure,
+    parse_measure,
+    parse_measures,
+    refuse_indivisible,
+)
 from analysis.core.sampled import FORMULAS
-from tests.analysis.core.small_collections import Small, keep_assessments, keep_documents, qrels_columns, random_collection, run_columns
+from tests.analysis.core.small_collections import (
+    Small,
+    keep_assessments,
+    keep_documents,
+    qrels_columns,
+    random_collection,
+    run_columns,
+)
 
-NAMES = ["ERR", "ERR@3", "ERR(max_rel=4)@5", "ERR-J@5", "NCG@3", "NCG-J@5", "DCG", "DCG@5", "RBP(0.8)", "RBP(0.5)-J@5"]
+NAMES = [
+    "ERR",
+    "ERR@3",
+    "ERR(max_rel=4)@5",
+    "ERR-J@5",
+    "NCG@3",
+    "NCG-J@5",
+    "DCG",
+    "DCG@5",
+    "RBP(0.8)",
+    "RBP(0.5)-J@5",
+]
 
 
 def ranked(scores: dict[str, float]) -> list[str]:
@@ -51,8 +76,12 @@ def test_a_reader_content_with_three_quarters_and_a_quarter() -> None:
     qrels = qrels_columns({"1": {"a": 2, "b": 0, "c": 1, "d": 2}})
     run = run_columns("r", {"1": {"a": 3.0, "b": 2.0, "c": 1.0}})
     values = evaluate(run, qrels, "ERR ERR@2 ERR(max_rel=4) NCG@2 NCG@3").values[0]
-    assert values.tolist() == pytest.approx([0.75 + 1 / 48, 0.75, 3 / 16 + 13 / 16 / 16 / 3, 2 / 4, 3 / 5])
-    above_the_scale = evaluate(run, qrels, "ERR(max_rel=1)").values[0, 0]  # grade 2 counts as 1: content with a half, twice
+    assert values.tolist() == pytest.approx(
+        [0.75 + 1 / 48, 0.75, 3 / 16 + 13 / 16 / 16 / 3, 2 / 4, 3 / 5]
+    )
+    above_the_scale = evaluate(run, qrels, "ERR(max_rel=1)").values[
+        0, 0
+    ]  # grade 2 counts as 1: content with a half, twice
     assert above_the_scale == pytest.approx(1 / 2 + 1 / 2 * 1 / 2 / 3)
 
 
@@ -64,16 +93,23 @@ def test_every_topic_has_the_value_of_a_loop_over_ranks(seed: int) -> None:
     for tag, run in small.runs.items():
         found = evaluate(run_columns(tag, run), qrels, parse_measures(NAMES))
         for i, topic in enumerate(found.topics):
-            expected = [by_hand(name, small.qrels[topic], run.get(topic, {}), highest) for name in NAMES]
+            expected = [
+                by_hand(name, small.qrels[topic], run.get(topic, {}), highest) for name in NAMES
+            ]
             assert found.values[i].tolist() == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl script")
 def test_err_on_five_grades_is_that_of_gdeval(tmp_path: Path) -> None:
-    """The script that came with ir-measures, to the five decimals that it prints; its scale goes up to 4."""
+    """The script that came with ir-measures, to the five decimals that it prints; its scale goes up
+    to 4."""
     script = Path(pytest.importorskip("ir_measures").__file__).parent / "bin" / "gdeval.pl"
     small = random_collection(np.random.default_rng(7), highest=4)
-    qrels = "".join(f"{topic[1:]} 0 {d} {grade}\n" for topic, judged in small.qrels.items() for d, grade in judged.items())
+    qrels = "".join(
+        f"{topic[1:]} 0 {d} {grade}\n"
+        for topic, judged in small.qrels.items()
+        for d, grade in judged.items()
+    )
     lines = [
         f"{topic[1:]} Q0 {d} {place} {50 - place} r\n"
         for topic, scores in small.runs["run0"].items()
@@ -82,11 +118,22 @@ def test_err_on_five_grades_is_that_of_gdeval(tmp_path: Path) -> None:
     ]
     (tmp_path / "q").write_text(qrels)
     (tmp_path / "r").write_text("".join(lines))
-    printed = subprocess.run(["perl", script, tmp_path / "q", tmp_path / "r", "10"], capture_output=True, text=True, check=True).stdout
-    theirs = {f"t{line.split(',')[1]}": float(line.split(",")[3]) for line in printed.splitlines()[1:]}
-    found = evaluate(run_columns("r", small.runs["run0"]), qrels_columns(small.qrels), "ERR(max_rel=4)@10")
+    printed = subprocess.run(
+        ["perl", script, tmp_path / "q", tmp_path / "r", "10"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    theirs = {
+        f"t{line.split(',')[1]}": float(line.split(",")[3]) for line in printed.splitlines()[1:]
+    }
+    found = evaluate(
+        run_columns("r", small.runs["run0"]), qrels_columns(small.qrels), "ERR(max_rel=4)@10"
+    )
     assert len(theirs) > 3
-    assert {t: found.values[i, 0] for i, t in enumerate(found.topics) if t in theirs} == pytest.approx(theirs, abs=1e-5)
+    assert {
+        t: found.values[i, 0] for i, t in enumerate(found.topics) if t in theirs
+    } == pytest.approx(theirs, abs=1e-5)
 
 
 def test_a_grade_of_thousands_does_not_overflow() -> None:
@@ -97,7 +144,9 @@ def test_a_grade_of_thousands_does_not_overflow() -> None:
 
 
 @pytest.mark.parametrize("removed", ["documents", "assessments"])
-def test_sub_collections_have_the_values_of_filtered_files_with_the_scale_of_the_whole(removed: str) -> None:
+def test_sub_collections_have_the_values_of_filtered_files_with_the_scale_of_the_whole(
+    removed: str,
+) -> None:
     rng = np.random.default_rng(3)
     small = random_collection(rng, lowest=-1)
     collection = batch.pack(*small.columns())
@@ -117,18 +166,28 @@ def test_sub_collections_have_the_values_of_filtered_files_with_the_scale_of_the
             part = keep_assessments(small, {(t, ids[d]) for t, d, k in rows if k})
         for r, run in enumerate(part.runs.values()):
             for t, topic in enumerate(collection.topics):
-                expected = [by_hand(name, part.qrels.get(topic, {}), run.get(topic, {}), highest) for name in NAMES]
+                expected = [
+                    by_hand(name, part.qrels.get(topic, {}), run.get(topic, {}), highest)
+                    for name in NAMES
+                ]
                 assert scores[:, r, t, s].tolist() == pytest.approx(expected, abs=1e-12)
 
 
 def test_every_measure_is_computed_on_parts_or_refused_there_in_words() -> None:
-    assert set(FORMULAS) == {name for name, family in FAMILIES.items() if family.divisible and not family.sampled}
-    with pytest.raises(UnknownMeasure, match=r"infAP: not computed on parts of a collection; there are AP, nDCG"):
+    assert set(FORMULAS) == {
+        name for name, family in FAMILIES.items() if family.divisible and not family.sampled
+    }
+    with pytest.raises(
+        UnknownMeasure, match=r"infAP: not computed on parts of a collection; there are AP, nDCG"
+    ):
         refuse_indivisible(parse_measures("AP infAP"))
     refuse_indivisible(parse_measures("AP ERR@20"))
 
 
-@pytest.mark.parametrize(("name", "why"), [("NCG", "needs a cutoff"), ("ERR(max_rel=0)", "is unknown"), ("AP(max_rel=3)", "is unknown")])
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("NCG", "needs a cutoff"), ("ERR(max_rel=0)", "is unknown"), ("AP(max_rel=3)", "is unknown")],
+)
 def test_names_that_make_no_sense_are_refused(name: str, why: str) -> None:
     with pytest.raises(UnknownMeasure, match=why):
         parse_measure(name)

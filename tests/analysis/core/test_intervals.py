@@ -12,7 +12,8 @@ from analysis.core.intervals import share_bound
 
 @pytest.mark.parametrize(("n", "disagreed"), [(2, 0), (20, 0), (50, 1), (400, 3)])
 def test_the_bound_on_disagreement_is_that_of_clopper_and_pearson(n, disagreed):
-    """The share at which so few would be seen in 5 % of samples; by hand 1 - 0.05 ** (1 / n) where there is none."""
+    """The share at which so few would be seen in 5 % of samples; by hand 1 - 0.05 ** (1 / n) where
+    there is none."""
     bound = share_bound(n, disagreed)
     assert stats.binom.cdf(disagreed, n, bound) == pytest.approx(0.05)
     if not disagreed:
@@ -49,13 +50,25 @@ def test_an_interval_contains_its_estimate():
 
 
 def test_somebody_who_judges_the_other_way_round_has_an_interval():
-    """Agreement on hardly anything, but of grades that are not rare; before, this hid whom the sign 'against the others' is for."""
-    interval = kappa_interval(np.array([[[0, 0, 2, 18], [0, 1, 16, 2], [1, 17, 0, 0], [19, 2, 0, 0]]]), weighted=True)
+    """Agreement on hardly anything, but of grades that are not rare; before, this hid whom the sign
+    'against the others' is for."""
+    interval = kappa_interval(
+        np.array([[[0, 0, 2, 18], [0, 1, 16, 2], [1, 17, 0, 0], [19, 2, 0, 0]]]), weighted=True
+    )
     assert interval.reason == ""
     assert interval.high < -0.5
 
 
-@pytest.mark.parametrize(("n_topics", "why"), [(59, "87 % of the grades are the same; an interval then needs 60 topics of equal size, not 59"), (60, "")])
+@pytest.mark.parametrize(
+    ("n_topics", "why"),
+    [
+        (
+            59,
+            "87 % of the grades are the same; an interval then needs 60 topics of equal size, not 59",
+        ),
+        (60, ""),
+    ],
+)
 def test_where_one_grade_is_frequent_sixty_topics_are_needed(n_topics, why):
     joint = np.array([[[17, 1], [1, 1]], [[16, 1], [1, 2]]] * 30)[:n_topics]
     interval = kappa_interval(joint, weighted=False)

@@ -37,18 +37,24 @@ def judgements(rows: list[tuple]) -> JudgementColumns:
 def rows_of(table) -> list[tuple[str, str, str, int]]:
     return [
         (*table.pair_ids(pair), table.annotators[annotator], grade)
-        for pair, annotator, grade in zip(table.pair.tolist(), table.annotator.tolist(), table.grade.tolist(), strict=True)
+        for pair, annotator, grade in zip(
+            table.pair.tolist(), table.annotator.tolist(), table.grade.tolist(), strict=True
+        )
     ]
 
 
 def test_the_last_row_of_an_annotator_and_pair_counts():
-    table, dropped = counted(judgements([("t", "d", "a", 3), ("t", "d", "b", 1), ("t", "d", "a", 0)]), n_grades=4)
+    table, dropped = counted(
+        judgements([("t", "d", "a", 3), ("t", "d", "b", 1), ("t", "d", "a", 0)]), n_grades=4
+    )
     assert rows_of(table) == [("t", "d", "a", 0), ("t", "d", "b", 1)]
     assert dropped == Dropped(repeated=1, too_fast=0, excluded=0, gold=0, emptied_pairs=0)
 
 
 def test_a_last_row_that_is_too_fast_does_not_bring_back_the_one_before():
-    table, dropped = counted(judgements([("t", "d", "a", 3, 20.0), ("t", "d", "a", 0, 0.5)]), n_grades=4)
+    table, dropped = counted(
+        judgements([("t", "d", "a", 3, 20.0), ("t", "d", "a", 0, 0.5)]), n_grades=4
+    )
     assert len(table) == 0
     assert dropped == Dropped(repeated=1, too_fast=1, excluded=0, gold=0, emptied_pairs=1)
 
@@ -87,8 +93,16 @@ def test_no_judgements_give_an_empty_table():
 
 
 def test_ids_are_ordered_as_text_and_never_as_numbers():
-    table = table_of_rows([("10", "d", "a", 0), ("9", "d", "a", 0), ("051", "é", "a", 0), ("051", "z", "a", 0)], n_grades=2)
-    assert [table.pair_ids(i) for i in range(4)] == [("051", "z"), ("051", "é"), ("10", "d"), ("9", "d")]
+    table = table_of_rows(
+        [("10", "d", "a", 0), ("9", "d", "a", 0), ("051", "é", "a", 0), ("051", "z", "a", 0)],
+        n_grades=2,
+    )
+    assert [table.pair_ids(i) for i in range(4)] == [
+        ("051", "z"),
+        ("051", "é"),
+        ("10", "d"),
+        ("9", "d"),
+    ]
 
 
 def test_counts_have_a_row_for_each_pair_and_a_column_for_each_grade():
@@ -129,7 +143,10 @@ def test_leaving_out_annotators_takes_their_lonely_pairs_and_topics_with_them():
 
 def test_times_follow_their_rows():
     table = table_of_rows(
-        [("t", "e", "b", 1), ("t", "d", "a", 2), ("t", "d", "b", 3)], n_grades=4, seconds=[1.0, 2.0, 3.0], judged_at=[10.0, 20.0, 30.0]
+        [("t", "e", "b", 1), ("t", "d", "a", 2), ("t", "d", "b", 3)],
+        n_grades=4,
+        seconds=[1.0, 2.0, 3.0],
+        judged_at=[10.0, 20.0, 30.0],
     )
     assert table.seconds.tolist() == [2.0, 3.0, 1.0]
     assert table.judged_at.tolist() == [20.0, 30.0, 10.0]
@@ -147,7 +164,12 @@ def test_grades_that_never_use_zero_are_warned_about():
 @given(st.data())
 def test_the_order_of_rows_and_of_id_lists_changes_nothing(data):
     cells = data.draw(
-        st.lists(st.tuples(*[st.sampled_from("ABCD")] * 3, st.integers(0, 3)), max_size=30, unique_by=lambda row: row[:3]), "rows"
+        st.lists(
+            st.tuples(*[st.sampled_from("ABCD")] * 3, st.integers(0, 3)),
+            max_size=30,
+            unique_by=lambda row: row[:3],
+        ),
+        "rows",
     )
     table = table_of_rows(cells, n_grades=4)
     again = table_of_rows(data.draw(st.permutations(cells), "order"), n_grades=4)
@@ -158,7 +180,14 @@ def test_the_order_of_rows_and_of_id_lists_changes_nothing(data):
 
 def test_unused_ids_are_dropped():
     table = label_table(
-        topics=["x", "t"], documents=["d", "y"], annotators=["a"], topic=[1], document=[0], annotator=[0], grade=[0], n_grades=2
+        topics=["x", "t"],
+        documents=["d", "y"],
+        annotators=["a"],
+        topic=[1],
+        document=[0],
+        annotator=[0],
+        grade=[0],
+        n_grades=2,
     )
     assert (table.topics, table.documents) == (["t"], ["d"])
 

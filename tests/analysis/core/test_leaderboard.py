@@ -21,7 +21,10 @@ BOARD = [
 
 
 def test_the_chain_starts_with_the_first_run_above_the_baselines_and_takes_each_new_top():
-    assert chain(entry for entry in BOARD if entry.tag != "late baseline") == ["first", "same day a"]
+    assert chain(entry for entry in BOARD if entry.tag != "late baseline") == [
+        "first",
+        "same day a",
+    ]
 
 
 def test_a_baseline_sets_the_mark_from_its_own_date_on_and_is_never_a_record():
@@ -30,13 +33,27 @@ def test_a_baseline_sets_the_mark_from_its_own_date_on_and_is_never_a_record():
 
 
 def test_without_baselines_the_first_run_is_a_record():
-    assert chain(entry for entry in BOARD if not entry.is_baseline) == ["weak", "equal", "first", "same day a"]
+    assert chain(entry for entry in BOARD if not entry.is_baseline) == [
+        "weak",
+        "equal",
+        "first",
+        "same day a",
+    ]
 
 
 def test_a_run_that_is_beaten_on_its_own_day_is_no_record():
-    day = [BoardEntry("a", "2020-01-01", 0.5), BoardEntry("b", "2020-01-02", 0.6), BoardEntry("c", "2020-01-02", 0.7), BoardEntry("d", "2020-01-02", 0.7)]
+    day = [
+        BoardEntry("a", "2020-01-01", 0.5),
+        BoardEntry("b", "2020-01-02", 0.6),
+        BoardEntry("c", "2020-01-02", 0.7),
+        BoardEntry("d", "2020-01-02", 0.7),
+    ]
     assert chain(day) == chain(reversed(day)) == ["a", "c"]
-    timed = [BoardEntry("a", "2020-01-01", 0.5), BoardEntry("b", "2020-01-02T10:00", 0.6), BoardEntry("c", "2020-01-02T11:00", 0.7)]
+    timed = [
+        BoardEntry("a", "2020-01-01", 0.5),
+        BoardEntry("b", "2020-01-02T10:00", 0.6),
+        BoardEntry("c", "2020-01-02T11:00", 0.7),
+    ]
     assert chain(timed) == ["a", "b", "c"]
 
 
@@ -46,7 +63,15 @@ def test_an_equal_score_displaces_nobody():
 
 def test_the_picture_has_every_run_by_date_with_records_and_a_word_marked():
     found = points(BOARD[:-1], highlight="bert")
-    assert [point.entry.tag for point in found] == ["organisers", "weak", "equal", "first", "lower", "same day a", "same day b"]
+    assert [point.entry.tag for point in found] == [
+        "organisers",
+        "weak",
+        "equal",
+        "first",
+        "lower",
+        "same day a",
+        "same day b",
+    ]
     assert [point.entry.tag for point in found if point.is_sota] == ["first", "same day a"]
     assert [point.entry.tag for point in found if point.is_highlighted] == ["first", "lower"]
     assert not any(point.is_highlighted for point in points(BOARD))

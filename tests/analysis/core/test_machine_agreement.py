@@ -7,7 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from analysis.core.machine_agreement import halves, joint_of_people, joint_with_machine, kappas, on_two_grades, places, related_systems
+from analysis.core.machine_agreement import (
+    halves,
+    joint_of_people,
+    joint_with_machine,
+    kappas,
+    on_two_grades,
+    places,
+    related_systems,
+)
 
 COUNTS = np.array([[0.0, 0, 2], [1, 1, 0], [0, 1, 0]])
 """Judgements of three pairs by grade: 2 2; 0 1; 1."""
@@ -15,7 +23,8 @@ TOPIC = np.array([0, 1, 1])
 
 
 def test_two_people_on_one_pair() -> None:
-    """The third pair has one judgement and gives nothing. Half of the weight agrees; chance: .25² + .25² + .5² = .375; kappa = .125 / .625."""
+    """The third pair has one judgement and gives nothing. Half of the weight agrees; chance: .25² +
+    .25² + .5² = .375; kappa = .125 / .625."""
     joint = joint_of_people(COUNTS, TOPIC, 2)
     assert joint[0].tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
     assert joint[1].tolist() == [[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]]
@@ -28,7 +37,8 @@ def test_two_people_on_one_pair() -> None:
 
 
 def test_a_judgement_and_the_machine() -> None:
-    """Machine 2, 0, 1: agrees on 1 + .5 + 1 of 3; marginals of people 1/6 .5 1/3, of the machine 1/3 1/3 1/3; chance 1/3; kappa .75."""
+    """Machine 2, 0, 1: agrees on 1 + .5 + 1 of 3; marginals of people 1/6 .5 1/3, of the machine
+    1/3 1/3 1/3; chance 1/3; kappa .75."""
     joint = joint_with_machine(COUNTS, np.array([2, 0, 1]), TOPIC, 2)
     assert joint.sum(axis=0).tolist() == [[0.5, 0, 0], [0.5, 1, 0], [0, 0, 1]]
     assert kappas(joint, 1)["kappa"].value == pytest.approx(0.75)
@@ -40,7 +50,9 @@ def test_an_interval_over_topics_holds_the_value() -> None:
     rng = np.random.default_rng(1)
     machine = rng.integers(0, 3, 400)
     counts = np.eye(3)[np.where(rng.random(400) < 0.7, machine, rng.integers(0, 3, 400))]
-    value, low, high = kappas(joint_with_machine(counts, machine, np.arange(400) % 20, 20), 1)["kappa"].figures
+    value, low, high = kappas(joint_with_machine(counts, machine, np.arange(400) % 20, 20), 1)[
+        "kappa"
+    ].figures
     assert low < value < high
     assert 0.5 < value < 0.9  # .7 of the labels are copied: kappa .7
 
@@ -53,25 +65,42 @@ def test_halves_of_equal_topics_agree_wholly_and_a_turned_machine_not_at_all() -
 
 def test_systems_built_with_the_machine_are_told() -> None:
     found = related_systems(["bm25", "my_GPT-4-rerank", "Team-X", "t5"], ["gpt4", "T5"], ["team-x"])
-    assert found == {"my_GPT-4-rerank": "its tag holds gpt4", "Team-X": "named as built with it"}  # t5: too short a name to tell
+    assert found == {
+        "my_GPT-4-rerank": "its tag holds gpt4",
+        "Team-X": "named as built with it",
+    }  # t5: too short a name to tell
     assert places(np.array([0.1, 0.5, 0.3])).tolist() == [3, 1, 2]
 
 
 def test_intervals_of_few_topics_cover_what_they_say() -> None:
-    """Ten topics, relevance partly the topic's and a machine that is stricter on some: percentiles over topics covered .90 of the time."""
+    """Ten topics, relevance partly the topic's and a machine that is stricter on some: percentiles
+    over topics covered .90 of the time."""
     rng = np.random.default_rng(0)
 
     def draw(n_topics: int) -> np.ndarray:
-        relevance = np.sqrt(0.4) * rng.standard_normal((n_topics, 1)) + np.sqrt(0.6) * rng.standard_normal((n_topics, 10))
+        relevance = np.sqrt(0.4) * rng.standard_normal((n_topics, 1)) + np.sqrt(
+            0.6
+        ) * rng.standard_normal((n_topics, 10))
         people = relevance + 0.5 * rng.standard_normal((n_topics, 10)) > 0
-        machine = relevance + 0.3 * rng.standard_normal((n_topics, 1)) + 0.8 * rng.standard_normal((n_topics, 10)) > 0
+        machine = (
+            relevance
+            + 0.3 * rng.standard_normal((n_topics, 1))
+            + 0.8 * rng.standard_normal((n_topics, 10))
+            > 0
+        )
         topic = np.repeat(np.arange(n_topics), 10)
-        return joint_with_machine(np.eye(2)[people.ravel().astype(int)], machine.ravel().astype(int), topic, n_topics)
+        return joint_with_machine(
+            np.eye(2)[people.ravel().astype(int)], machine.ravel().astype(int), topic, n_topics
+        )
 
     joint = draw(100_000).sum(axis=0)
     shares = joint / joint.sum()
     by_chance = (shares.sum(axis=0) * shares.sum(axis=1)).sum()
     true = (np.trace(shares) - by_chance) / (1 - by_chance)
-    shown = [(low, high) for _, low, high in (kappas(draw(10), 1)["kappa"].figures for _ in range(600)) if not math.isnan(low)]
+    shown = [
+        (low, high)
+        for _, low, high in (kappas(draw(10), 1)["kappa"].figures for _ in range(600))
+        if not math.isnan(low)
+    ]
     assert len(shown) > 550
     assert 0.93 <= sum(low <= true <= high for low, high in shown) / len(shown) <= 0.98

@@ -3,7 +3,14 @@ from __future__ import annotations
 import ir_measures
 import pytest
 
-from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, at_judged_depth, parse_measure, parse_measures
+from analysis.core.measures import (
+    FAMILIES,
+    Measure,
+    UnknownMeasure,
+    at_judged_depth,
+    parse_measure,
+    parse_measures,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +41,12 @@ def test_a_name_is_read_and_written_back(name: str, measure: Measure) -> None:
 
 def test_cutoffs_of_default_measures_are_at_most_the_judged_depth() -> None:
     usual = parse_measures("nDCG@10 AP RR(rel=2)@10 nDCG@5 R@100")
-    assert [str(one) for one in at_judged_depth(usual, 5)] == ["nDCG@5", "AP", "RR(rel=2)@5", "R@100"]
+    assert [str(one) for one in at_judged_depth(usual, 5)] == [
+        "nDCG@5",
+        "AP",
+        "RR(rel=2)@5",
+        "R@100",
+    ]
     assert at_judged_depth(usual, 100) == at_judged_depth(usual, None) == usual
 
 
@@ -43,7 +55,22 @@ def test_the_condensed_form_of_ir_measures_is_understood_and_called_by_our_name(
     assert str(parse_measure("AP(rel=2, judged_only=True)")) == "AP(rel=2)-J"
 
 
-@pytest.mark.parametrize("name", ["AP", "nDCG@10", "RR", "RR@10", "P@10", "R@100", "Rprec", "Bpref", "Judged@9", "Success@5", "AP(rel=2)@10"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "AP",
+        "nDCG@10",
+        "RR",
+        "RR@10",
+        "P@10",
+        "R@100",
+        "Rprec",
+        "Bpref",
+        "Judged@9",
+        "Success@5",
+        "AP(rel=2)@10",
+    ],
+)
 def test_plain_names_are_those_of_ir_measures(name: str) -> None:
     assert ir_measures.parse_measure(name) is not None
     assert str(parse_measure(name)) == name
@@ -82,7 +109,9 @@ def test_every_family_is_listed_in_the_refusal() -> None:
 
 
 def test_a_list_is_read_between_blanks_or_commas_each_measure_once_in_order() -> None:
-    assert [str(m) for m in parse_measures("nDCG@10, AP  nDCG@10 AP(rel=2, judged_only=True)@5")] == ["nDCG@10", "AP", "AP(rel=2)-J@5"]
+    assert [
+        str(m) for m in parse_measures("nDCG@10, AP  nDCG@10 AP(rel=2, judged_only=True)@5")
+    ] == ["nDCG@10", "AP", "AP(rel=2)-J@5"]
 
 
 def test_an_empty_list_is_refused() -> None:

@@ -15,7 +15,8 @@ CLICKS = {"1": {"a": 3, "b": 0, "c": 0, "e": 1, "x": 1}, "3": {"a": 0}, "2": {"b
 
 
 def test_shares_and_counts_worked_by_hand() -> None:
-    # judged: 1a 1b 1c 1d 2a 2b (1e is unjudged); relevant: a:3, c:0, 2a none, 2b none (negative); irrelevant: b:0, d none
+    # judged: 1a 1b 1c 1d 2a 2b (1e is unjudged); relevant: a:3, c:0, 2a none, 2b none (negative);
+    # irrelevant: b:0, d none
     assert label_overlap(qrels_of(JUDGED), qrels_of(CLICKS)).shares() == {
         "pairs": 6,
         "relevant": {"unlabelled": 2 / 6, "0": 1 / 6, "1": 0, "3": 1 / 6},
@@ -54,7 +55,11 @@ def test_clicks_without_a_label_and_judgements_without_a_row_are_no_trouble() ->
     assert label_overlap(qrels_of({}), qrels_of(CLICKS)).n_clicked_only == 6
 
 
-tables = st.dictionaries(st.sampled_from("12"), st.dictionaries(st.sampled_from("abcdef"), st.integers(-1, 3), min_size=1), max_size=2)
+tables = st.dictionaries(
+    st.sampled_from("12"),
+    st.dictionaries(st.sampled_from("abcdef"), st.integers(-1, 3), min_size=1),
+    max_size=2,
+)
 
 
 @settings(max_examples=150, deadline=None)
@@ -63,9 +68,17 @@ def test_counts_agree_with_a_slow_twin(judged: Grades, clicks: Grades, threshold
     labels = {(t, d): g for t, grades in judged.items() for d, g in grades.items() if g >= 0}
     clicked = {(t, d): g for t, grades in clicks.items() for d, g in grades.items() if g >= 0}
     found = label_overlap(qrels_of(judged), qrels_of(clicks), threshold=threshold)
-    agree = sum((grade >= threshold) == (clicked.get(pair, 0) >= 1) for pair, grade in labels.items())
+    agree = sum(
+        (grade >= threshold) == (clicked.get(pair, 0) >= 1) for pair, grade in labels.items()
+    )
     both = labels.keys() & clicked.keys()
     assert (found.n_pairs, found.n_agree) == (len(labels), agree)
-    assert (found.n_both, found.n_judged_only, found.n_clicked_only) == (len(both), len(labels) - len(both), len(clicked) - len(both))
-    assert found.n_contradicting == sum((labels[pair] >= threshold) != (clicked[pair] >= 1) for pair in both)
+    assert (found.n_both, found.n_judged_only, found.n_clicked_only) == (
+        len(both),
+        len(labels) - len(both),
+        len(clicked) - len(both),
+    )
+    assert found.n_contradicting == sum(
+        (labels[pair] >= threshold) != (clicked[pair] >= 1) for pair in both
+    )
     assert sum(found.relevant.values()) + sum(found.irrelevant.values()) == len(labels)

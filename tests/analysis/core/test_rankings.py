@@ -32,7 +32,8 @@ X_TIED = [0.7, 0.4, 0.3, 0.1, 0.6, 0.2, 0.9, 0.8, 0.1, 0.5]
 
 
 def test_kendalls_tau_of_the_tuna_in_hollander_and_wolfe_1973() -> None:
-    # Hollander and Wolfe (1973), p. 187: lightness of canned tuna and the panel's quality score; 26 of 36 pairs concordant
+    # Hollander and Wolfe (1973), p. 187: lightness of canned tuna and the panel's quality score; 26
+    # of 36 pairs concordant
     lightness = [44.4, 45.9, 41.9, 53.3, 44.7, 44.1, 50.7, 45.2, 60.1]
     quality = [2.6, 3.1, 2.5, 5.0, 3.6, 4.0, 5.2, 2.8, 3.8]
     assert tau_b(lightness, quality) == pytest.approx((26 - 10) / 36, abs=1e-12)
@@ -51,23 +52,33 @@ def test_ap_correlation_of_yilmaz_et_al_as_printed_by_ircor() -> None:
 
 
 def test_ap_correlation_punishes_errors_at_the_top_more() -> None:
-    # Yilmaz et al. (2008), formula in 3.1, on eight systems: the upper or the lower half of the ranking reversed. By hand:
-    # above 2nd to 4th nothing is right, above 5th to 8th everything: 2/7 (0 + 4) - 1; and 2/7 (4 + 4/5 + 4/6 + 4/7) - 1
+    # Yilmaz et al. (2008), formula in 3.1, on eight systems: the upper or the lower half of the
+    # ranking reversed. By hand: above 2nd to 4th nothing is right, above 5th to 8th everything: 2/7
+    # (0 + 4) - 1; and 2/7 (4 + 4/5 + 4/6 + 4/7) - 1
     reference = [8, 7, 6, 5, 4, 3, 2, 1]
     assert tau_ap(reference, [5, 6, 7, 8, 4, 3, 2, 1]) == pytest.approx(2 / 7 * 4 - 1)
-    assert tau_ap(reference, [8, 7, 6, 5, 1, 2, 3, 4]) == pytest.approx(2 / 7 * (4 + 4 / 5 + 4 / 6 + 4 / 7) - 1)
-    assert tau_b(reference, [5, 6, 7, 8, 4, 3, 2, 1]) == tau_b(reference, [8, 7, 6, 5, 1, 2, 3, 4]) == pytest.approx(1 - 12 / 28)
+    assert tau_ap(reference, [8, 7, 6, 5, 1, 2, 3, 4]) == pytest.approx(
+        2 / 7 * (4 + 4 / 5 + 4 / 6 + 4 / 7) - 1
+    )
+    assert (
+        tau_b(reference, [5, 6, 7, 8, 4, 3, 2, 1])
+        == tau_b(reference, [8, 7, 6, 5, 1, 2, 3, 4])
+        == pytest.approx(1 - 12 / 28)
+    )
 
 
 def test_ap_correlation_of_one_swap_at_the_top() -> None:
-    """SAMPLING K2: truth A B C D, estimate B A C D. Above its second, third and fourth stand 0 of 1, 2 of 2 and 3 of 3 rightly: 2/3 (0 + 1 + 1) - 1."""
+    """SAMPLING K2: truth A B C D, estimate B A C D. Above its second, third and fourth stand 0 of
+    1, 2 of 2 and 3 of 3 rightly: 2/3 (0 + 1 + 1) - 1."""
     assert tau_ap([4, 3, 2, 1], [3, 4, 2, 1]) == pytest.approx(1 / 3)
 
 
 def test_ap_correlation_is_not_symmetric() -> None:
-    # reference a b c; other c a b: above a only c (wrong), above b: c (wrong), a (right) -> 2/2 (0 + 1/2) - 1
+    # reference a b c; other c a b: above a only c (wrong), above b: c (wrong), a (right) -> 2/2 (0
+    # + 1/2) - 1
     assert tau_ap([3, 2, 1], [2, 1, 3]) == pytest.approx(-0.5)
-    # the other way round: reference c a b; other a b c: above b: a (right); above c: nothing right -> 2/2 (1 + 0) - 1
+    # the other way round: reference c a b; other a b c: above b: a (right); above c: nothing right
+    # -> 2/2 (1 + 0) - 1
     assert tau_ap([2, 1, 3], [3, 2, 1]) == pytest.approx(0.0)
 
 
@@ -81,16 +92,22 @@ UNTIED = [
     [0.266, 0.573, 0.202, 0.945, 0.629, 0.206, 0.687, 0.77, 0.718, 0.38],
     [0.185, 0.573, 0.944, 0.129, 0.468, 0.553, 0.761, 0.405, 0.976, 0.445],
 ]
-"""The test data of ircor (tenths as whole numbers), whose expected values its tests give to four decimals."""
+"""The test data of ircor (tenths as whole numbers), whose expected values its tests give to four
+decimals."""
 
 
-@pytest.mark.parametrize(("reference", "sets", "expected"), list(zip(UNTIED, TIED_SETS, [0.7454, 0.2692, -0.5558], strict=True)))
+@pytest.mark.parametrize(
+    ("reference", "sets", "expected"),
+    list(zip(UNTIED, TIED_SETS, [0.7454, 0.2692, -0.5558], strict=True)),
+)
 def test_ap_correlation_with_ties_in_the_estimate_as_in_ircor(reference, sets, expected) -> None:
     assert tau_ap(reference, sets[1]) == pytest.approx(expected, abs=5e-5)
     assert tau_ap_variant(reference, sets[1]) == "tau_ap,a"
 
 
-@pytest.mark.parametrize(("sets", "expected"), list(zip(TIED_SETS, [0.7321, 0.2970, -0.7047], strict=True)))
+@pytest.mark.parametrize(
+    ("sets", "expected"), list(zip(TIED_SETS, [0.7321, 0.2970, -0.7047], strict=True))
+)
 def test_ap_correlation_with_ties_in_both_as_in_ircor(sets, expected) -> None:
     assert tau_ap(*sets) == tau_ap(*sets[::-1]) == pytest.approx(expected, abs=5e-5)
     assert tau_ap_variant(*sets) == "tau_ap,b"
@@ -98,25 +115,51 @@ def test_ap_correlation_with_ties_in_both_as_in_ircor(sets, expected) -> None:
 
 def test_ap_correlation_with_ties_as_in_the_guide_of_ircor() -> None:
     x = [0.06, 0.2, 0.27, 0.37, 0.57, 0.63, 0.66, 0.9, 0.91, 0.94]
-    y = [2, 0, 1, 1, 3, 3, 3, 5, 4, 5]  # fifths of 0.37, 0.06, 0.2, 0.27, 0.57, 0.66, 0.63, 0.91, 0.9, 0.94, rounded (4.5 to even)
-    assert tau_ap(x, [0.37, 0.06, 0.2, 0.27, 0.57, 0.66, 0.63, 0.91, 0.9, 0.94]) == pytest.approx(0.7491182, abs=5e-8)
+    y = [
+        2,
+        0,
+        1,
+        1,
+        3,
+        3,
+        3,
+        5,
+        4,
+        5,
+    ]  # fifths of 0.37, 0.06, 0.2, 0.27, 0.57, 0.66, 0.63, 0.91, 0.9, 0.94, rounded (4.5 to even)
+    assert tau_ap(x, [0.37, 0.06, 0.2, 0.27, 0.57, 0.66, 0.63, 0.91, 0.9, 0.94]) == pytest.approx(
+        0.7491182, abs=5e-8
+    )
     assert tau_ap(x, y) == pytest.approx(0.6074515, abs=5e-8)
     assert tau_ap([0, 1, 1, 2, 3, 3, 3, 4, 5, 5], y) == pytest.approx(0.6269841, abs=5e-8)
 
 
 def untied_tau_ap(reference: Sequence[float], walked: Sequence[int]) -> float:
     """Yilmaz et al. (2008), written out; walked: systems in the order of the estimate."""
-    shares = [sum(reference[above] > reference[walked[i]] for above in walked[:i]) / i for i in range(1, len(walked))]
+    shares = [
+        sum(reference[above] > reference[walked[i]] for above in walked[:i]) / i
+        for i in range(1, len(walked))
+    ]
     return 2 * sum(shares) / len(shares) - 1
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=6), st.randoms(use_true_random=False))
-def test_ap_correlation_is_the_mean_over_all_orders_of_what_the_estimate_ties(other: list[int], random: Random) -> None:
+def test_ap_correlation_is_the_mean_over_all_orders_of_what_the_estimate_ties(
+    other: list[int], random: Random
+) -> None:
     reference = list(range(len(other)))
     random.shuffle(reference)
-    orders = [order for order in permutations(range(len(other))) if all(other[i] >= other[j] for i, j in pairwise(order))]
-    expected = math.nan if len(set(other)) == 1 else sum(untied_tau_ap(reference, order) for order in orders) / len(orders)
+    orders = [
+        order
+        for order in permutations(range(len(other)))
+        if all(other[i] >= other[j] for i, j in pairwise(order))
+    ]
+    expected = (
+        math.nan
+        if len(set(other)) == 1
+        else sum(untied_tau_ap(reference, order) for order in orders) / len(orders)
+    )
     assert tau_ap(reference, other) == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
@@ -131,7 +174,9 @@ few_values = st.integers(0, 4).map(lambda n: n / 4)
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(few_values, few_values), min_size=2, max_size=9))
-def test_correlations_with_many_ties_agree_with_scipy_and_slow_twins(pairs: list[tuple[float, float]]) -> None:
+def test_correlations_with_many_ties_agree_with_scipy_and_slow_twins(
+    pairs: list[tuple[float, float]],
+) -> None:
     x, y = (list(column) for column in zip(*pairs, strict=True))
     names = [f"run{i}" for i in range(len(x))]
     expected = kendalltau(x, y).statistic
@@ -218,5 +263,8 @@ def test_means_of_samples_agree_with_means_over_the_topics_drawn() -> None:
     counts = resample_counts(6, 30, rng)
     for sample, found in zip(counts, sample_means(counts, values), strict=True):
         drawn = np.repeat(values, sample.astype(int), axis=0)
-        expected = [np.mean(column[~np.isnan(column)]) if (~np.isnan(column)).any() else math.nan for column in drawn.T]
+        expected = [
+            np.mean(column[~np.isnan(column)]) if (~np.isnan(column)).any() else math.nan
+            for column in drawn.T
+        ]
         np.testing.assert_allclose(found, expected, rtol=1e-12)

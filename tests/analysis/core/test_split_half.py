@@ -15,12 +15,15 @@ from tests.analysis.core.counted_signs import counted_signed_rank
 
 
 def several_kinds(n_topics: int) -> dict[str, np.ndarray]:
-    """Scores (6 runs, n_topics); among them an equal run, one that is better by a constant, and one that differs on one topic."""
+    """Scores (6 runs, n_topics); among them an equal run, one that is better by a constant, and one
+    that differs on one topic."""
     rng = np.random.default_rng(8)
     kinds = {
         "continuous": rng.random((6, n_topics)),
         "reciprocal ranks": 1 / rng.integers(1, 9, (6, n_topics)),
-        "mostly unanswered": np.where(rng.random((6, n_topics)) < 0.3, 1 / rng.integers(1, 20, (6, n_topics)), 0),
+        "mostly unanswered": np.where(
+            rng.random((6, n_topics)) < 0.3, 1 / rng.integers(1, 20, (6, n_topics)), 0
+        ),
         "binary": rng.integers(0, 2, (6, n_topics)).astype(float),
     }
     for scores in kinds.values():
@@ -40,13 +43,17 @@ def scipy_p_values(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
         "sign": scipy.stats.binomtest(wins, wins + losses).pvalue,
         "wrs": scipy.stats.ranksums(a, b).pvalue,
         "wsr": counted_signed_rank(d),
-        "t": 2.0 ** (1 - len(d)) if (d == d[0]).all() else scipy.stats.ttest_rel(b, a).pvalue,  # undefined: the permutation test
+        "t": 2.0 ** (1 - len(d))
+        if (d == d[0]).all()
+        else scipy.stats.ttest_rel(b, a).pvalue,  # undefined: the permutation test
     }
 
 
 def naive_twin(scores: np.ndarray, members: np.ndarray, alpha: float) -> tuple[dict, dict, float]:
     """Pair by pair, split by split, in the words of METHODS."""
-    counts = {kind: {test: dict.fromkeys(s.RATES, 0) for test in s.TESTS} for kind in ("mean", "median")}
+    counts = {
+        kind: {test: dict.fromkeys(s.RATES, 0) for test in s.TESTS} for kind in ("mean", "median")
+    }
     tied = total = 0
     for a, b in itertools.combinations(scores, 2):
         for split in range(0, len(members), 2):
@@ -56,7 +63,9 @@ def naive_twin(scores: np.ndarray, members: np.ndarray, alpha: float) -> tuple[d
             for half in members[split : split + 2]:
                 p_values.append(scipy_p_values(a[half], b[half]))
                 for kind, middle in (("mean", np.mean), ("median", np.median)):
-                    decided[kind].append(np.sign(round(middle(b[half]), 10) - round(middle(a[half]), 10)))
+                    decided[kind].append(
+                        np.sign(round(middle(b[half]), 10) - round(middle(a[half]), 10))
+                    )
                 tied += decided["median"][-1] == 0
             for kind, winners in decided.items():
                 for test in s.TESTS:
@@ -68,9 +77,16 @@ def naive_twin(scores: np.ndarray, members: np.ndarray, alpha: float) -> tuple[d
                     counts[kind][test][rate] += 1
                     counts[kind][test]["significant"] += any(found)
     shares = {
-        kind: {test: {rate: n / total for rate, n in rates.items()} for test, rates in tests.items()} for kind, tests in counts.items()
+        kind: {
+            test: {rate: n / total for rate, n in rates.items()} for test, rates in tests.items()
+        }
+        for kind, tests in counts.items()
     }
-    return shares["mean"], {test: shares["median"][test] for test in s.TESTS_OF_MEDIANS}, tied / (2 * total)
+    return (
+        shares["mean"],
+        {test: shares["median"][test] for test in s.TESTS_OF_MEDIANS},
+        tied / (2 * total),
+    )
 
 
 @pytest.mark.parametrize("kind", several_kinds(4))
@@ -84,7 +100,12 @@ def test_p_values_on_halves_equal_single_tests_and_scipy(kind):
             x, y = scores[i, half], scores[j, half]
             batched = [found[test][pair, h] for test in s.TESTS]
             d = y - x
-            single = [significance.sign(d), significance.rank_sum(x, y).p, significance.signed_rank(d), significance.verdict_p(d)]
+            single = [
+                significance.sign(d),
+                significance.rank_sum(x, y).p,
+                significance.signed_rank(d),
+                significance.verdict_p(d),
+            ]
             assert batched == pytest.approx([float(p) for p in single], abs=1e-10)
             assert batched == pytest.approx(list(scipy_p_values(x, y).values()), abs=1e-10)
 
@@ -94,7 +115,10 @@ def test_beyond_50_differences_the_signed_ranks_of_a_half_are_approximated():
     members = s.halves(104, 4, np.random.default_rng(0))
     found = s.TopicHalves(scores, members).p_values(np.array([0]), np.array([1]))["wsr"][0]
     differences = np.round(scores[1] - scores[0], 12)
-    expected = [scipy.stats.wilcoxon(differences[half], correction=False, method="asymptotic").pvalue for half in members]
+    expected = [
+        scipy.stats.wilcoxon(differences[half], correction=False, method="asymptotic").pvalue
+        for half in members
+    ]
     assert found == pytest.approx(expected, abs=1e-10)
 
 
@@ -136,7 +160,11 @@ def test_halves_are_disjoint_and_equally_large_and_an_odd_topic_is_left_out():
 )
 def test_agreement_by_the_papers_definitions(winners, significant, expected):
     counts = s.agreement(np.array([winners], float), np.array([significant]))
-    assert dict(zip(s.RATES, counts, strict=True)) == {**dict.fromkeys(s.RATES, 0), expected: 1, "significant": int(any(significant))}
+    assert dict(zip(s.RATES, counts, strict=True)) == {
+        **dict.fromkeys(s.RATES, 0),
+        expected: 1,
+        "significant": int(any(significant)),
+    }
 
 
 def test_chunks_may_run_elsewhere_with_the_same_result():
@@ -144,7 +172,9 @@ def test_chunks_may_run_elsewhere_with_the_same_result():
     alone = s.split_half(scores, splits=120, seed=5)
     work = s.chunks(splits=120, seed=5)
     assert [chunk.splits for chunk in work] == [50, 50, 20]
-    assert s.tabulate(s.combine(in_processes(s.run_chunk, work, processes=2, shared=scores))) == alone
+    assert (
+        s.tabulate(s.combine(in_processes(s.run_chunk, work, processes=2, shared=scores))) == alone
+    )
     assert s.split_half(scores, splits=120, seed=6) != alone
 
 
@@ -152,14 +182,18 @@ def test_runs_that_differ_clearly_agree_always():
     scores = np.array([np.linspace(0, 0.5, 60), np.linspace(0.4, 0.9, 60) + np.tile([0, 0.01], 30)])
     found = s.split_half(scores, splits=10, seed=0)
     assert all(
-        rates == {"agree": 1, "partial": 0, "disagree": 0, "significant": 1} for rates in (*found.mean.values(), *found.median.values())
+        rates == {"agree": 1, "partial": 0, "disagree": 0, "significant": 1}
+        for rates in (*found.mean.values(), *found.median.values())
     )
 
 
 def test_a_run_against_itself_agrees_and_is_never_significant():
     run = np.random.default_rng(0).random(25)
     found = s.split_half([run, run], splits=5, seed=0)
-    assert all(rates == {"agree": 1, "partial": 0, "disagree": 0, "significant": 0} for rates in found.mean.values())
+    assert all(
+        rates == {"agree": 1, "partial": 0, "disagree": 0, "significant": 0}
+        for rates in found.mean.values()
+    )
     assert found.tied_medians == 1
 
 

@@ -12,7 +12,15 @@ from scipy.stats import kendalltau, linregress
 from analysis.core.batch import pack
 from analysis.core.chunks import in_processes
 from analysis.core.measures import parse_measures
-from analysis.core.stability import Protocol, StabilityChunk, chunks, combine, line, population, run_chunk
+from analysis.core.stability import (
+    Protocol,
+    StabilityChunk,
+    chunks,
+    combine,
+    line,
+    population,
+    run_chunk,
+)
 from analysis.core.subcollections import ELEMENTS, IN_FIRST, IN_SECOND, Population, draw_pairs
 from pooling.formats.qrels import read_qrels
 from tests.analysis.core.small_collections import (
@@ -40,7 +48,9 @@ def filtered(small: Small, protocol: Protocol, things: list, drawn: set) -> Smal
         return keep_documents(small, drawn)
     if protocol.element == "topics":
         return Small({t: judged for t, judged in small.qrels.items() if t in drawn}, small.runs)
-    return keep_assessments(small, drawn | ({(t, d) for t, judged in small.qrels.items() for d in judged} - set(things)))
+    return keep_assessments(
+        small, drawn | ({(t, d) for t, judged in small.qrels.items() for d in judged} - set(things))
+    )
 
 
 def things_of(small: Small, protocol: Protocol) -> list:
@@ -49,13 +59,21 @@ def things_of(small: Small, protocol: Protocol) -> list:
     if protocol.element == "topics":
         return sorted(small.qrels)
     pairs = sorted((t, d) for t, judged in small.qrels.items() for d in judged)
-    return pairs if protocol.element == "assessments" else [(t, d) for t, d in pairs if small.qrels[t][d] >= protocol.level]
+    return (
+        pairs
+        if protocol.element == "assessments"
+        else [(t, d) for t, d in pairs if small.qrels[t][d] >= protocol.level]
+    )
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("seed", range(4))
-def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(element: str, seed: int) -> None:
-    small = random_collection(np.random.default_rng(seed), n_topics=8, n_runs=6, lowest=-1 if seed == 0 else 0)
+def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(
+    element: str, seed: int
+) -> None:
+    small = random_collection(
+        np.random.default_rng(seed), n_topics=8, n_runs=6, lowest=-1 if seed == 0 else 0
+    )
     protocol = Protocol(element, MEASURES, pairs=5, seed=seed, level=1 + seed % 2)
     collection = pack(*small.columns())
     things = things_of(small, protocol)
@@ -66,9 +84,19 @@ def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(elemen
     for number, pair in enumerate(memberships):
         sides = []
         for bit in (IN_FIRST, IN_SECOND):
-            part = filtered(small, protocol, things, {thing for thing, member in zip(things, pair, strict=True) if member & bit})
+            part = filtered(
+                small,
+                protocol,
+                things,
+                {thing for thing, member in zip(things, pair, strict=True) if member & bit},
+            )
             topics = sorted(part.qrels)
-            sides.append([reference_scores(part.qrels, run, NAMES, topics, protocol.level).mean(axis=1) for run in part.runs.values()])
+            sides.append(
+                [
+                    reference_scores(part.qrels, run, NAMES, topics, protocol.level).mean(axis=1)
+                    for run in part.runs.values()
+                ]
+            )
         first, second = np.round(sides, 10)
         expected = [kendalltau(first[:, m], second[:, m]).statistic for m in range(len(NAMES))]
         np.testing.assert_allclose(found[:, number], expected, atol=1e-9)
@@ -79,7 +107,10 @@ def test_a_quota_draws_within_each_topic(element: str) -> None:
     small = random_collection(np.random.default_rng(3))
     collection = pack(*small.columns())
     protocol = Protocol(element, MEASURES, per_topic_quota=True)
-    counts = [sum(1 for g in judged.values() if element == "assessments" or g >= 1) for judged in small.qrels.values()]
+    counts = [
+        sum(1 for g in judged.values() if element == "assessments" or g >= 1)
+        for judged in small.qrels.values()
+    ]
     drawn = population(collection, protocol)
     assert (drawn.n, drawn.size) == (sum(counts), sum(n // 2 for n in counts))
     assert sorted(len(group) for group in drawn.groups) == sorted(n for n in counts if n)
@@ -88,13 +119,22 @@ def test_a_quota_draws_within_each_topic(element: str) -> None:
 def test_documents_outside_the_list_are_in_no_sub_collection() -> None:
     small = Small(
         {"1": {"a": 1, "b": 1, "c": 0}},
-        {"x": {"1": {"z": 3, "a": 2, "b": 1, "c": 0}}, "y": {"1": {"z": 9, "y": 8, "x": 7, "c": 6, "b": 5, "a": 4}}},
+        {
+            "x": {"1": {"z": 3, "a": 2, "b": 1, "c": 0}},
+            "y": {"1": {"z": 9, "y": 8, "x": 7, "c": 6, "b": 5, "a": 4}},
+        },
     )
     listed = np.array(sorted(["a", "b", "c", *(f"other{i}" for i in range(5))]), dtype="S")
     collection = pack(*small.columns())
-    protocol = Protocol("documents", tuple(parse_measures("RR AP Judged@1")), overlaps=(Fraction(1),), pairs=30)
-    assert (population(collection, protocol, listed).n, population(collection, protocol).n) == (8, 6)
-    # z, y and x are gone, so that both rankings begin with a judged document or are empty: the systems are tied
+    protocol = Protocol(
+        "documents", tuple(parse_measures("RR AP Judged@1")), overlaps=(Fraction(1),), pairs=30
+    )
+    assert (population(collection, protocol, listed).n, population(collection, protocol).n) == (
+        8,
+        6,
+    )
+    # z, y and x are gone, so that both rankings begin with a judged document or are empty: the
+    # systems are tied
     taus = run_chunk(collection, protocol, StabilityChunk(Fraction(1), 4), listed)
     assert np.isnan(taus[2]).all()
 
@@ -102,7 +142,9 @@ def test_documents_outside_the_list_are_in_no_sub_collection() -> None:
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10_000), element=st.sampled_from(ELEMENTS))
 def test_at_full_overlap_the_rankings_are_equal(seed: int, element: str) -> None:
-    collection = pack(*random_collection(np.random.default_rng(seed), n_topics=5, n_runs=5).columns())
+    collection = pack(
+        *random_collection(np.random.default_rng(seed), n_topics=5, n_runs=5).columns()
+    )
     protocol = Protocol(element, MEASURES, overlaps=(Fraction(1),), pairs=8, seed=seed)
     taus = run_chunk(collection, protocol, StabilityChunk(Fraction(1), 0))
     assert (taus[~np.isnan(taus)] == 1).all()
@@ -117,17 +159,24 @@ def test_the_order_of_files_and_rows_changes_nothing(seed: int, element: str) ->
         {tag: dict(reversed(run.items())) for tag, run in reversed(small.runs.items())},
     )
     protocol = Protocol(element, MEASURES, pairs=6, seed=seed)
-    one, other = (run_chunk(pack(*s.columns()), protocol, StabilityChunk(Fraction(1, 2), 0)) for s in (small, turned))
+    one, other = (
+        run_chunk(pack(*s.columns()), protocol, StabilityChunk(Fraction(1, 2), 0))
+        for s in (small, turned)
+    )
     np.testing.assert_array_equal(one, other)
 
 
 def test_a_level_does_not_depend_on_the_other_levels_asked_for() -> None:
     collection = pack(*random_collection(np.random.default_rng(0)).columns())
     half = Fraction(1, 2)
-    alone, among = (Protocol("documents", MEASURES, overlaps=levels, pairs=4) for levels in ((half,), (Fraction(1, 5), half)))
+    alone, among = (
+        Protocol("documents", MEASURES, overlaps=levels, pairs=4)
+        for levels in ((half,), (Fraction(1, 5), half))
+    )
     drawn = population(collection, alone)
     np.testing.assert_array_equal(
-        run_chunk(collection, alone, chunks(drawn, alone)[0]), run_chunk(collection, among, chunks(drawn, among)[1])
+        run_chunk(collection, alone, chunks(drawn, alone)[0]),
+        run_chunk(collection, among, chunks(drawn, among)[1]),
     )
 
 
@@ -139,7 +188,10 @@ def test_any_number_of_processes_gives_the_same() -> None:
     collection = pack(*random_collection(np.random.default_rng(0)).columns())
     protocol = Protocol("topics", MEASURES, pairs=4, seed=7)
     levels = chunks(population(collection, protocol), protocol)
-    results = [list(in_processes(_taus, levels, processes=n, shared=(collection, protocol))) for n in (1, 2, 3)]
+    results = [
+        list(in_processes(_taus, levels, processes=n, shared=(collection, protocol)))
+        for n in (1, 2, 3)
+    ]
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
 
@@ -150,11 +202,15 @@ def test_intersection_averages_over_the_topics_that_a_run_has() -> None:
     small = Small(judged, {"good but once": {"t0": good}, "bad": dict.fromkeys(judged, bad)})
     collection = pack(*small.columns())
     complete, common = (
-        run_chunk(collection, Protocol("topics", tuple(parse_measures("AP")), pairs=40, topics=topics), StabilityChunk(Fraction(1), 0))[0]
+        run_chunk(
+            collection,
+            Protocol("topics", tuple(parse_measures("AP")), pairs=40, topics=topics),
+            StabilityChunk(Fraction(1), 0),
+        )[0]
         for topics in ("complete", "intersection")
     )
-    # Two of four topics. With t0 the first system has 1 on one of two topics, 1/2 over both as the other: tied, but 1 over its own.
-    # Without t0 it has 0 over both, and no topic of its own.
+    # Two of four topics. With t0 the first system has 1 on one of two topics, 1/2 over both as the
+    # other: tied, but 1 over its own. Without t0 it has 0 over both, and no topic of its own.
     assert set(complete[~np.isnan(complete)]) == {1.0} == set(common[~np.isnan(common)])
     np.testing.assert_array_equal(np.isnan(complete), ~np.isnan(common))
 
@@ -178,7 +234,9 @@ def test_results_by_hand() -> None:
     assert result.minimum_overlap == (Fraction(2, 5), None)
     for m, probability in enumerate([[0.5, 1, 1], [0, 0.75, 0]]):
         expected = linregress([0.2, 0.4, 0.6], probability)
-        np.testing.assert_allclose([result.slope[m], result.intercept[m]], [expected.slope, expected.intercept], atol=1e-12)
+        np.testing.assert_allclose(
+            [result.slope[m], result.intercept[m]], [expected.slope, expected.intercept], atol=1e-12
+        )
 
 
 def test_one_level_below_full_overlap_makes_no_line() -> None:
@@ -193,7 +251,12 @@ def test_a_tau_that_float_noise_puts_below_the_threshold_has_reached_it() -> Non
 
 
 @pytest.mark.parametrize(
-    ("element", "wrong"), [("words", {}), ("documents", {"per_topic_quota": True}), ("topics", {"overlaps": (Fraction(3, 2),)})]
+    ("element", "wrong"),
+    [
+        ("words", {}),
+        ("documents", {"per_topic_quota": True}),
+        ("topics", {"overlaps": (Fraction(3, 2),)}),
+    ],
 )
 def test_contradicting_requests_are_refused(element: str, wrong: dict) -> None:
     with pytest.raises(ValueError):
@@ -211,7 +274,12 @@ def test_sizes_for_trec_covid(data_folder) -> None:  # type: ignore[no-untyped-d
     qrels = read_qrels(data_folder / "trec-covid" / "qrels.covid-complete.txt.gz")
     listed = np.array([f"{i:08d}" for i in range(191_160)], dtype="S8")
     collection = pack(qrels, [run_columns("x", {"1": {"a": 1.0}})])
-    expected = {"documents": (191_160, 95_580), "topics": (50, 25), "assessments": (69_318, 34_659), "positive": (26_664, 13_332)}
+    expected = {
+        "documents": (191_160, 95_580),
+        "topics": (50, 25),
+        "assessments": (69_318, 34_659),
+        "positive": (26_664, 13_332),
+    }
     for element, sizes in expected.items():
         drawn = population(collection, Protocol(element, MEASURES), listed)
         assert (drawn.n, drawn.size) == sizes

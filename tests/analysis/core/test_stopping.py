@@ -65,7 +65,8 @@ def completions(*rows: list[float]) -> np.ndarray:
 
 
 def test_decided_equal_and_open_by_hand() -> None:
-    """20 completions: b is ahead of a in one of 20 (.05, not under .05); c is .2 behind in all; d is within .01 of c in all."""
+    """20 completions: b is ahead of a in one of 20 (.05, not under .05); c is .2 behind in all; d
+    is within .01 of c in all."""
     a = [0.6] * 20
     b = [0.5] * 19 + [0.7]
     found = decided(completions(a, b, [0.4] * 20, [0.395] * 20), ["a", "b", "c", "d"])
@@ -83,7 +84,9 @@ def test_decided_equal_and_open_by_hand() -> None:
 
 def test_only_the_best_five_are_asked() -> None:
     found = decided(np.linspace(0.9, 0.1, 8)[:, None] * np.ones(40), list("abcdefgh"))
-    assert {(decision.a, decision.b) for decision in found} == {(x, y) for x, y in product("abcde", repeat=2) if x < y}
+    assert {(decision.a, decision.b) for decision in found} == {
+        (x, y) for x, y in product("abcde", repeat=2) if x < y
+    }
     assert not may_stop([])
 
 
@@ -109,19 +112,30 @@ def test_a_pool_that_is_judged_has_one_completion() -> None:
     pool = pool_of("abcdefghij", "jihgfedcba", topics=12)
     grades = np.tile(np.array([2, 1, 0, 0, 0, 0, 0, 0, 0, 0]), 12)
     tops = tops_of(pool)
-    found = completed_scores(rank_features_of(pool), tops, grades, level=1, rng=np.random.default_rng(0))
+    found = completed_scores(
+        rank_features_of(pool), tops, grades, level=1, rng=np.random.default_rng(0)
+    )
     assert found is not None
     assert found == pytest.approx(np.repeat(tops.ndcg(grades[:, None].astype(float)), 40, axis=1))
-    nothing = completed_scores(rank_features_of(pool), tops, np.zeros(120, int), level=1, rng=np.random.default_rng(0))
+    nothing = completed_scores(
+        rank_features_of(pool), tops, np.zeros(120, int), level=1, rng=np.random.default_rng(0)
+    )
     assert nothing is None
 
 
 @pytest.mark.data
-def test_decisions_on_a_fraction_of_real_judgements_hold_when_all_is_judged(data_folder: Path) -> None:
-    """dl21 level by level: wherever the rule decides, the whole pool says the same to within .01."""
-    pool, grades = judged_pool(data_folder / "dl21-passage", "runs-judged53", "qrels.nist.txt.gz", depth=10)
+def test_decisions_on_a_fraction_of_real_judgements_hold_when_all_is_judged(
+    data_folder: Path,
+) -> None:
+    """dl21 level by level: wherever the rule decides, the whole pool says the same to within
+    .01."""
+    pool, grades = judged_pool(
+        data_folder / "dl21-passage", "runs-judged53", "qrels.nist.txt.gz", depth=10
+    )
     features, tops = rank_features_of(pool), tops_of(pool)
-    truth = dict(zip(pool.tags, tops.ndcg(grades[:, None].astype(float))[:, 0].tolist(), strict=True))
+    truth = dict(
+        zip(pool.tags, tops.ndcg(grades[:, None].astype(float))[:, 0].tolist(), strict=True)
+    )
     n_decided = 0
     for share in (0.5, 0.8):
         seen = np.where(np.arange(len(pool)) < share * len(pool), grades, -1)
@@ -138,17 +152,30 @@ def test_decisions_on_a_fraction_of_real_judgements_hold_when_all_is_judged(data
     assert n_decided >= 4
 
 
-def sampled_targets(n_topics: int, *, drawn: np.random.Generator | None) -> tuple[Targets, np.ndarray]:
-    """Two runs over 40 pairs a topic: the first has pairs 0-9, the second 10-19 in its top ten; grades fall with the pair's number."""
+def sampled_targets(
+    n_topics: int, *, drawn: np.random.Generator | None
+) -> tuple[Targets, np.ndarray]:
+    """Two runs over 40 pairs a topic: the first has pairs 0-9, the second 10-19 in its top ten;
+    grades fall with the pair's number."""
     n = 40 * n_topics
     topic, number = np.repeat(np.arange(n_topics), 40), np.tile(np.arange(40), n_topics)
     truth = (np.random.default_rng(8).random(n) < 0.8 - 0.02 * number).astype(np.int32)
     seen = np.ones(n, bool) if drawn is None else drawn.permutation(n) < 0.3 * n
-    sample = Sample([str(t) for t in range(n_topics)], topic, np.where(seen, truth, -1).astype(np.int32), np.zeros(n, np.int64),
-                    np.array([n]), np.array([int(seen.sum())]), np.ones(1, bool), ["*all"])  # fmt: skip
+    sample = Sample(
+        [str(t) for t in range(n_topics)],
+        topic,
+        np.where(seen, truth, -1).astype(np.int32),
+        np.zeros(n, np.int64),
+        np.array([n]),
+        np.array([int(seen.sum())]),
+        np.ones(1, bool),
+        ["*all"],
+    )
     weights = np.column_stack([(number < 10), (number >= 10) & (number < 20)]) / (10.0 * n_topics)
     labels = np.where(seen, truth, np.nan)
-    return Targets(sample, weights, labels, np.zeros(n)), rank_features(RankingByRuns(number + 1, 1 - number / 40, 60.0 / (61 + number)))
+    return Targets(sample, weights, labels, np.zeros(n)), rank_features(
+        RankingByRuns(number + 1, 1 - number / 40, 60.0 / (61 + number))
+    )
 
 
 def test_judging_the_whole_pool_is_done() -> None:
@@ -162,31 +189,46 @@ def test_judging_the_whole_pool_is_done() -> None:
 
 
 def test_the_upper_bound_of_the_share_that_judging_has_decides() -> None:
-    """r + 3.29 √(r (1 - r) / 50) = .35 at r = .1738, the lower root of 1.21648 r² - .91648 r + .1225."""
+    """r + 3.29 √(r (1 - r) / 50) = .35 at r = .1738, the lower root of 1.21648 r² - .91648 r +
+    .1225."""
     assert SampledComparison("a", "b", 0.1, 0.00173, 0.01, 0.2, None, 50).done
     assert not SampledComparison("a", "b", 0.1, 0.00175, 0.01, 0.2, None, 50).done
-    assert SampledComparison("a", "b", 0.1, 0.00175, 0.01, 0.2, None, 60).done, "more topics tell more of the share"
+    assert SampledComparison("a", "b", 0.1, 0.00175, 0.01, 0.2, None, 60).done, (
+        "more topics tell more of the share"
+    )
     assert SampledComparison("a", "b", 0.0, (0.02 / 1.96) ** 2 * 0.999, 0.0001, 0.02, None, 50).done
     assert not SampledComparison("a", "b", 0.1, 0.0, 0.01, 0.2, "too few", 50).done
     assert SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None, 50).equal_so_far
     assert not SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None, 50).done
-    assert SampledComparison("a", "b", 0.1, 0.02, 0.01, 0.2, None, 50).share_at_most == 1, "more than everything cannot be taken away"
+    assert SampledComparison("a", "b", 0.1, 0.02, 0.01, 0.2, None, 50).share_at_most == 1, (
+        "more than everything cannot be taken away"
+    )
 
 
 def test_what_full_judging_takes_from_the_variance_is_within_its_bound_in_95_percent() -> None:
-    """Topics' differences d and errors of judging e are drawn with variances .8 and .2, T = 50: full judging takes 1 - s²(d) / s²(d + e) of it."""
+    """Topics' differences d and errors of judging e are drawn with variances .8 and .2, T = 50:
+    full judging takes 1 - s²(d) / s²(d + e) of it."""
     rng = np.random.default_rng(3)
     d, e = rng.normal(0, math.sqrt(0.8), (4000, 50)), rng.normal(0, math.sqrt(0.2), (4000, 50))
     taken = 1 - d.var(axis=1, ddof=1) / (d + e).var(axis=1, ddof=1)
-    bounds = [SampledComparison("a", "b", 0.1, 0.2 / 50, whole / 50, 0.2, None, 50).share_at_most for whole in (d + e).var(axis=1, ddof=1)]
+    bounds = [
+        SampledComparison("a", "b", 0.1, 0.2 / 50, whole / 50, 0.2, None, 50).share_at_most
+        for whole in (d + e).var(axis=1, ddof=1)
+    ]
     assert 0.94 <= np.mean(taken <= bounds) <= 0.99
 
 
 def test_the_judging_variance_is_that_of_the_difference() -> None:
-    """With a regression that knows nothing (constant features) v_j is the sample variance of a (y - mean)."""
+    """With a regression that knows nothing (constant features) v_j is the sample variance of a (y -
+    mean)."""
     targets, _ = sampled_targets(20, drawn=np.random.default_rng(2))
     (found,) = judging_left(targets, np.zeros((800, 1)), ["first", "second"], 0)
-    one = Targets(targets.sample, targets.weights[:, :1] - targets.weights[:, 1:], targets.labels, targets.machine)
+    one = Targets(
+        targets.sample,
+        targets.weights[:, :1] - targets.weights[:, 1:],
+        targets.labels,
+        targets.machine,
+    )
     centred = targets.labels[targets.judged] - np.nanmean(targets.labels)
     assert found.judging == pytest.approx(float(variance(one, centred)[0]), rel=0.02)
     assert found.why is None

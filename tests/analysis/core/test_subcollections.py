@@ -24,15 +24,26 @@ from analysis.core.subcollections import (
 
 @settings(max_examples=100, deadline=None)
 @given(n=st.integers(2, 300), percent=st.integers(0, 100), seed=st.integers(0, 2**32))
-def test_both_halves_have_exactly_their_size_and_share_exactly_so_much(n: int, percent: int, seed: int) -> None:
+def test_both_halves_have_exactly_their_size_and_share_exactly_so_much(
+    n: int, percent: int, seed: int
+) -> None:
     size, shared = n // 2, (2 * percent * (n // 2) + 100) // 200
-    for pair in draw_pairs(Population.whole(n), Fraction(percent, 100), 3, np.random.default_rng(seed)):
+    for pair in draw_pairs(
+        Population.whole(n), Fraction(percent, 100), 3, np.random.default_rng(seed)
+    ):
         first, second = set(np.flatnonzero(pair & IN_FIRST)), set(np.flatnonzero(pair & IN_SECOND))
         assert (len(first), len(second), len(first & second)) == (size, size, shared)
 
 
 def test_a_half_of_a_thing_is_rounded_up_in_whole_numbers() -> None:
-    assert [n_shared(25, Fraction(percent, 100)) for percent in (0, 5, 10, 50, 90, 100)] == [0, 1, 3, 13, 23, 25]
+    assert [n_shared(25, Fraction(percent, 100)) for percent in (0, 5, 10, 50, 90, 100)] == [
+        0,
+        1,
+        3,
+        13,
+        23,
+        25,
+    ]
     assert n_shared(34_659, Fraction(1, 20)) == 1733  # 1732.95
 
 
@@ -45,7 +56,9 @@ def test_sizes_of_trec_covid_are_the_papers() -> None:
 def test_every_pair_of_halves_is_equally_likely() -> None:
     rng = np.random.default_rng(1)
     n = 12_000
-    drawn = Counter(tuple(pair.tolist()) for pair in draw_pairs(Population.whole(5), Fraction(1, 2), n, rng))
+    drawn = Counter(
+        tuple(pair.tolist()) for pair in draw_pairs(Population.whole(5), Fraction(1, 2), n, rng)
+    )
     # 2 of 5 for the first, one of them and one of the other 3 for the second: 10 x 2 x 3
     assert len(drawn) == 60
     expected = n / 60
@@ -56,7 +69,11 @@ def test_every_pair_of_halves_is_equally_likely() -> None:
 def test_a_quota_halves_every_group_by_itself() -> None:
     group = np.array([2, 0, 0, 2, 2, 2, 0, 5, 0, 2, 5, 5])  # 4 of 0, 5 of 2, 3 of 5
     population = Population.by_group(group)
-    assert (population.n, population.size, population.shared(Fraction(1, 2))) == (12, 2 + 2 + 1, 1 + 1 + 1)
+    assert (population.n, population.size, population.shared(Fraction(1, 2))) == (
+        12,
+        2 + 2 + 1,
+        1 + 1 + 1,
+    )
     for pair in draw_pairs(population, Fraction(1, 2), 20, np.random.default_rng(0)):
         for number, (size, shared) in {0: (2, 1), 2: (2, 1), 5: (1, 1)}.items():
             of_group = pair[group == number]
@@ -75,12 +92,21 @@ def test_equal_keys_at_a_border_are_drawn_again() -> None:
 
     (pair,) = draw_pairs(Population.whole(50), Fraction(1, 3), 1, Tied(np.random.PCG64(3)))
     assert Tied.calls > 1
-    assert ((pair & IN_FIRST > 0).sum(), (pair & IN_SECOND > 0).sum(), (pair == 3).sum()) == (25, 25, 8)
+    assert ((pair & IN_FIRST > 0).sum(), (pair & IN_SECOND > 0).sum(), (pair == 3).sum()) == (
+        25,
+        25,
+        8,
+    )
 
 
 def test_columns_put_the_two_of_a_pair_side_by_side() -> None:
     memberships = np.array([[1, 2, 3, 0], [3, 3, 0, 2]], np.uint8)
-    assert columns_of(memberships).tolist() == [[1, 0, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 1]]
+    assert columns_of(memberships).tolist() == [
+        [1, 0, 1, 1],
+        [0, 1, 1, 1],
+        [1, 1, 0, 0],
+        [0, 0, 0, 1],
+    ]
 
 
 def test_topics_have_a_level_for_each_number_of_shared_topics() -> None:
@@ -99,7 +125,9 @@ def test_topics_have_a_level_for_each_number_of_shared_topics() -> None:
         ([True, True, True, False], None),
     ],
 )
-def test_the_least_overlap_is_the_one_from_which_it_stays(holds: list[bool], expected: Fraction | None) -> None:
+def test_the_least_overlap_is_the_one_from_which_it_stays(
+    holds: list[bool], expected: Fraction | None
+) -> None:
     overlaps = [Fraction(1, 10), Fraction(3, 10), Fraction(1, 2), Fraction(1)]
     for order in combinations(range(4), 4):
         assert least_overlap([overlaps[i] for i in order], [holds[i] for i in order]) == expected

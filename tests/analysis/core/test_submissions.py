@@ -27,8 +27,16 @@ def test_submissions_are_counted_by_month_and_breaches_named():
 
 def test_the_best_public_run_and_its_private_rank():
     found = records(BOARD)
-    assert (found["alpha"].best_tag, found["alpha"].best_public_rank, found["alpha"].its_private_rank) == ("a2", 2, 4)
-    assert (found["beta"].best_public_rank, found["beta"].its_private_rank, found["beta"].its_expected_private_rank) == (1, 3, 3.25)
+    assert (
+        found["alpha"].best_tag,
+        found["alpha"].best_public_rank,
+        found["alpha"].its_private_rank,
+    ) == ("a2", 2, 4)
+    assert (
+        found["beta"].best_public_rank,
+        found["beta"].its_private_rank,
+        found["beta"].its_expected_private_rank,
+    ) == (1, 3, 3.25)
     assert math.isnan(found["alpha"].its_expected_private_rank)
 
 
@@ -38,10 +46,14 @@ def test_a_given_private_rank_counts_more_than_one_from_scores():
 
 
 def test_equal_scores_share_the_mean_rank_and_the_first_submission_is_the_best():
-    found = records([Submission("late", "2021-03-01", "g", 0.5), Submission("early", "2021-02-01", "g", 0.5)])
+    found = records(
+        [Submission("late", "2021-03-01", "g", 0.5), Submission("early", "2021-02-01", "g", 0.5)]
+    )
     assert (found["g"].best_tag, found["g"].best_public_rank) == ("early", 1.5)
     assert math.isnan(found["g"].its_private_rank)
 
 
 def test_unknown_scores_have_no_rank_and_take_none():
-    assert mean_ranks([0.2, float("nan"), 0.3]).tolist() == pytest.approx([2, float("nan"), 1], nan_ok=True)
+    assert mean_ranks([0.2, float("nan"), 0.3]).tolist() == pytest.approx(
+        [2, float("nan"), 1], nan_ok=True
+    )

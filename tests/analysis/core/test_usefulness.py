@@ -1,4 +1,5 @@
-"""What machine labels are worth: correlation by another implementation, by hand, and the 33 judges of LLMJudge."""
+"""What machine labels are worth: correlation by another implementation, by hand, and the 33 judges
+of LLMJudge."""
 
 from __future__ import annotations
 
@@ -25,9 +26,16 @@ def test_worth_by_hand() -> None:
     """People 1 1 0 0, machine 1 0 0 0: ρ² = (1/4 - 1/8)² / (1/4 · 3/16) = 1/3, so three halves."""
     found = of([1, 1, 0, 0], [1, 0, 0, 0])
     assert found.gain == pytest.approx(1.5)
-    assert (found.sensitivity, found.specificity, found.share, found.people_share) == (0.5, 1.0, 0.25, 0.5)
+    assert (found.sensitivity, found.specificity, found.share, found.people_share) == (
+        0.5,
+        1.0,
+        0.25,
+        0.5,
+    )
     assert math.isnan(found.interval.low)  # one topic tells no interval
-    assert of([1, 1, 0, 0], [0, 0, 0, 0]).gain == 1  # a machine that says the same of all is worth nothing
+    assert (
+        of([1, 1, 0, 0], [0, 0, 0, 0]).gain == 1
+    )  # a machine that says the same of all is worth nothing
 
 
 def test_worth_is_that_of_numpys_correlation() -> None:
@@ -39,7 +47,9 @@ def test_worth_is_that_of_numpys_correlation() -> None:
     assert found.gain_graded == pytest.approx(1 / (1 - np.corrcoef(people, machine)[0, 1] ** 2))
     assert found.gain == pytest.approx(1 / (1 - np.corrcoef(people >= 2, machine >= 2)[0, 1] ** 2))
     assert found.interval.low < found.gain < found.interval.high
-    shares = [(machine[topic == t] >= 2).mean() - (people[topic == t] >= 2).mean() for t in range(30)]
+    shares = [
+        (machine[topic == t] >= 2).mean() - (people[topic == t] >= 2).mean() for t in range(30)
+    ]
     assert found.topic_bias == pytest.approx(np.std(shares))
 
 
@@ -48,11 +58,15 @@ def test_machines_are_ranked_and_what_they_lack_is_said(tmp_path: Path) -> None:
     people, good, noise, other = files(
         tmp_path,
         people="".join(f"{t} 0 {d} {g}\n" for t, d, g in lines),
-        good="".join(f"{t} 0 {d} {9 if (t, d) == (0, 'a') else g}\n" for t, d, g in lines if d != "j"),
+        good="".join(
+            f"{t} 0 {d} {9 if (t, d) == (0, 'a') else g}\n" for t, d, g in lines if d != "j"
+        ),
         noise="".join(f"{t} 0 {d} {(t + ord(d)) % 2}\n" for t, d, _ in lines),
         other="99 0 x 1\n",
     )
-    found, warned = answer("rank_machines", people, "--machine", noise, "--machine", good, "--scale", 1)
+    found, warned = answer(
+        "rank_machines", people, "--machine", noise, "--machine", good, "--scale", 1
+    )
     assert found["order"] == ["good", "noise"]
     assert (found["machines"]["good"]["outside"], found["machines"]["good"]["missing"]) == (1, 12)
     assert found["machines"]["noise"]["gain"] == pytest.approx(1, abs=0.05)
@@ -63,7 +77,8 @@ def test_machines_are_ranked_and_what_they_lack_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.data
 def test_the_judges_of_llmjudge_are_worth_up_to_a_third_more(data_folder: Path) -> None:
-    """SAMPLING 5.1: the best of 33 has a binary kappa of .428 at people's share .268, its own .276; the worst .031 at .020."""
+    """SAMPLING 5.1: the best of 33 has a binary kappa of .428 at people's share .268, its own .276;
+    the worst .031 at .020."""
     with gzip.open(data_folder / "llmjudge-2024" / "labels_wide.tsv.gz", "rt", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
     judges = list(rows[0])[3:]
@@ -72,9 +87,16 @@ def test_the_judges_of_llmjudge_are_worth_up_to_a_third_more(data_folder: Path) 
     kappas, gains, without = {}, {}, []
     for judge in judges:
         kept = [row for row in rows if int(row[judge]) <= 3]
-        found = of([int(row["human"]) for row in kept], [int(row[judge]) for row in kept], [topics.index(row["query_id"]) for row in kept], level=2)
+        found = of(
+            [int(row["human"]) for row in kept],
+            [int(row[judge]) for row in kept],
+            [topics.index(row["query_id"]) for row in kept],
+            level=2,
+        )
         assert round(found.people_share, 3) == 0.268
-        agree = found.people_share * found.sensitivity + (1 - found.people_share) * found.specificity
+        agree = (
+            found.people_share * found.sensitivity + (1 - found.people_share) * found.specificity
+        )
         chance = found.people_share * found.share + (1 - found.people_share) * (1 - found.share)
         kappas[judge], gains[judge] = (agree - chance) / (1 - chance), found.gain
         shares = round(found.share, 3)
@@ -88,7 +110,9 @@ def test_the_judges_of_llmjudge_are_worth_up_to_a_third_more(data_folder: Path) 
     assert 1.15 < max(gains.values()) < 1.35
     assert min(gains.values()) < 1.02
     assert len(without) < 5
-    assert min(kappas, key=kappas.__getitem__) in without, "it calls 2 % relevant: in few topics both do so"
+    assert min(kappas, key=kappas.__getitem__) in without, (
+        "it calls 2 % relevant: in few topics both do so"
+    )
 
 
 def test_what_cannot_be_told_is_undefined_and_not_a_number() -> None:

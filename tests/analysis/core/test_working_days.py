@@ -34,7 +34,12 @@ def test_working_days_are_added_without_saturdays_and_sundays(moment, days, expe
 
 @pytest.mark.parametrize(
     ("first", "last", "expected"),
-    [(utc(9, 12), utc(12, 12), 1.0), (utc(10, 3), utc(11, 20), 0.0), (utc(5), utc(12), 5.0), (utc(12, 6), utc(12, 9), 0.125)],
+    [
+        (utc(9, 12), utc(12, 12), 1.0),
+        (utc(10, 3), utc(11, 20), 0.0),
+        (utc(5), utc(12), 5.0),
+        (utc(12, 6), utc(12, 9), 0.125),
+    ],
 )
 def test_working_time_between_two_moments_leaves_the_weekend_out(first, last, expected):
     assert working_days_between(first, last, UTC) == pytest.approx(expected)

@@ -1,4 +1,5 @@
-"""The groups of the agreement figures, beside a plain way over the rows of the database; and the shuffle of the chance floor."""
+"""The groups of the agreement figures, beside a plain way over the rows of the database; and the
+shuffle of the chance floor."""
 
 from __future__ import annotations
 
@@ -32,25 +33,36 @@ def campaign():
 def test_pairs_are_grouped_by_the_guidelines_of_all_their_judgements_and_by_length(campaign):
     versions: dict[tuple[str, str], set[int]] = defaultdict(set)
     words = {}
-    for row in Judgement.objects.filter(current=True, standing="counted").select_related("pair__entry__topic", "pair__entry__document"):
+    for row in Judgement.objects.filter(current=True, standing="counted").select_related(
+        "pair__entry__topic", "pair__entry__document"
+    ):
         key = (row.pair.entry.topic.topic_id, row.pair.entry.docno)
         versions[key].add(row.guideline_version)
         words[key] = (row.pair.entry.document.n_words or 0) if row.pair.entry.document else 0
     live = live_rows(campaign, fresh=0.0)
     table = live.table(len(campaign.scale))
     pairs = [table.pair_ids(i) for i in range(table.n_pairs)]
-    assert agreement_figures._guideline_groups(live).tolist() == [next(iter(versions[p])) if len(versions[p]) == 1 else -1 for p in pairs]
+    assert agreement_figures._guideline_groups(live).tolist() == [
+        next(iter(versions[p])) if len(versions[p]) == 1 else -1 for p in pairs
+    ]
     assert {1, 2} & set(agreement_figures._guideline_groups(live).tolist())
     bounds = [high for _, high in agreement_figures.LENGTHS if high]
-    assert agreement_figures._length_groups(live).tolist() == [sum(words[p] >= high for high in bounds) for p in pairs]
+    assert agreement_figures._length_groups(live).tolist() == [
+        sum(words[p] >= high for high in bounds) for p in pairs
+    ]
     assert Pair.objects.filter(campaign=campaign).count() >= len(pairs)
 
 
-def test_the_lowest_topics_are_those_with_the_lowest_alpha_and_the_undefined_come_last(campaign, monkeypatch):
+def test_the_lowest_topics_are_those_with_the_lowest_alpha_and_the_undefined_come_last(
+    campaign, monkeypatch
+):
     monkeypatch.setattr(agreement_figures, "FEWEST_PAIRS", 1)
     monkeypatch.setattr(agreement_figures, "MOST_GROUPS", 2)
     table = live_rows(campaign, fresh=0.0).table(len(campaign.scale))
-    alphas = {t: found.alpha for t, found in agreement_figures._alphas(table, table.pair_topic, fewest=1).items()}
+    alphas = {
+        t: found.alpha
+        for t, found in agreement_figures._alphas(table, table.pair_topic, fewest=1).items()
+    }
     shown = set(agreement_figures._lowest_topics(table).tolist()) - {-1}
     defined = sorted((alpha, t) for t, alpha in alphas.items() if not np.isnan(alpha))
     assert shown >= {t for _, t in defined[:2]}
@@ -62,5 +74,9 @@ def test_the_shuffle_keeps_each_annotators_grades_and_follows_the_numbers():
     annotator = np.sort(rng.integers(7, size=500))
     grade, numbers = rng.integers(5, size=500), rng.random(500)
     bounds = [*np.unique(annotator, return_index=True)[1].tolist(), 500]
-    expected = [g for a in range(7) for _, g in sorted(zip(numbers[annotator == a], grade[annotator == a], strict=True))]
+    expected = [
+        g
+        for a in range(7)
+        for _, g in sorted(zip(numbers[annotator == a], grade[annotator == a], strict=True))
+    ]
     assert _shuffled_within(bounds, grade, numbers).tolist() == expected

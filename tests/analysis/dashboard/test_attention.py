@@ -1,4 +1,5 @@
-"""What a manager is told without looking for it: an end that has passed, people who wait, judgements that were too fast."""
+"""What a manager is told without looking for it: an end that has passed, people who wait,
+judgements that were too fast."""
 
 from __future__ import annotations
 
@@ -17,15 +18,31 @@ from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import judge, judged_campaign, make_annotator, make_campaign, submit
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
-TABS = ["", "people/", "agreement/", "time/", "gold/", "labels/", "systems/", "feedback/", "export/", "audit/", "settings/"]
+TABS = [
+    "",
+    "people/",
+    "agreement/",
+    "time/",
+    "gold/",
+    "labels/",
+    "systems/",
+    "feedback/",
+    "export/",
+    "audit/",
+    "settings/",
+]
 
 
 @pytest.fixture
 def tested():
     """Two qualification pairs of grade 2, both to be right; Ada has failed."""
-    campaign = make_campaign(n_topics=1, n_documents=5, judgements_per_pair=1, qualification_pass=1.0)
+    campaign = make_campaign(
+        n_topics=1, n_documents=5, judgements_per_pair=1, qualification_pass=1.0
+    )
     for pair in campaign.pairs.order_by("position")[3:]:
-        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part.")
+        campaigns.set_kind(
+            pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part."
+        )
     campaign.refresh_from_db()
     ada = make_annotator(campaign)
     for grade in (0, 2):
@@ -46,7 +63,9 @@ def test_after_the_deadline_every_page_says_so_and_none_forecasts_the_past():
     end(campaign)
     client = manager_of(campaign)
     for tab in TABS:
-        assert "Deadline passed" in text_of(client.get(f"/campaigns/{campaign.slug}/{tab}", follow=True)), tab
+        assert "Deadline passed" in text_of(
+            client.get(f"/campaigns/{campaign.slug}/{tab}", follow=True)
+        ), tab
     for page in ("/", "/campaigns/"):
         assert "Deadline passed" in text_of(client.get(page)), page
     shown = text_of(client.get(f"/campaigns/{campaign.slug}/"))
@@ -80,13 +99,22 @@ def test_who_failed_the_qualification_and_waits_is_shown_with_both_ways_out(test
     assert "failed the qualification" not in text_of(manager_of(make_campaign()).get("/"))
 
 
-@pytest.mark.parametrize(("action", "state"), [("let-in", "judging"), ("try-again", "qualification")])
+@pytest.mark.parametrize(
+    ("action", "state"), [("let-in", "judging"), ("try-again", "qualification")]
+)
 def test_either_way_out_ends_the_waiting(tested, action, state):
     campaign, ada = tested
     client = manager_of(campaign)
-    assert "Let go on" not in text_of(client.get(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/"))
+    assert "Let go on" not in text_of(
+        client.get(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/")
+    )
     client.post(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/act", {"action": action})
-    assert serving.top_up(Membership.objects.select_related("campaign").get(pk=ada.pk), want=1).situation.state == state
+    assert (
+        serving.top_up(
+            Membership.objects.select_related("campaign").get(pk=ada.pk), want=1
+        ).situation.state
+        == state
+    )
     assert "failed the qualification" not in text_of(client.get("/"))
 
 
@@ -124,7 +152,9 @@ def test_an_exclusion_leaves_the_evidence_for_it_to_be_seen():
         judge(bob, i % 4, active_ms=None)
         judge(eve, 3 - i % 4, active_ms=None)
     before = {person.membership.pk: person for person in people(campaign)}
-    exclusion.exclude_annotator(eve, reason="read the scale the wrong way round", actor=campaign.created_by)
+    exclusion.exclude_annotator(
+        eve, reason="read the scale the wrong way round", actor=campaign.created_by
+    )
     kept._kept.clear()
     after = {person.membership.pk: person for person in people(campaign)}
     was, now = before[eve.pk], after[eve.pk]
@@ -141,7 +171,11 @@ def test_an_exclusion_leaves_the_evidence_for_it_to_be_seen():
 
 
 def test_a_pair_that_waits_for_a_judgement_is_not_disputed_until_nobody_judges_any_more():
-    campaign = judged_campaign({("t1", "d1"): (0, 3, 1), ("t1", "d2"): (0, 3)}, names=("ada", "bob", "eve"), judgements_per_pair=3)
+    campaign = judged_campaign(
+        {("t1", "d1"): (0, 3, 1), ("t1", "d2"): (0, 3)},
+        names=("ada", "bob", "eve"),
+        judgements_per_pair=3,
+    )
     first, second = campaign.pairs.order_by("position")
 
     def disputed() -> list[int]:
@@ -155,13 +189,18 @@ def test_a_pair_that_waits_for_a_judgement_is_not_disputed_until_nobody_judges_a
 
 
 def test_the_page_of_a_disputed_pair_leads_to_the_next_and_back():
-    campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2), ("t1", "d3"): (0, 0)})  # spreads 3, 2, none
+    campaign = judged_campaign(
+        {("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2), ("t1", "d3"): (0, 0)}
+    )  # spreads 3, 2, none
     first, second, third = campaign.pairs.order_by("position")
     client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/pairs/{{}}/"
 
     def turns(pair: Pair) -> list[tuple[str, str]]:
         page = client.get(address.format(pair.pk)).content.decode()
-        return re.findall(r'rel="(next|prev)"\s+href="([^"?]*)', page.partition('aria-label="Disputed pairs"')[2].partition("</nav>")[0])
+        return re.findall(
+            r'rel="(next|prev)"\s+href="([^"?]*)',
+            page.partition('aria-label="Disputed pairs"')[2].partition("</nav>")[0],
+        )
 
     assert turns(first) == [("next", address.format(second.pk))]
     assert turns(second) == [("prev", address.format(first.pk))]

@@ -25,7 +25,8 @@ def pair(campaign: Campaign, topic: str, docno: str) -> Pair:
 
 
 def campaign_of_every_standing(n_documents: int = 3) -> Campaign:
-    """Two judgements a pair: t1 d1 2 2, t1 d2 0 3, t1 d3 1 alone, t2 d1 3 3 but for the manager 1; t2 d2 was known to be 3; t2 d3 nothing."""
+    """Two judgements a pair: t1 d1 2 2, t1 d2 0 3, t1 d3 1 alone, t2 d1 3 3 but for the manager 1;
+    t2 d2 was known to be 3; t2 d3 nothing."""
     grades = {("t1", "d1"): (2, 2), ("t1", "d2"): (0, 3), ("t1", "d3"): (1,), ("t2", "d1"): (3, 3)}
     campaign = judged_campaign(grades, n_documents=n_documents, min_active_seconds=0)
     manager = campaign.memberships.get(role="manager").user
@@ -49,8 +50,13 @@ def listed(campaign: Campaign, query: str = "") -> list[str]:
 
 def test_each_pair_with_a_label_or_a_judgement_is_a_row_and_no_other() -> None:
     campaign = campaign_of_every_standing()
-    rows = {f"{row.topic} {row.document}": row for row in labels_listed(campaign, live_rows(campaign))}
-    told = {name: (row.grade, row.decision, row.n, row.spread, row.disputed, row.waiting) for name, row in rows.items()}
+    rows = {
+        f"{row.topic} {row.document}": row for row in labels_listed(campaign, live_rows(campaign))
+    }
+    told = {
+        name: (row.grade, row.decision, row.n, row.spread, row.disputed, row.waiting)
+        for name, row in rows.items()
+    }
     assert told == {
         "t1 d1": (2, "unanimous", 2, 0.0, False, False),
         "t1 d2": (0, "lowest_grade", 2, 2.25, True, False),  # 0 and 3: mean 1.5, each 1.5 away
@@ -74,7 +80,10 @@ def test_each_pair_with_a_label_or_a_judgement_is_a_row_and_no_other() -> None:
         ("?state=differ", ["t1 d2"]),
         ("?state=waiting", ["t1 d3"]),
         ("?state=ruled", ["t2 d1"]),
-        ("?sort=-grade", ["t2 d2", "t1 d1", "t2 d1", "t1 d2", "t1 d3"]),  # 3 2 1 0, and without a label last
+        (
+            "?sort=-grade",
+            ["t2 d2", "t1 d1", "t2 d1", "t1 d2", "t1 d3"],
+        ),  # 3 2 1 0, and without a label last
         ("?sort=-spread&topic=t1", ["t1 d2", "t1 d1", "t1 d3"]),
         ("?state=nonsense&grade=77", ["t1 d1", "t1 d2", "t1 d3", "t2 d1", "t2 d2"]),
     ],
@@ -86,22 +95,39 @@ def test_the_list_is_searched_filtered_and_sorted(query: str, rows: list[str]) -
 def test_relevant_labels_are_counted_by_topic() -> None:
     campaign = campaign_of_every_standing()
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/labels/list/")
-    assert [tuple(row) for row in page.context["topics"]] == [("t1", 2, 1, 1, 1), ("t2", 2, 1, 0, 0)]  # relevant from grade 2 on
+    assert [tuple(row) for row in page.context["topics"]] == [
+        ("t1", 2, 1, 1, 1),
+        ("t2", 2, 1, 0, 0),
+    ]  # relevant from grade 2 on
 
 
-def test_one_goes_on_through_the_list_as_it_was_asked_for_and_a_pair_just_decided_keeps_its_place() -> None:
+def test_one_goes_on_through_the_list_as_it_was_asked_for_and_a_pair_just_decided_keeps_its_place() -> (
+    None
+):
     campaign = campaign_of_every_standing()
     client, t1d2 = manager_of(campaign), pair(campaign, "t1", "d2")
-    page = client.get(f"/campaigns/{campaign.slug}/labels/list/?topic=t1&sort=-grade").content.decode()
-    [link] = [link.replace("&amp;", "&") for link in re.findall(r'href="([^"]+)"', page) if f"/pairs/{t1d2.pk}/" in link]
+    page = client.get(
+        f"/campaigns/{campaign.slug}/labels/list/?topic=t1&sort=-grade"
+    ).content.decode()
+    [link] = [
+        link.replace("&amp;", "&")
+        for link in re.findall(r'href="([^"]+)"', page)
+        if f"/pairs/{t1d2.pk}/" in link
+    ]
     opened = client.get(link)
     turn = opened.context["turn"]
     assert (turn.place, turn.of) == (2, 3)
-    assert (turn.before, turn.after) == (pair(campaign, "t1", "d1").pk, pair(campaign, "t1", "d3").pk)
+    assert (turn.before, turn.after) == (
+        pair(campaign, "t1", "d1").pk,
+        pair(campaign, "t1", "d3").pk,
+    )
     assert f"/labels/list/?{link.split('?')[1].replace('&', '&amp;')}" in opened.content.decode()
     disputed = f"/campaigns/{campaign.slug}/pairs/{t1d2.pk}/?of=labels&state=disputed"
     assert client.post(disputed, {"grade": "3"}).headers["Location"] == disputed
-    assert (client.get(disputed).context["turn"].place, listed(campaign, "?state=disputed")) == (1, [])
+    assert (client.get(disputed).context["turn"].place, listed(campaign, "?state=disputed")) == (
+        1,
+        [],
+    )
 
 
 def test_a_decision_shows_at_once_and_its_withdrawal_too() -> None:

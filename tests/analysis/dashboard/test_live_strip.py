@@ -1,4 +1,5 @@
-"""The strip of live figures: read once for all who look, and not sent again to a browser that has it."""
+"""The strip of live figures: read once for all who look, and not sent again to a browser that has
+it."""
 
 from __future__ import annotations
 
@@ -64,7 +65,8 @@ def test_the_page_asks_as_often_as_is_reckoned_with(clock, campaign):
 
 
 def test_a_judgement_is_shown_within_five_seconds(clock, campaign):
-    """From an answer that was as old as can be given, and a judgement just after it had been read."""
+    """From an answer that was as old as can be given, and a judgement just after it had been
+    read."""
     client = manager_of(campaign)
     assert counted(client.get(f"/campaigns/{campaign.slug}/live")) == 1
     judge(campaign.memberships.get(role="annotator"), 2)
@@ -92,7 +94,12 @@ def test_what_has_not_changed_is_not_sent_again(clock, campaign, monkeypatch):
     monkeypatch.setattr(view, "render", lambda *a, **k: written.append(1))
     clock.now += 3
     again = client.get(address, headers={"if-none-match": first["ETag"]})
-    assert (again.status_code, again.content, again["ETag"], written) == (304, b"", first["ETag"], [])
+    assert (again.status_code, again.content, again["ETag"], written) == (
+        304,
+        b"",
+        first["ETag"],
+        [],
+    )
 
 
 def test_what_has_changed_is_sent(clock, campaign):
@@ -145,14 +152,18 @@ def alpha_tile(campaign) -> str:
     return " ".join(re.sub("<.*?>", " ", tile[1]).split())
 
 
-def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_ones(clock, campaign):
+def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_ones(
+    clock, campaign
+):
     first = campaign.memberships.get(role="annotator")
     second = make_annotator(campaign)
     judge(second, 2)
     _, job = agreement_figures.agreement_of(campaign, live.live_rows(campaign))
     assert do(job).state == "done"
     tile = alpha_tile(campaign)
-    assert "no interval (disagreement in one only of 1 pair: at most 100 % of pairs have any" in tile
+    assert (
+        "no interval (disagreement in one only of 1 pair: at most 100 % of pairs have any" in tile
+    )
     assert tile.endswith("From 2 judgements.")
     judge(first, 1)
     clock.now += 60
@@ -163,4 +174,7 @@ def test_strangers_learn_nothing_from_a_tag(clock, campaign):
     tag = manager_of(campaign).get(f"/campaigns/{campaign.slug}/live")["ETag"]
     stranger = Client()
     stranger.force_login(make_annotator(make_campaign()).user)
-    assert stranger.get(f"/campaigns/{campaign.slug}/live", headers={"if-none-match": tag}).status_code == 404
+    assert (
+        stranger.get(f"/campaigns/{campaign.slug}/live", headers={"if-none-match": tag}).status_code
+        == 404
+    )

@@ -1,4 +1,5 @@
-"""The manager's pages: who may see them, what they show, what they say when something is undefined."""
+"""The manager's pages: who may see them, what they show, what they say when something is
+undefined."""
 
 from __future__ import annotations
 
@@ -30,7 +31,18 @@ from tests.analysis.bad_annotators import campaign_with_bad_annotators
 from tests.builders import judge, judged_campaign, make_annotator, make_campaign, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
-PAGES = ["", "live", "people/", "agreement/", "time/", "gold/", "labels/", "labels/list/", "feedback/", "audit/"]
+PAGES = [
+    "",
+    "live",
+    "people/",
+    "agreement/",
+    "time/",
+    "gold/",
+    "labels/",
+    "labels/list/",
+    "feedback/",
+    "audit/",
+]
 
 
 def client_of(user) -> Client:
@@ -63,11 +75,18 @@ class TestWhoMay:
     def test_strangers_and_other_managers_find_nothing(self, page):
         campaign = make_campaign()
         assert client_of(make_user()).get(f"/campaigns/{campaign.slug}/{page}").status_code == 404
-        assert manager_of(make_campaign()).get(f"/campaigns/{campaign.slug}/{page}").status_code == 404
+        assert (
+            manager_of(make_campaign()).get(f"/campaigns/{campaign.slug}/{page}").status_code == 404
+        )
 
     def test_annotators_are_refused(self, page):
         campaign = make_campaign()
-        assert client_of(make_annotator(campaign).user).get(f"/campaigns/{campaign.slug}/{page}").status_code == 403
+        assert (
+            client_of(make_annotator(campaign).user)
+            .get(f"/campaigns/{campaign.slug}/{page}")
+            .status_code
+            == 403
+        )
 
     def test_the_manager_sees_it_empty_and_with_judgements(self, page):
         campaign = make_campaign()
@@ -103,12 +122,16 @@ class TestWhoMay:
 class TestUndefinedIsSaid:
     def test_a_forecast_without_a_pace(self):
         campaign = make_campaign(deadline=timezone.now() + timedelta(days=2))
-        assert "No judgements yet. Forecast after two working days and 20 judgements." in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
+        assert "No judgements yet. Forecast after two working days and 20 judgements." in text_of(
+            manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
+        )
 
     def test_kappa_of_somebody_who_shares_no_pair(self):
         campaign = make_campaign()
         judge(make_annotator(campaign), 2)
-        assert "no pair shared with others yet" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
+        assert "no pair shared with others yet" in text_of(
+            manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/")
+        )
 
     def test_kappa_where_both_gave_one_and_the_same_grade_only(self):
         campaign = make_campaign(n_topics=1, n_documents=10)
@@ -116,7 +139,9 @@ class TestUndefinedIsSaid:
         for _ in range(10):
             judge(ada, 2)
             judge(bob, 2)
-        assert "one and the same grade only, on 10 shared pairs" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
+        assert "one and the same grade only, on 10 shared pairs" in text_of(
+            manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/")
+        )
 
     def test_agreement_of_one_annotator(self):
         campaign = make_campaign()
@@ -131,7 +156,9 @@ class TestUndefinedIsSaid:
     def test_labels_without_two_judgements(self):
         campaign = make_campaign()
         judge(make_annotator(campaign), 2)
-        assert "No pair has two judgements yet" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/labels/"))
+        assert "No pair has two judgements yet" in text_of(
+            manager_of(campaign).get(f"/campaigns/{campaign.slug}/labels/")
+        )
 
     def test_the_effect_of_a_method_without_runs_to_rank(self):
         campaign = make_campaign()
@@ -147,7 +174,8 @@ class TestUndefinedIsSaid:
 
 
 class TestFiguresOfAJobArriveByThemselves:
-    """The page asks for itself until they are there; until then the server says that there is nothing new."""
+    """The page asks for itself until they are there; until then the server says that there is
+    nothing new."""
 
     @pytest.mark.parametrize("page", ["agreement/", "labels/"])
     def test_without_a_reload(self, page):
@@ -180,7 +208,10 @@ class TestFiguresOfAJobArriveByThemselves:
         assert (found.active, [shown.job for shown in found.recent]) == ([], [asked])
         failed = Job.objects.filter(kind="method effect")
         failed.update(state=Job.State.FAILED)
-        assert {shown.job for shown in activity(campaign.collection).recent} == {asked, failed.get()}
+        assert {shown.job for shown in activity(campaign.collection).recent} == {
+            asked,
+            failed.get(),
+        }
 
 
 class TestProgress:
@@ -196,7 +227,12 @@ class TestProgress:
         assert "1 now" in text  # pairs with one judgement only
 
     def test_before_two_days_no_tile_forecasts_the_deadline(self):
-        campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=2, deadline=timezone.now() + timedelta(days=9))
+        campaign = make_campaign(
+            n_topics=2,
+            n_documents=2,
+            judgements_per_pair=2,
+            deadline=timezone.now() + timedelta(days=9),
+        )
         ada = make_annotator(campaign)
         for minutes in (30, 20, 10):
             judge(ada, 1, now=timezone.now() - timedelta(minutes=minutes))
@@ -204,9 +240,14 @@ class TestProgress:
         assert "A forecast needs two working days of judgements." in text
         assert "no forecast for the deadline" in text
         assert "at the deadline" not in text
-        assert "Until then: 5 judgements missing; 1 per day needed to meet the deadline; 3 in the last 24 h" in text
+        assert (
+            "Until then: 5 judgements missing; 1 per day needed to meet the deadline; 3 in the last 24 h"
+            in text
+        )
 
-    def test_of_many_topics_the_least_complete_are_shown_and_before_any_judgement_the_first_in_natural_order(self):
+    def test_of_many_topics_the_least_complete_are_shown_and_before_any_judgement_the_first_in_natural_order(
+        self,
+    ):
         campaign = make_campaign(n_topics=12, n_documents=1, judgements_per_pair=1)
         topics, _, _, left_out = heat_map(campaign, live_rows(campaign, fresh=0.0), most=10)
         assert (topics, left_out) == ([f"t{n}" for n in range(1, 13)][:10], 2)
@@ -216,25 +257,41 @@ class TestProgress:
         assert (topics, left_out) == ([f"t{n}" for n in range(1, 13) if f"t{n}" != judged][:10], 2)
 
     def test_nothing_is_called_more_complete_before_the_first_judgement(self, monkeypatch):
-        monkeypatch.setattr(progress.selectors, "heat_map", lambda campaign, live: (["t1"], [1], [[0.0]], 52))
+        monkeypatch.setattr(
+            progress.selectors, "heat_map", lambda campaign, live: (["t1"], [1], [[0.0]], 52)
+        )
         campaign = make_campaign(n_topics=2, n_documents=1, judgements_per_pair=2)
         client = manager_of(campaign)
-        assert "52 more topics are not shown." in " ".join(text_of(client.get(f"/campaigns/{campaign.slug}/")).split())
+        assert "52 more topics are not shown." in " ".join(
+            text_of(client.get(f"/campaigns/{campaign.slug}/")).split()
+        )
         judge(make_annotator(campaign), 1)
-        assert "The 52 most complete topics are not shown." in " ".join(text_of(client.get(f"/campaigns/{campaign.slug}/")).split())
+        assert "The 52 most complete topics are not shown." in " ".join(
+            text_of(client.get(f"/campaigns/{campaign.slug}/")).split()
+        )
 
     def test_why_a_pair_was_served_is_a_sentence(self):
         why = {
-            "rule": "highest band, finish started pairs, stay on the topic", "turn": 12, "priority": -3, "band": 1, "position": 44, "started": True,
-            "needed": 3, "counted": 1, "held_by_others": 1, "topic_in_a_row": 4, "block_length": 10,
-        }  # fmt: skip
+            "rule": "highest band, finish started pairs, stay on the topic",
+            "turn": 12,
+            "priority": -3,
+            "band": 1,
+            "position": 44,
+            "started": True,
+            "needed": 3,
+            "counted": 1,
+            "held_by_others": 1,
+            "topic_in_a_row": 4,
+            "block_length": 10,
+        }
         assert progress.why_in_words(why) == (
-            "Highest band, finish started pairs, stay on the topic; band 1; number 4 of at most 10 of its topic in a row; "
+            "Highest band, finish started pairs, stay on the topic; band 1; number 4 of at most "
+            "10 of its topic in a row; "
             "it had 1 of 3 judgements; somebody else had it open."
         )
-        assert progress.why_in_words({"rule": "gold pair at its turn", "place_in_own_order": 2, "one_in": 20}) == (
-            "Gold pair at its turn; one in 20 is gold or for everyone."
-        )
+        assert progress.why_in_words(
+            {"rule": "gold pair at its turn", "place_in_own_order": 2, "one_in": 20}
+        ) == ("Gold pair at its turn; one in 20 is gold or for everyone.")
         assert progress.why_in_words({}) == "not recorded"
 
     def test_gold_counts_neither_in_the_strip_nor_in_the_line_of_what_was_made(self, monkeypatch):
@@ -274,7 +331,9 @@ class TestProgress:
 
 class TestOnePerson:
     def act(self, campaign, member, **data):
-        return manager_of(campaign).post(f"/campaigns/{campaign.slug}/people/{member.pseudonym}/act", data)
+        return manager_of(campaign).post(
+            f"/campaigns/{campaign.slug}/people/{member.pseudonym}/act", data
+        )
 
     def test_a_message_reaches_the_annotator(self):
         campaign = make_campaign()
@@ -282,7 +341,9 @@ class TestOnePerson:
         self.act(campaign, ada, action="message", text="Mind the border between Topic and Partial.")
         assert Message.objects.get().membership == ada
         setup = client_of(ada.user).get(f"/api/v1/judging/{campaign.slug}/setup").json()
-        assert [m["text"] for m in setup["messages"]] == ["Mind the border between Topic and Partial."]
+        assert [m["text"] for m in setup["messages"]] == [
+            "Mind the border between Topic and Partial."
+        ]
 
     def test_an_empty_message_is_not_sent(self):
         campaign = make_campaign()
@@ -297,7 +358,10 @@ class TestOnePerson:
         assert setup["state"] == "paused"
         assert "read the guidelines" in str(setup)
         self.act(campaign, ada, action="resume")
-        assert client_of(ada.user).get(f"/api/v1/judging/{campaign.slug}/setup").json()["state"] == "judging"
+        assert (
+            client_of(ada.user).get(f"/api/v1/judging/{campaign.slug}/setup").json()["state"]
+            == "judging"
+        )
 
     def test_an_exclusion_is_previewed_done_with_a_reason_and_reversed(self):
         campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
@@ -318,7 +382,10 @@ class TestOnePerson:
         ada.refresh_from_db()
         assert (ada.standing, ada.standing_reason) == ("excluded", "clicks at random")
         assert len(counted_table(campaign)) == 2
-        assert AuditEvent.objects.filter(action="excluded an annotator").get().details["reason"] == "clicks at random"
+        assert (
+            AuditEvent.objects.filter(action="excluded an annotator").get().details["reason"]
+            == "clicks at random"
+        )
         self.act(campaign, ada, action="include")
         assert len(counted_table(campaign)) == 4
 
@@ -332,7 +399,10 @@ class TestOnePerson:
     def test_annotators_do_none_of_this(self):
         campaign = make_campaign()
         ada, bob = make_annotator(campaign), make_annotator(campaign)
-        response = client_of(ada.user).post(f"/campaigns/{campaign.slug}/people/{bob.pseudonym}/act", {"action": "pause", "text": "x"})
+        response = client_of(ada.user).post(
+            f"/campaigns/{campaign.slug}/people/{bob.pseudonym}/act",
+            {"action": "pause", "text": "x"},
+        )
         assert response.status_code == 403
 
     def test_disagreements_are_shown_side_by_side_the_farthest_first(self):
@@ -342,7 +412,9 @@ class TestOnePerson:
         judge(ada, 0)
         judge(bob, 2)
         judge(bob, 3)
-        text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/"))
+        text = text_of(
+            manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/")
+        )
         rows = text.split("Where A001 and the others differ")[1]
         assert rows.index("Wrong A002: Perfect") < rows.index("Topic A002: Partial")
         assert "A002:" in rows
@@ -350,7 +422,10 @@ class TestOnePerson:
     def test_grade_shares_stand_beside_those_of_all_others(self):
         campaign = make_campaign(n_topics=1, n_documents=4, judgements_per_pair=3)
         ada, bob, eve = (make_annotator(campaign) for _ in range(3))
-        client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/"
+        client, address = (
+            manager_of(campaign),
+            f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/",
+        )
         assert "Nobody has judged yet" in text_of(client.get(address))
         for grade in (0, 0, 0, 3):
             judge(ada, grade)
@@ -361,18 +436,28 @@ class TestOnePerson:
         text = text_of(client.get(address))
         rows = text[text.index("Of the others Median seconds") :]
         shares = re.findall(r"(Wrong|Topic|Partial|Perfect) (\d+) % (\d+) %", rows)
-        assert shares == [("Wrong", "75", "40"), ("Topic", "0", "20"), ("Partial", "0", "20"), ("Perfect", "25", "20")]
+        assert shares == [
+            ("Wrong", "75", "40"),
+            ("Topic", "0", "20"),
+            ("Partial", "0", "20"),
+            ("Perfect", "25", "20"),
+        ]
 
 
 class TestAdjudication:
     def test_a_managers_label_is_marked_and_can_be_withdrawn(self):
-        campaign = make_campaign(judgements_per_pair=2)  # a pair that waits for a third judgement is not disputed yet
+        campaign = make_campaign(
+            judgements_per_pair=2
+        )  # a pair that waits for a third judgement is not disputed yet
         ada, bob = make_annotator(campaign), make_annotator(campaign)
         judge(ada, 0)
         pair = judge(bob, 3).pair
         client = manager_of(campaign)
         assert "Adjudicate" in text_of(client.get(f"/campaigns/{campaign.slug}/agreement/"))
-        client.post(f"/campaigns/{campaign.slug}/pairs/{pair.pk}/", {"grade": "2", "reason": "answers a part"})
+        client.post(
+            f"/campaigns/{campaign.slug}/pairs/{pair.pk}/",
+            {"grade": "2", "reason": "answers a part"},
+        )
         pair.refresh_from_db()
         assert (pair.adjudicated_grade, pair.adjudicated_reason) == (2, "answers a part")
         assert "adjudicated" in text_of(client.get(f"/campaigns/{campaign.slug}/labels/"))
@@ -381,8 +466,13 @@ class TestAdjudication:
         assert pair.adjudicated_grade is None
 
     def test_saving_goes_on_to_the_next_disputed_pair_and_undo_comes_back_with_what_was_there(self):
-        campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2), ("t1", "d3"): (0, 1), ("t1", "d4"): (1, 1)})
-        first, second, third, agreed = (f"/campaigns/{campaign.slug}/pairs/{pair.pk}/" for pair in campaign.pairs.order_by("position"))
+        campaign = judged_campaign(
+            {("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2), ("t1", "d3"): (0, 1), ("t1", "d4"): (1, 1)}
+        )
+        first, second, third, agreed = (
+            f"/campaigns/{campaign.slug}/pairs/{pair.pk}/"
+            for pair in campaign.pairs.order_by("position")
+        )
         client = manager_of(campaign)
         assert client.post(first, {"grade": "2", "reason": "A part."}).url == second
         page = client.get(second)
@@ -394,8 +484,13 @@ class TestAdjudication:
         assert client.post(first, told["fields"]).url == first
         pair = campaign.pairs.order_by("position").first()
         assert (pair.adjudicated_grade, pair.adjudicated_reason) == (2, "A part.")
-        assert client.post(third, {"grade": "0"}).url == second, "the first has a label, so from the begin of the list to the second"
-        assert client.post(second, {"grade": "0"}).url == f"/campaigns/{campaign.slug}/agreement/#disputed"
+        assert client.post(third, {"grade": "0"}).url == second, (
+            "the first has a label, so from the begin of the list to the second"
+        )
+        assert (
+            client.post(second, {"grade": "0"}).url
+            == f"/campaigns/{campaign.slug}/agreement/#disputed"
+        )
         assert "Saved:" in text_of(client.get(f"/campaigns/{campaign.slug}/agreement/"))
         assert client.post(agreed, {"grade": "0"}).url == agreed, "it is on no list"
 
@@ -410,10 +505,19 @@ class TestGold:
         campaign = make_campaign()
         pair = campaign.pairs.first()
         client = manager_of(campaign)
-        client.post(f"/campaigns/{campaign.slug}/gold/", {"pair": pair.pk, "kind": "gold", "grade": "3", "explanation": "names the answer"})
+        client.post(
+            f"/campaigns/{campaign.slug}/gold/",
+            {"pair": pair.pk, "kind": "gold", "grade": "3", "explanation": "names the answer"},
+        )
         pair.refresh_from_db()
-        assert (pair.kind, pair.gold_grade, pair.gold_explanation) == ("gold", 3, "names the answer")
-        assert "names the answer" in client.get(f"/campaigns/{campaign.slug}/gold/").content.decode()
+        assert (pair.kind, pair.gold_grade, pair.gold_explanation) == (
+            "gold",
+            3,
+            "names the answer",
+        )
+        assert (
+            "names the answer" in client.get(f"/campaigns/{campaign.slug}/gold/").content.decode()
+        )
 
     def test_ticked_gold_is_removed_or_regraded_at_once(self):
         campaign = make_campaign(n_topics=1, n_documents=4, state="draft")
@@ -425,13 +529,26 @@ class TestGold:
         page = client.get(address).content.decode()
         assert "“Wrong” is right for all 2 gold questions: pressing one key would pass." in page
         assert f'value="{first.pk}" form="chosen-known"' in page
-        client.post(address, {"action": "grade-chosen", "known": [first.pk, second.pk], "grade": "3"})
-        assert list(campaign.pairs.filter(kind="gold").values_list("gold_grade", "gold_explanation")) == [(3, "why")] * 2
-        told = client.post(address, {"action": "grade-chosen", "known": [first.pk, third.pk], "grade": "0"}, follow=True).content.decode()
+        client.post(
+            address, {"action": "grade-chosen", "known": [first.pk, second.pk], "grade": "3"}
+        )
+        assert (
+            list(campaign.pairs.filter(kind="gold").values_list("gold_grade", "gold_explanation"))
+            == [(3, "why")] * 2
+        )
+        told = client.post(
+            address,
+            {"action": "grade-chosen", "known": [first.pk, third.pk], "grade": "0"},
+            follow=True,
+        ).content.decode()
         assert "Pairs for everyone have no known grade" in told
         first.refresh_from_db()
         assert first.gold_grade == 3
-        told = client.post(address, {"action": "remove-chosen", "known": [first.pk, second.pk, third.pk]}, follow=True).content.decode()
+        told = client.post(
+            address,
+            {"action": "remove-chosen", "known": [first.pk, second.pk, third.pk]},
+            follow=True,
+        ).content.decode()
         assert "3 pairs are ordinary again." in told
         assert not campaign.pairs.exclude(kind="normal").exists()
         foreign = make_campaign(n_topics=1, n_documents=1).pairs.get()
@@ -444,7 +561,9 @@ class TestGold:
         campaign = make_campaign()
         pair = campaign.pairs.first()
         response = manager_of(campaign).post(
-            f"/campaigns/{campaign.slug}/gold/", {"pair": pair.pk, "kind": "gold", "grade": ""}, follow=True
+            f"/campaigns/{campaign.slug}/gold/",
+            {"pair": pair.pk, "kind": "gold", "grade": ""},
+            follow=True,
         )
         assert "known grade must be one of the scale" in text_of(response)
         assert not Pair.objects.filter(kind="gold").exists()
@@ -454,14 +573,19 @@ class TestGold:
         pairs = list(campaign.pairs.order_by("position"))
         Pair.objects.filter(pk__in=[pair.pk for pair in pairs[:25]]).update(kind="everyone")
         client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/gold/"
-        first, second = (client.get(address, {"known-page": n, "q": "query number"}) for n in (1, 2))
+        first, second = (
+            client.get(address, {"known-page": n, "q": "query number"}) for n in (1, 2)
+        )
         seen = [pair.pk for response in (first, second) for pair in response.context["known"]]
         assert seen == [pair.pk for pair in pairs[:25]]
         assert [len(response.context["known"]) for response in (first, second)] == [20, 5]
         assert "1 to 20 of 25, page 1 of 2" in text_of(first)
         assert "1 to 20 of 30, page 1 of 2" in text_of(first)
         assert 'href="?q=query+number&amp;known-page=2#known"' in first.content.decode()
-        assert 'href="?known-page=1&amp;q=query+number&amp;found-page=2#search"' in first.content.decode()
+        assert (
+            'href="?known-page=1&amp;q=query+number&amp;found-page=2#search"'
+            in first.content.decode()
+        )
         response = client.post(f"{address}?known-page=2", {"pair": pairs[24].pk, "kind": "normal"})
         assert response.url == f"{address}?known-page=2"
 
@@ -469,20 +593,34 @@ class TestGold:
         campaign = make_campaign(n_topics=1, n_documents=1)
         for _ in range(3):
             judge(make_annotator(campaign), 2)
-        proposals = manager_of(campaign).get(f"/campaigns/{campaign.slug}/gold/").context["proposals"]
+        proposals = (
+            manager_of(campaign).get(f"/campaigns/{campaign.slug}/gold/").context["proposals"]
+        )
         assert [pair.proposed for pair in proposals] == [2]
 
 
 def test_details_of_the_audit_trail_are_words_not_dictionaries():
-    assert trail._words({"min_active_seconds": [1.0, 2.0], "spans": ["off", "required"]}) == "min active seconds: 1.0 → 2.0; spans: off → required"
-    assert trail._words([{"value": 2, "name": "Partial"}, {"value": 3, "name": "Perfect"}]) == "2 Partial, 3 Perfect"
+    assert (
+        trail._words({"min_active_seconds": [1.0, 2.0], "spans": ["off", "required"]})
+        == "min active seconds: 1.0 → 2.0; spans: off → required"
+    )
+    assert (
+        trail._words([{"value": 2, "name": "Partial"}, {"value": 3, "name": "Perfect"}])
+        == "2 Partial, 3 Perfect"
+    )
     assert (trail._words(True), trail._words(False)) == ("yes", "no")
 
 
 def test_the_audit_trail_is_searched_by_person_and_by_details():
     campaign = make_campaign()
     ada = make_user("ada")
-    AuditEvent.objects.create(campaign=campaign, actor=ada, action="changed settings", subject="x", details={"deadline": ["", "in spring"]})
+    AuditEvent.objects.create(
+        campaign=campaign,
+        actor=ada,
+        action="changed settings",
+        subject="x",
+        details={"deadline": ["", "in spring"]},
+    )
     AuditEvent.objects.create(campaign=campaign, actor=None, action="closed", subject="y")
     client = manager_of(campaign)
 
@@ -526,7 +664,8 @@ def test_feedback_is_summarised_with_its_n():
 
 
 def test_counts_that_differ_say_why():
-    """Of 3 pairs: gold judged twice, one judged twice, and a qualification pair whose known grade is a label without a judgement."""
+    """Of 3 pairs: gold judged twice, one judged twice, and a qualification pair whose known grade
+    is a label without a judgement."""
     campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2)
     gold, ordinary, known = campaign.pairs.order_by("position")
     set_kind(gold, "gold", gold_grade=2)
@@ -554,12 +693,18 @@ def test_agreement_of_a_campaign_without_judgements_shows_no_boxes_that_wait():
 
 def test_text_of_annotators_and_documents_cannot_run():
     campaign = make_campaign()
-    Feedback.objects.create(membership=make_annotator(campaign), score="GOOD", text="<script>alert(1)</script>")
-    assert "<script>alert" not in manager_of(campaign).get(f"/campaigns/{campaign.slug}/feedback/").content.decode()
+    Feedback.objects.create(
+        membership=make_annotator(campaign), score="GOOD", text="<script>alert(1)</script>"
+    )
+    assert (
+        "<script>alert"
+        not in manager_of(campaign).get(f"/campaigns/{campaign.slug}/feedback/").content.decode()
+    )
 
 
 class TestBadAnnotatorsAreSeen:
-    """A campaign with a random clicker, a speeder, a contrarian and a Topic/Partial confuser among eight good annotators."""
+    """A campaign with a random clicker, a speeder, a contrarian and a Topic/Partial confuser among
+    eight good annotators."""
 
     @pytest.fixture
     def campaign(self) -> Campaign:
@@ -569,7 +714,9 @@ class TestBadAnnotatorsAreSeen:
     def test_each_is_flagged_and_excluding_two_of_them_raises_alpha(self, campaign):
         client = manager_of(campaign)
         people = client.get(f"/campaigns/{campaign.slug}/people/").context["people"]
-        raised = {person.membership.pseudonym: {flag.name for flag in person.flags} for person in people}
+        raised = {
+            person.membership.pseudonym: {flag.name for flag in person.flags} for person in people
+        }
         assert "agrees no better than chance" in raised[self.names["random"]]
         assert "fast" in raised[self.names["speeder"]]
         assert "against the others" in raised[self.names["contrarian"]]
@@ -578,11 +725,15 @@ class TestBadAnnotatorsAreSeen:
         assert good == [set()] * 8
         first = to_do_of(campaign.created_by)[0][:3]
         assert [item.kind for item in first] == [ToDoKind.LIKE_RANDOM] * 3
-        assert {item.actions[0].about for item in first} == {self.names[kind] for kind in ("random", "speeder", "contrarian")}
+        assert {item.actions[0].about for item in first} == {
+            self.names[kind] for kind in ("random", "speeder", "contrarian")
+        }
         before = krippendorff_alpha(counted_table(campaign).counts, level="ordinal")
         for kind in ("random", "speeder"):
             member = Membership.objects.get(campaign=campaign, pseudonym=self.names[kind])
-            where = client.post(f"/campaigns/{campaign.slug}/people/{member.pseudonym}/act", {"action": "preview"}).url
+            where = client.post(
+                f"/campaigns/{campaign.slug}/people/{member.pseudonym}/act", {"action": "preview"}
+            ).url
             work(campaign)
             client.post(where, {"reason": f"{kind}"})
         after = krippendorff_alpha(counted_table(campaign).counts, level="ordinal")
@@ -592,9 +743,14 @@ class TestBadAnnotatorsAreSeen:
 def test_the_people_of_a_large_campaign_are_a_page_of_bounded_weight():
     campaign = make_campaign(n_topics=2, n_documents=3)
     client = manager_of(campaign)
-    users = User.objects.bulk_create(User(username=f"annotator{i}", email=f"annotator{i}@example.org") for i in range(250))
+    users = User.objects.bulk_create(
+        User(username=f"annotator{i}", email=f"annotator{i}@example.org") for i in range(250)
+    )
     Membership.objects.bulk_create(
-        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{i + 1:03}", n_judged=i) for i, user in enumerate(users)
+        Membership(
+            campaign=campaign, user=user, role="annotator", pseudonym=f"A{i + 1:03}", n_judged=i
+        )
+        for i, user in enumerate(users)
     )
     page = client.get(f"/campaigns/{campaign.slug}/people/")
     assert page.status_code == 200

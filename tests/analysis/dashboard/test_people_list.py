@@ -1,4 +1,5 @@
-"""The list of annotators: one row tells all, many are acted on at once, and a large campaign costs no more than a page of it."""
+"""The list of annotators: one row tells all, many are acted on at once, and a large campaign costs
+no more than a page of it."""
 
 from __future__ import annotations
 
@@ -26,16 +27,23 @@ def campaign() -> Campaign:
 
 
 def with_many(campaign: Campaign, n: int) -> None:
-    users = User.objects.bulk_create(User(username=f"annotator{i}", email=f"annotator{i}@example.org") for i in range(n))
+    users = User.objects.bulk_create(
+        User(username=f"annotator{i}", email=f"annotator{i}@example.org") for i in range(n)
+    )
     Membership.objects.bulk_create(
-        Membership(campaign=campaign, user=user, role="annotator", pseudonym=f"A{i + 1:03}", n_judged=i) for i, user in enumerate(users)
+        Membership(
+            campaign=campaign, user=user, role="annotator", pseudonym=f"A{i + 1:03}", n_judged=i
+        )
+        for i, user in enumerate(users)
     )
 
 
 def judged_in(ada: Membership, grade: int, seconds: float) -> None:
     """As if it had taken so long; nobody waits for it."""
     judge(ada, grade)
-    Judgement.objects.filter(pk=Judgement.objects.filter(membership=ada).latest("pk").pk).update(active_ms=int(1000 * seconds))
+    Judgement.objects.filter(pk=Judgement.objects.filter(membership=ada).latest("pk").pk).update(
+        active_ms=int(1000 * seconds)
+    )
 
 
 def address(campaign: Campaign, query: str = "") -> str:
@@ -43,7 +51,10 @@ def address(campaign: Campaign, query: str = "") -> str:
 
 
 def shown(campaign: Campaign, query: str = "") -> list[str]:
-    return [person.membership.pseudonym for person in manager_of(campaign).get(address(campaign, query)).context["people"]]
+    return [
+        person.membership.pseudonym
+        for person in manager_of(campaign).get(address(campaign, query)).context["people"]
+    ]
 
 
 def test_a_row_has_name_target_hours_seconds_by_grade_topics_and_note(campaign):
@@ -64,8 +75,18 @@ def test_a_row_has_name_target_hours_seconds_by_grade_topics_and_note(campaign):
 
 
 def test_only_the_strongest_sign_is_open_and_the_others_are_counted():
-    names = ["fast", "grades unlike the others'", "confuses Topic and Partial", "against the others"]
-    assert [flag.name for flag in strongest_first([Flag(name, "", "") for name in names])] == [names[3], names[0], names[2], names[1]]
+    names = [
+        "fast",
+        "grades unlike the others'",
+        "confuses Topic and Partial",
+        "against the others",
+    ]
+    assert [flag.name for flag in strongest_first([Flag(name, "", "") for name in names])] == [
+        names[3],
+        names[0],
+        names[2],
+        names[1],
+    ]
 
 
 def test_annotators_are_sorted_searched_and_paged_by_the_server(campaign):
@@ -90,7 +111,9 @@ def test_what_is_undefined_is_last_in_both_directions(campaign):
     assert shown(campaign, "?sort=-seconds") == [by_time[1], by_time[0], by_time[2]]
 
 
-def test_a_page_of_a_large_campaign_is_small_and_asks_no_more_of_the_database(campaign, django_assert_max_num_queries):
+def test_a_page_of_a_large_campaign_is_small_and_asks_no_more_of_the_database(
+    campaign, django_assert_max_num_queries
+):
     client = manager_of(campaign)
     with_many(campaign, 1350)
     client.get(address(campaign))
@@ -105,12 +128,22 @@ def test_many_are_told_paused_and_let_go_on_at_once(campaign):
     client, chosen = manager_of(campaign), f"{address(campaign)}chosen"
     both = [ada.pseudonym, bob.pseudonym]
     back = address(campaign, "?sort=-hours")
-    sent = client.post(chosen, {"annotator": both, "action": "message", "text": "Thank you.", "back": back}, follow=True)
+    sent = client.post(
+        chosen,
+        {"annotator": both, "action": "message", "text": "Thank you.", "back": back},
+        follow=True,
+    )
     assert sent.redirect_chain[0][0] == back
     assert f"{both[0]} and {both[1]}: each will see it on the judging page." in text_of(sent)
-    assert set(Message.objects.values_list("membership__pseudonym", "text")) == {(name, "Thank you.") for name in both}
-    client.post(chosen, {"annotator": both, "action": "pause", "text": "Read the guidelines again."})
-    standings = dict(campaign.memberships.filter(role="annotator").values_list("pseudonym", "standing"))
+    assert set(Message.objects.values_list("membership__pseudonym", "text")) == {
+        (name, "Thank you.") for name in both
+    }
+    client.post(
+        chosen, {"annotator": both, "action": "pause", "text": "Read the guidelines again."}
+    )
+    standings = dict(
+        campaign.memberships.filter(role="annotator").values_list("pseudonym", "standing")
+    )
     assert standings == {both[0]: "paused", both[1]: "paused", eve.pseudonym: "active"}
     client.post(chosen, {"annotator": both, "action": "resume"})
     assert campaign.memberships.filter(role="annotator", standing="active").count() == 3
@@ -121,10 +154,19 @@ def test_who_cannot_be_acted_on_is_said_once_with_the_reason(campaign):
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     client, chosen = manager_of(campaign), f"{address(campaign)}chosen"
     both = [ada.pseudonym, bob.pseudonym]
-    assert "Choose annotators first" in text_of(client.post(chosen, {"action": "pause", "text": "x"}, follow=True))
-    assert text_of(client.post(chosen, {"annotator": both, "action": "pause"}, follow=True)).count("Give the reason") == 1
+    assert "Choose annotators first" in text_of(
+        client.post(chosen, {"action": "pause", "text": "x"}, follow=True)
+    )
+    assert (
+        text_of(client.post(chosen, {"annotator": both, "action": "pause"}, follow=True)).count(
+            "Give the reason"
+        )
+        == 1
+    )
     assert client.post(chosen, {"annotator": both, "action": "let-in"}).status_code == 404
-    elsewhere = client.post(chosen, {"annotator": both, "action": "resume", "back": "https://example.org/"})
+    elsewhere = client.post(
+        chosen, {"annotator": both, "action": "resume", "back": "https://example.org/"}
+    )
     assert elsewhere.url == address(campaign)
     other = make_annotator(make_campaign())
     client.post(chosen, {"annotator": [other.pseudonym + "x"], "action": "pause", "text": "x"})
@@ -148,7 +190,9 @@ def test_two_are_excluded_together_after_one_preview(campaign):
     assert "Give the reason" in text_of(client.post(where, {"reason": ""}, follow=True))
     done = client.post(where, {"reason": "a shared account"}, follow=True)
     assert f"{both[0]} and {both[1]} are excluded: 24 judgements count no longer" in text_of(done)
-    assert set(campaign.memberships.filter(standing="excluded").values_list("pseudonym", flat=True)) == set(both)
+    assert set(
+        campaign.memberships.filter(standing="excluded").values_list("pseudonym", flat=True)
+    ) == set(both)
     assert "are excluded already" in text_of(client.get(where))
     client.post(f"{address(campaign)}chosen", {"annotator": both, "action": "include"})
     assert not campaign.memberships.filter(standing="excluded").exists()
@@ -157,7 +201,10 @@ def test_two_are_excluded_together_after_one_preview(campaign):
 def test_a_note_is_for_managers_alone(campaign):
     ada = make_annotator(campaign)
     client = manager_of(campaign)
-    client.post(f"{address(campaign)}{ada.pseudonym}/act", {"action": "note", "text": "Knows the author of topic 3."})
+    client.post(
+        f"{address(campaign)}{ada.pseudonym}/act",
+        {"action": "note", "text": "Knows the author of topic 3."},
+    )
     ada.refresh_from_db()
     assert ada.note == "Knows the author of topic 3."
     assert ada.note in text_of(client.get(f"{address(campaign)}{ada.pseudonym}/"))

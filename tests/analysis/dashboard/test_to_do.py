@@ -23,7 +23,15 @@ from annotation.models import Campaign, Membership, Pair, Profile, Question
 from annotation.services import campaigns, exclusion, serving
 from pooling.models import Job
 from tests.analysis.dashboard.test_pages import manager_of, text_of
-from tests.builders import judge, judged_campaign, make_annotator, make_campaign, make_collection, make_user, submit
+from tests.builders import (
+    judge,
+    judged_campaign,
+    make_annotator,
+    make_campaign,
+    make_collection,
+    make_user,
+    submit,
+)
 from tests.pooling.conftest import run as do
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
@@ -49,9 +57,13 @@ def test_nothing_to_do_in_a_campaign_that_has_just_begun():
 
 
 def test_who_failed_the_qualification_can_be_let_in_or_try_again():
-    campaign = make_campaign(n_topics=1, n_documents=5, judgements_per_pair=1, qualification_pass=1.0)
+    campaign = make_campaign(
+        n_topics=1, n_documents=5, judgements_per_pair=1, qualification_pass=1.0
+    )
     for pair in campaign.pairs.order_by("position")[3:]:
-        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part.")
+        campaigns.set_kind(
+            pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part."
+        )
     campaign.refresh_from_db()
     ada = make_annotator(campaign)
     for grade in (0, 2):
@@ -60,7 +72,10 @@ def test_who_failed_the_qualification_can_be_let_in_or_try_again():
     assert (item.kind, item.count) == (ToDoKind.QUALIFICATION, 1)
     assert item.words == "1 annotator failed the qualification and waits for you"
     client = manager_of(campaign)
-    assert [(action.words, action.fields) for action in item.actions] == [("Let in", {"action": "let-in"}), ("Try again", {"action": "try-again"})]
+    assert [(action.words, action.fields) for action in item.actions] == [
+        ("Let in", {"action": "let-in"}),
+        ("Try again", {"action": "try-again"}),
+    ]
     client.post(item.actions[0].address, item.actions[0].fields)
     assert kinds(campaign) == []
 
@@ -72,12 +87,20 @@ def test_a_speeder_can_be_paused_from_the_list_and_leaves_it():
         judge(ada, 1, active_ms=200)
         judge(bob, 1)
     (item,) = again(campaign)
-    assert (item.kind, item.words) == (ToDoKind.TOO_FAST, f"{ada.pseudonym}: 10 of 10 judgements too fast")
+    assert (item.kind, item.words) == (
+        ToDoKind.TOO_FAST,
+        f"{ada.pseudonym}: 10 of 10 judgements too fast",
+    )
     look, pause = item.actions
-    assert (look.address, look.posts) == (f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/", False)
+    assert (look.address, look.posts) == (
+        f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/",
+        False,
+    )
     client = manager_of(campaign)
     assert f"{ada.pseudonym}: 10 of 10 judgements too fast" in text_of(client.get("/"))
-    assert f'<span class="mono small">{ada.pseudonym}' not in client.get("/").content.decode(), "said once"
+    assert f'<span class="mono small">{ada.pseudonym}' not in client.get("/").content.decode(), (
+        "said once"
+    )
     client.post(pause.address, pause.fields)
     ada.refresh_from_db()
     assert ada.standing == Membership.Standing.PAUSED
@@ -85,29 +108,47 @@ def test_a_speeder_can_be_paused_from_the_list_and_leaves_it():
 
 
 def test_who_was_paused_by_the_rule_is_looked_at_or_goes_on():
-    campaign = make_campaign(n_topics=2, n_documents=6, judgements_per_pair=3, min_active_seconds=2, pause_after_fast=3)
+    campaign = make_campaign(
+        n_topics=2, n_documents=6, judgements_per_pair=3, min_active_seconds=2, pause_after_fast=3
+    )
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     for _ in range(3):
         judge(ada, 1, active_ms=200)
     (item,) = again(campaign)
-    assert (item.kind, item.words, item.count) == (ToDoKind.PAUSED_BY_RULE, f"{ada.pseudonym}: 3 too fast, paused by the rule", 1)
+    assert (item.kind, item.words, item.count) == (
+        ToDoKind.PAUSED_BY_RULE,
+        f"{ada.pseudonym}: 3 too fast, paused by the rule",
+        1,
+    )
     look, go_on = item.actions
-    assert (look.words, look.address) == ("Look", f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/")
+    assert (look.words, look.address) == (
+        "Look",
+        f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/",
+    )
     client = manager_of(campaign)
     assert f"{ada.pseudonym}: 3 too fast, paused by the rule" in text_of(client.get("/"))
     [told] = client.get("/api/v1/to-do/").json()["items"]
-    assert (told["kind"], [action["words"] for action in told["actions"]]) == ("paused by rule", ["Look", "Let go on"])
-    assert f"- {item.words}.\n  http://here{look.address}" in body_of(Profile(user=campaign.created_by, to_do_address="http://here"), [item])
+    assert (told["kind"], [action["words"] for action in told["actions"]]) == (
+        "paused by rule",
+        ["Look", "Let go on"],
+    )
+    assert f"- {item.words}.\n  http://here{look.address}" in body_of(
+        Profile(user=campaign.created_by, to_do_address="http://here"), [item]
+    )
     for _ in range(3):
         judge(bob, 1, active_ms=200)
     (item,) = again(campaign)
     assert item.words == "2 annotators paused by the rule of too fast judgements"
-    assert [action.about for action in item.actions[::2]] == [f"{name}: 3 too fast" for name in sorted((ada.pseudonym, bob.pseudonym))]
+    assert [action.about for action in item.actions[::2]] == [
+        f"{name}: 3 too fast" for name in sorted((ada.pseudonym, bob.pseudonym))
+    ]
     client.post(go_on.address, go_on.fields)
     ada.refresh_from_db()
     assert ada.standing == Membership.Standing.ACTIVE
     exclusion.pause_annotator(bob, reason="Let us talk first.", actor=campaign.created_by)
-    assert kinds(campaign) == ["too fast"], "ada, who judges again; a manager's own pause is no item of the list"
+    assert kinds(campaign) == ["too fast"], (
+        "ada, who judges again; a manager's own pause is no item of the list"
+    )
 
 
 def test_open_questions_wait_for_an_answer():
@@ -130,7 +171,9 @@ def test_a_deadline_that_has_passed_and_one_that_will_be_missed():
         judge(ada, 1, now=start + timedelta(hours=hours))
     # 210 of 300 are left, 24 a day: nine days
     for days, expected in ((30, []), (2, ["deadline at risk"]), (-1, ["deadline passed"])):
-        Campaign.objects.filter(pk=campaign.pk).update(deadline=timezone.now() + timedelta(days=days))
+        Campaign.objects.filter(pk=campaign.pk).update(
+            deadline=timezone.now() + timedelta(days=days)
+        )
         assert kinds(campaign) == expected, days
     (item,) = again(campaign)
     assert item.words == "The deadline has passed, 210 judgements are missing"
@@ -148,34 +191,53 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
     campaign = make_campaign()
     ada = make_annotator(campaign)
     Question.objects.create(membership=ada, pair=campaign.pairs.first(), text="Why?")
-    known = {campaign.pk: like_random_figures(campaign, LikeRandom(ada.pseudonym, "agrees no better than chance", 150, 143))}
+    known = {
+        campaign.pk: like_random_figures(
+            campaign, LikeRandom(ada.pseudonym, "agrees no better than chance", 150, 143)
+        )
+    }
     for standing in ("active", "paused"):
         Membership.objects.filter(pk=ada.pk).update(standing=standing)
         first, second = to_do([campaign], known)
-        assert first.words == f"{ada.pseudonym} agrees with others no better than chance; 150 judgements, 143 labels rest on them"
+        assert (
+            first.words
+            == f"{ada.pseudonym} agrees with others no better than chance; 150 judgements, 143 labels rest on them"
+        )
         assert [action.words for action in first.actions] == ["Review", "Exclude…"]
         assert second.kind == ToDoKind.QUESTIONS
     where = manager_of(campaign).post(first.actions[1].address, first.actions[1].fields)
     assert "/exclude/" in where.url, "a preview of what it would change"
     Membership.objects.filter(pk=ada.pk).update(standing="excluded")
-    assert [item.kind for item in to_do([campaign], known)] == [ToDoKind.QUESTIONS], "though the figures are of before the exclusion"
+    assert [item.kind for item in to_do([campaign], known)] == [ToDoKind.QUESTIONS], (
+        "though the figures are of before the exclusion"
+    )
 
 
 @pytest.mark.parametrize("sign", LIKE_RANDOM)
 def test_each_sign_of_random_judgements_has_its_sentence(sign):
     campaign = make_campaign()
     ada = make_annotator(campaign)
-    (item,) = to_do([campaign], {campaign.pk: like_random_figures(campaign, LikeRandom(ada.pseudonym, sign, 20, 1))})
+    (item,) = to_do(
+        [campaign],
+        {campaign.pk: like_random_figures(campaign, LikeRandom(ada.pseudonym, sign, 20, 1))},
+    )
     assert item.words.startswith(ada.pseudonym)
     assert item.words.endswith("20 judgements, 1 label rests on them")
 
 
 def test_only_disputed_pairs_whose_label_could_be_another_are_counted_and_all_of_them():
-    grades = {("t1", "d1"): (0, 0, 1), ("t1", "d2"): (0, 0, 2), ("t1", "d3"): (0, 1, 2), ("t1", "d4"): (2, 2, 2)}
+    grades = {
+        ("t1", "d1"): (0, 0, 1),
+        ("t1", "d2"): (0, 0, 2),
+        ("t1", "d3"): (0, 1, 2),
+        ("t1", "d4"): (2, 2, 2),
+    }
     campaign = judged_campaign(grades, names=("ada", "bob", "cyd"), judgements_per_pair=3)
     rows = {pair.entry.docno: pair.pk for pair in campaign.pairs.select_related("entry")}
     disputed, _done = again(campaign)
-    assert (disputed.words, disputed.count) == ("2 disputed pairs to adjudicate", 2), "d1 has a majority, next to the other grade"
+    assert (disputed.words, disputed.count) == ("2 disputed pairs to adjudicate", 2), (
+        "d1 has a majority, next to the other grade"
+    )
     assert disputed.actions[0].address == f"/campaigns/{campaign.slug}/pairs/{rows['d2']}/"
 
 
@@ -188,7 +250,9 @@ def test_a_closed_campaign_keeps_its_disputed_pairs_until_a_release_is_built_or_
     assert "Nothing needs you now" not in page
     first = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
     assert "1 disputed pair to adjudicate" in text_of(first)
-    assert all(word not in text_of(first) for word in ("Pace", "Active now", "looked at again", "Try it"))
+    assert all(
+        word not in text_of(first) for word in ("Pace", "Active now", "looked at again", "Try it")
+    )
     assert "hx-trigger" not in first.content.decode()
     recipe = Recipe.objects.create(campaign=campaign, name="All")
     release = Release.objects.create(recipe=recipe, file="x.zip", digest="0" * 64)
@@ -203,9 +267,18 @@ def test_when_all_is_judged_the_list_says_so_and_names_what_is_disputed_and_not_
     campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (1, 2)})
     first, second = campaign.pairs.order_by("position")
     disputed, done = again(campaign)
-    assert (done.kind, done.words) == (ToDoKind.ALL_JUDGED, "Everything that is needed has been judged")
-    assert [action.address for action in done.actions] == [f"/campaigns/{campaign.slug}/settings/open/", f"/campaigns/{campaign.slug}/export/"]
-    assert (disputed.count, disputed.actions[0].address) == (2, f"/campaigns/{campaign.slug}/pairs/{first.pk}/")
+    assert (done.kind, done.words) == (
+        ToDoKind.ALL_JUDGED,
+        "Everything that is needed has been judged",
+    )
+    assert [action.address for action in done.actions] == [
+        f"/campaigns/{campaign.slug}/settings/open/",
+        f"/campaigns/{campaign.slug}/export/",
+    ]
+    assert (disputed.count, disputed.actions[0].address) == (
+        2,
+        f"/campaigns/{campaign.slug}/pairs/{first.pk}/",
+    )
     Pair.objects.filter(pk=first.pk).update(adjudicated_grade=1)
     disputed, _ = again(campaign)
     assert (disputed.words, disputed.count) == ("1 disputed pair to adjudicate", 1)
@@ -216,16 +289,33 @@ def test_pairs_without_text_lead_to_the_files():
     campaign = make_campaign(n_topics=1, n_documents=3)
     Pair.objects.filter(pk=campaign.pairs.first().pk).update(without_text=True)
     (item,) = again(campaign)
-    assert (item.words, item.actions[0].address) == ("1 pair has no text and cannot be judged", f"/campaigns/{campaign.slug}/settings/files/")
+    assert (item.words, item.actions[0].address) == (
+        "1 pair has no text and cannot be judged",
+        f"/campaigns/{campaign.slug}/settings/files/",
+    )
 
 
 def test_the_api_tells_the_same_list_and_only_one_s_own():
     campaign = make_campaign()
-    Question.objects.create(membership=make_annotator(campaign), pair=campaign.pairs.first(), text="Why?")
+    Question.objects.create(
+        membership=make_annotator(campaign), pair=campaign.pairs.first(), text="Why?"
+    )
     answer = manager_of(campaign).get("/api/v1/to-do/").json()
     (item,) = answer["items"]
-    assert (item["kind"], item["campaign"], item["count"], item["as_of"]) == ("questions", campaign.slug, 1, None)
-    assert item["actions"] == [{"words": "Answer", "address": f"/campaigns/{campaign.slug}/questions/", "fields_to_post": {}, "about": ""}]
+    assert (item["kind"], item["campaign"], item["count"], item["as_of"]) == (
+        "questions",
+        campaign.slug,
+        1,
+        None,
+    )
+    assert item["actions"] == [
+        {
+            "words": "Answer",
+            "address": f"/campaigns/{campaign.slug}/questions/",
+            "fields_to_post": {},
+            "about": "",
+        }
+    ]
     assert manager_of(make_campaign()).get("/api/v1/to-do/").json() == {"items": []}
 
 
@@ -237,11 +327,16 @@ def test_the_card_of_a_campaign_has_bar_forecast_and_the_age_of_its_alpha():
     assert "A forecast needs two working days of judgements." in text_of(page)
     assert "Alpha not computed yet" in text_of(page)
     Job.objects.create(
-        kind="agreement figures", campaign_id=campaign.pk, state="done", finished_at=timezone.now() - timedelta(hours=3),
+        kind="agreement figures",
+        campaign_id=campaign.pk,
+        state="done",
+        finished_at=timezone.now() - timedelta(hours=3),
         report={"graded": {"alpha": 0.6123, "alpha_ci": [None, None]}, "n_judgements": 400},
-    )  # fmt: skip
+    )
     forget_answers()
-    assert "Alpha 0.61, as of 3 hours ago. From 400 judgements; newer ones exist." in " ".join(text_of(manager_of(campaign).get("/")).split())
+    assert "Alpha 0.61, as of 3 hours ago. From 400 judgements; newer ones exist." in " ".join(
+        text_of(manager_of(campaign).get("/")).split()
+    )
 
 
 def test_a_large_campaign_is_counted_by_a_job_and_its_card_waits_for_it(monkeypatch):

@@ -31,12 +31,23 @@ def campaign() -> Campaign:
     client = manager_of(made)
     manager = made.created_by
     client.force_login(manager)
-    client.post("/account", {"action": "details", "email": "m@example.org", "password": PASSWORD, "time_zone": "", "to_do_mail": "on"})
+    client.post(
+        "/account",
+        {
+            "action": "details",
+            "email": "m@example.org",
+            "password": PASSWORD,
+            "time_zone": "",
+            "to_do_mail": "on",
+        },
+    )
     return made
 
 
 def ask(campaign: Campaign) -> None:
-    Question.objects.create(membership=make_annotator(campaign), pair=campaign.pairs.first(), text="Why?")
+    Question.objects.create(
+        membership=make_annotator(campaign), pair=campaign.pairs.first(), text="Why?"
+    )
 
 
 def worker() -> int:
@@ -65,7 +76,10 @@ def test_one_mail_a_day_and_none_when_there_is_nothing_to_do(campaign):
     assert worker() == 1
     (sent,) = mail.outbox
     assert (sent.to, sent.subject) == (["m@example.org"], "1 thing needs you in Assay")
-    line = f"Spring:\n- 1 question of an annotator waits for an answer.\n  http://testserver/campaigns/{campaign.slug}/questions/\n"
+    line = (
+        f"Spring:\n- 1 question of an annotator waits for an answer.\n  "
+        f"http://testserver/campaigns/{campaign.slug}/questions/\n"
+    )
     assert line in sent.body
     assert "http://testserver/account turns it off" in sent.body
     passes(22 * HOUR)
@@ -86,7 +100,9 @@ def test_who_did_not_ask_for_it_gets_none(campaign):
 
 def test_without_an_address_it_cannot_be_asked_for():
     client = manager_of(make_campaign())
-    answer = client.post("/account", {"action": "details", "email": "", "time_zone": "", "to_do_mail": "on"})
+    answer = client.post(
+        "/account", {"action": "details", "email": "", "time_zone": "", "to_do_mail": "on"}
+    )
     assert answer.status_code == 400
     assert "needs an address" in answer.content.decode()
 

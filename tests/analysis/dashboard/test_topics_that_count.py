@@ -1,4 +1,5 @@
-"""Each page that counts topics says how many count, and of how many: a collection of five, two of them removed, one judged."""
+"""Each page that counts topics says how many count, and of how many: a collection of five, two of
+them removed, one judged."""
 
 from __future__ import annotations
 
@@ -30,7 +31,12 @@ def campaign(settings, tmp_path) -> Campaign:
     judge(make_annotator(made), 1)
     judged_topic = Judgement.objects.get().pair.entry.topic_id
     two = made.collection.topics.exclude(pk=judged_topic)[:2]
-    topics.decide(made.collection, {topic.pk: "remove" for topic in two}, user=None, reasons={topic.pk: "a name" for topic in two})
+    topics.decide(
+        made.collection,
+        {topic.pk: "remove" for topic in two},
+        user=None,
+        reasons={topic.pk: "a name" for topic in two},
+    )
     age_everything()
     return Campaign.objects.get(pk=made.pk)
 
@@ -55,7 +61,9 @@ def test_every_page_says_how_many_topics_count_and_of_how_many(campaign: Campaig
         f"/campaigns/{campaign.slug}/labels/": "Topics with a judgement, of those with pairs 1 of 3",
     }
     pages = {address: words(client, address) for address in said}
-    missing = {address: pages[address] for address, text in said.items() if text not in pages[address]}
+    missing = {
+        address: pages[address] for address, text in said.items() if text not in pages[address]
+    }
     assert missing == {}
     assert re.search(rf"{re.escape(campaign.collection.name)} 3 of 5 ", pages["/collections/"])
     out = io.BytesIO()

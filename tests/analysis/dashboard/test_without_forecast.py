@@ -1,4 +1,5 @@
-"""What pages say while there is no forecast: since when there can be one, and what is true until then."""
+"""What pages say while there is no forecast: since when there can be one, and what is true until
+then."""
 
 from __future__ import annotations
 
@@ -41,23 +42,39 @@ def said(moments: np.ndarray, now: float) -> str:
 def test_after_two_idle_working_days_it_is_said_how_many_judgements_are_awaited():
     worked = np.concatenate([FRIDAY - days * DAY + 600 * np.arange(40) for days in (0, 1, 2, 3, 4)])
     wednesday = FRIDAY + 5 * DAY
-    assert said(worked, wednesday) == "Fewer than 20 judgements in the last two working days. Forecast after 20 more judgements within two working days."
-    assert said(np.append(worked, [wednesday - 60, wednesday - 30]), wednesday).endswith("Forecast after 18 more judgements within two working days.")
+    assert said(worked, wednesday) == (
+        "Fewer than 20 judgements in the last two working days. Forecast after 20 more "
+        "judgements within two working days."
+    )
+    assert said(np.append(worked, [wednesday - 60, wednesday - 30]), wednesday).endswith(
+        "Forecast after 18 more judgements within two working days."
+    )
 
 
 def test_before_the_first_judgement():
-    assert said(np.empty(0), FRIDAY) == "No judgements yet. Forecast after two working days and 20 judgements."
+    assert (
+        said(np.empty(0), FRIDAY)
+        == "No judgements yet. Forecast after two working days and 20 judgements."
+    )
 
 
 def test_more_than_remains_is_not_asked_for():
     """Four are left and two were made within two working days: eighteen more cannot be made."""
     worked = np.append(FRIDAY - 4 * DAY + 600 * np.arange(40), [FRIDAY - 60, FRIDAY - 30])
-    assert why_and_since(forecast(worked, remaining=4, now=FRIDAY)) == "Fewer than 20 judgements in the last two working days."
-    assert why_and_since(forecast(worked, remaining=18, now=FRIDAY)).endswith("Forecast after 18 more judgements within two working days.")
+    assert (
+        why_and_since(forecast(worked, remaining=4, now=FRIDAY))
+        == "Fewer than 20 judgements in the last two working days."
+    )
+    assert why_and_since(forecast(worked, remaining=18, now=FRIDAY)).endswith(
+        "Forecast after 18 more judgements within two working days."
+    )
 
 
 def test_with_a_forecast_nothing_is_added():
-    assert why_and_since(Forecast(FRIDAY, None, None, 10.0, 72, "No weekend has been seen yet.")) == "No weekend has been seen yet."
+    assert (
+        why_and_since(Forecast(FRIDAY, None, None, 10.0, 72, "No weekend has been seen yet."))
+        == "No weekend has been seen yet."
+    )
 
 
 class TestDates:
@@ -71,7 +88,9 @@ class TestDates:
         assert said(FRIDAY + 60.0 * np.arange(90), FRIDAY + 2 * HOUR) == (
             "A forecast needs two working days of judgements. Forecast available from Tue 13 Jan."
         )
-        assert said(FRIDAY + 60.0 * np.arange(8), FRIDAY + 2 * HOUR).endswith("Forecast available from Tue 13 Jan, after 12 more judgements.")
+        assert said(FRIDAY + 60.0 * np.arange(8), FRIDAY + 2 * HOUR).endswith(
+            "Forecast available from Tue 13 Jan, after 12 more judgements."
+        )
 
     def test_a_forecast_is_told_by_the_day_and_by_the_hour_within_two_days(self):
         assert day_text(FRIDAY + 2 * DAY + HOUR) == "Sun 11 Jan"
@@ -105,7 +124,10 @@ class TestOnPages:
         now = progress(campaign)
         assert true_without(campaign, now) == "45 judgements missing; 3 in the last 24 h"
         campaign.deadline = now.moment + timedelta(days=2, hours=1)
-        assert true_without(campaign, now) == "45 judgements missing; 23 per day needed to meet the deadline; 3 in the last 24 h"
+        assert (
+            true_without(campaign, now)
+            == "45 judgements missing; 23 per day needed to meet the deadline; 3 in the last 24 h"
+        )
         campaign.deadline = now.moment + timedelta(hours=5)
         assert "; all of them today needed to meet the deadline; " in true_without(campaign, now)
         one_left = replace(now, counted=47, per_24h=1)
@@ -120,10 +142,16 @@ class TestOnPages:
         text = text_of(client.get(f"/campaigns/{campaign.slug}/"))
         assert f"Forecast available from {day_text(possible)}, after 17 more judgements." in text
         assert "Until then: 45 judgements missing; 3 in the last 24 h" in text
-        assert headline(campaign, progress(campaign)).endswith(f"6% judged · forecast available from {day_text(possible)}")
+        assert headline(campaign, progress(campaign)).endswith(
+            f"6% judged · forecast available from {day_text(possible)}"
+        )
         assert headline(campaign, progress(campaign)) in text
         ahead = client.get(f"/api/v1/campaigns/{campaign.slug}/progress").json()["forecast"]
-        assert (datetime.fromisoformat(ahead["possible_from"]), ahead["n_short"], ahead["expected"]) == (when, 17, None)
+        assert (
+            datetime.fromisoformat(ahead["possible_from"]),
+            ahead["n_short"],
+            ahead["expected"],
+        ) == (when, 17, None)
 
     def test_a_forecast_too_wide_to_plan_by_names_no_date(self, campaign):
         at = timezone.now().timestamp()
@@ -138,15 +166,29 @@ class TestOnPages:
         class Figures:
             missing, forecast = 45, ahead
 
-        assert ahead_in_words(campaign, Figures()) == {"says": "too uncertain to say when it ends", "level": ""}
+        assert ahead_in_words(campaign, Figures()) == {
+            "says": "too uncertain to say when it ends",
+            "level": "",
+        }
 
     def test_days_are_those_of_the_installations_time_zone(self, campaign, settings):
         settings.TIME_ZONE = "Asia/Tokyo"
-        assert forecaster_of(kept.live_rows(campaign, fresh=0.0), timezone.now()).zone.key == "Asia/Tokyo"
+        assert (
+            forecaster_of(kept.live_rows(campaign, fresh=0.0), timezone.now()).zone.key
+            == "Asia/Tokyo"
+        )
 
     def test_who_is_done_or_has_closed_awaits_nothing(self, campaign):
         now = progress(campaign)
-        done = replace(now, counted=now.needed, forecast=replace(now.forecast, reason="Everything that is needed has been judged.", possible_from=None))
+        done = replace(
+            now,
+            counted=now.needed,
+            forecast=replace(
+                now.forecast,
+                reason="Everything that is needed has been judged.",
+                possible_from=None,
+            ),
+        )
         assert "without" not in verdict(campaign, done)
         campaigns.close(campaign, actor=None)
         assert "without" not in verdict(Campaign.objects.get(pk=campaign.pk), now)

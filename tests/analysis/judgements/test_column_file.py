@@ -1,4 +1,5 @@
-"""Columns from the file are those of the database, whatever has happened since they were written."""
+"""Columns from the file are those of the database, whatever has happened since they were
+written."""
 
 from __future__ import annotations
 
@@ -151,12 +152,21 @@ def test_the_file_is_written_again_when_much_has_come(monkeypatch):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_topped_up_figures_are_those_computed_from_scratch(seed, monkeypatch):
-    """Seventy random events; after each the kept columns, or those of a process that begins with the file, beside a new reading."""
+    """Seventy random events; after each the kept columns, or those of a process that begins with
+    the file, beside a new reading."""
     monkeypatch.setattr(live, "LATER", 8)
     rng = random.Random(seed)
     campaign = make_campaign(n_topics=5, n_documents=6, judgements_per_pair=2)
     people = [make_annotator(campaign) for _ in range(4)]
-    events = ["judge"] * 28 + ["revise"] * 10 + ["exclude"] * 5 + ["include"] * 10 + ["gold"] * 4 + ["fast"] * 6 + ["cannot"] * 7
+    events = (
+        ["judge"] * 28
+        + ["revise"] * 10
+        + ["exclude"] * 5
+        + ["include"] * 10
+        + ["gold"] * 4
+        + ["fast"] * 6
+        + ["cannot"] * 7
+    )
     rng.shuffle(events)
     done = dict.fromkeys(events, 0)
     for event in events:
@@ -204,7 +214,11 @@ def _do(event: str, campaign, person, rng: random.Random) -> bool:
         return bool(excluded)
     if event == "gold":
         pair = rng.choice(
-            list(Pair.objects.select_related("campaign", "entry").filter(campaign=campaign, kind=Pair.Kind.NORMAL).order_by("pk"))
+            list(
+                Pair.objects.select_related("campaign", "entry")
+                .filter(campaign=campaign, kind=Pair.Kind.NORMAL)
+                .order_by("pk")
+            )
         )
         campaigns.set_kind(pair, Pair.Kind.GOLD, gold_grade=rng.randrange(4))
         return True
@@ -218,7 +232,17 @@ def figures(campaign, kept_rows=None) -> list[object]:
         (p.membership.pseudonym, p.n, p.n_fast, p.n_cannot, p.n_extra, p.median, p.kappa, p.shares)
         for p in annotators.people(campaign, live=kept_rows)
     ]
-    names = ("needed", "counted", "pairs", "complete", "depths", "one_judgement", "unjudgeable", "per_12h", "stalled")
+    names = (
+        "needed",
+        "counted",
+        "pairs",
+        "complete",
+        "depths",
+        "one_judgement",
+        "unjudgeable",
+        "per_12h",
+        "stalled",
+    )
     return [*(getattr(now, name) for name in names), *shown]
 
 

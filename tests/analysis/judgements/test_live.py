@@ -34,13 +34,26 @@ def assert_same(campaign) -> None:
     """Row by row, whatever the order in which ids were first seen."""
     topped, fresh = kept.live_rows(campaign).rows, read_rows(campaign)
     assert len(topped) == len(fresh)
-    for name, index in (("topics", "topic"), ("documents", "document"), ("annotators", "annotator")):
+    for name, index in (
+        ("topics", "topic"),
+        ("documents", "document"),
+        ("annotators", "annotator"),
+    ):
         ours = [getattr(topped, name)[i] for i in getattr(topped, index)]
         theirs = [getattr(fresh, name)[i] for i in getattr(fresh, index)]
         assert ours == theirs
     for field in fields(topped):
-        if field.name not in ("topics", "documents", "annotators", "topic", "document", "annotator"):
-            np.testing.assert_array_equal(getattr(topped, field.name), getattr(fresh, field.name), err_msg=field.name)
+        if field.name not in (
+            "topics",
+            "documents",
+            "annotators",
+            "topic",
+            "document",
+            "annotator",
+        ):
+            np.testing.assert_array_equal(
+                getattr(topped, field.name), getattr(fresh, field.name), err_msg=field.name
+            )
 
 
 def test_new_judgements_are_appended():
@@ -87,7 +100,11 @@ def test_gold_is_seen():
     pair = campaign.pairs.first()
     judge_pair(ada, pair, 2, now=timezone.now())
     assert_same(campaign)
-    campaigns.set_kind(Pair.objects.select_related("campaign", "entry").get(pk=pair.pk), Pair.Kind.GOLD, gold_grade=2)
+    campaigns.set_kind(
+        Pair.objects.select_related("campaign", "entry").get(pk=pair.pk),
+        Pair.Kind.GOLD,
+        gold_grade=2,
+    )
     assert_same(campaign)
     assert kept.live_rows(campaign).rows.gold.tolist() == [2]
 
@@ -119,17 +136,25 @@ def test_the_table_is_that_of_the_rows():
     campaign = make_campaign(n_topics=3, n_documents=4, judgements_per_pair=3)
     people = [make_annotator(campaign) for _ in range(4)]
     for turn in range(28):
-        judge(people[turn % 4], turn % 4, **({"active_ms": 300, "wall_ms": 6000} if turn % 9 == 0 else {}))
+        judge(
+            people[turn % 4],
+            turn % 4,
+            **({"active_ms": 300, "wall_ms": 6000} if turn % 9 == 0 else {}),
+        )
     live = kept.live_rows(campaign)
     ours, theirs = live.table(4), table_of(read_rows(campaign), n_grades=4)
     assert len(theirs) > 10
     for field in fields(theirs):
-        np.testing.assert_array_equal(getattr(ours, field.name), getattr(theirs, field.name), err_msg=field.name)
+        np.testing.assert_array_equal(
+            getattr(ours, field.name), getattr(theirs, field.name), err_msg=field.name
+        )
         if hasattr(getattr(theirs, field.name), "dtype"):
             assert getattr(ours, field.name).dtype == getattr(theirs, field.name).dtype
     ids = live.pairs.ids[live.table_pairs].tolist()
     pairs = Pair.objects.select_related("entry__topic").in_bulk(ids)
-    assert [(pairs[pk].entry.topic.topic_id, pairs[pk].entry.docno) for pk in ids] == [theirs.pair_ids(i) for i in range(theirs.n_pairs)]
+    assert [(pairs[pk].entry.topic.topic_id, pairs[pk].entry.docno) for pk in ids] == [
+        theirs.pair_ids(i) for i in range(theirs.n_pairs)
+    ]
 
 
 def test_a_judgement_that_is_committed_after_a_later_one_is_not_missed():
@@ -138,7 +163,9 @@ def test_a_judgement_that_is_committed_after_a_later_one_is_not_missed():
     first = judge(ada, 1)
     late = judge(bob, 2)
     judge(ada, 3)
-    type(late).objects.filter(pk=late.pk).update(current=False)  # as if its transaction had not ended yet
+    type(late).objects.filter(pk=late.pk).update(
+        current=False
+    )  # as if its transaction had not ended yet
     kept.live_rows(campaign)
     type(late).objects.filter(pk=late.pk).update(current=True)
     assert_same(campaign)
@@ -152,10 +179,23 @@ def test_pairs_added_to_a_running_campaign_are_known():
     assert len(kept.live_rows(campaign).pairs) == 4
     entry = campaign.pairs.first().entry
     other = make_campaign(n_topics=1, n_documents=1).pairs.first().entry
-    other.pk, other.pool_id, other.topic_id, other.docno = None, entry.pool_id, entry.topic_id, "new"
+    other.pk, other.pool_id, other.topic_id, other.docno = (
+        None,
+        entry.pool_id,
+        entry.topic_id,
+        "new",
+    )
     other.save()
     fresh = Pair.objects.create(
-        campaign=campaign, entry=other, topic_row=other.topic_id, priority=0, position=9, needed=3, counted=0, held=0, open_slots=3
+        campaign=campaign,
+        entry=other,
+        topic_row=other.topic_id,
+        priority=0,
+        position=9,
+        needed=3,
+        counted=0,
+        held=0,
+        open_slots=3,
     )
     judge_pair(ada, fresh, 2, now=timezone.now())
     assert_same(campaign)
@@ -169,7 +209,10 @@ def test_table_1_of_the_page_is_that_of_the_command():
         judge(people[turn % 2], turn % 4)
     ours = numbers_of_campaign(campaign, kept.live_rows(campaign))
     theirs = campaign_statistics(
-        counted_table(campaign), threshold=campaign.threshold, documents=campaign.collection.n_documents, pool=pool_ranks(campaign)
+        counted_table(campaign),
+        threshold=campaign.threshold,
+        documents=campaign.collection.n_documents,
+        pool=pool_ranks(campaign),
     )
     assert ours.coverage == theirs.coverage
     assert ours.complete_depth == theirs.complete_depth
@@ -191,10 +234,14 @@ def test_what_is_kept_of_a_person_follows_their_judgements_and_those_of_others()
     exclusion.exclude_annotator(bob, reason="wanted to leave", actor=None)
     first, second = annotators.people(campaign)
     assert (first.n, second.n, first.agreement.n) == (3, 0, 0)
-    assert second.agreement.n == 3  # the evidence of an exclusion stays, as of the judgements made until then
+    assert (
+        second.agreement.n == 3
+    )  # the evidence of an exclusion stays, as of the judgements made until then
 
 
-@pytest.mark.parametrize(("n", "said"), [(1, "1 shared pair; needs 10"), (9, "9 shared pairs; needs 10"), (10, None)])
+@pytest.mark.parametrize(
+    ("n", "said"), [(1, "1 shared pair; needs 10"), (9, "9 shared pairs; needs 10"), (10, None)]
+)
 def test_agreement_on_fewer_than_ten_shared_pairs_is_not_shown_as_a_kappa(n, said):
     campaign = make_campaign(n_topics=1, n_documents=n)
     for _ in range(2):
@@ -203,4 +250,6 @@ def test_agreement_on_fewer_than_ten_shared_pairs_is_not_shown_as_a_kappa(n, sai
             judge(ada, grade % 4)
     for person in annotators.people(campaign):
         assert person.agreement.n == n
-        assert (person.kappa, person.kappa is None and person.kappa_reason) == ((None, said) if said else (1.0, False))
+        assert (person.kappa, person.kappa is None and person.kappa_reason) == (
+            (None, said) if said else (1.0, False)
+        )

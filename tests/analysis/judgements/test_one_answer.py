@@ -1,4 +1,5 @@
-"""One answer to one question: the labels of a campaign are the same wherever they are asked for, whatever the scale."""
+"""One answer to one question: the labels of a campaign are the same wherever they are asked for,
+whatever the scale."""
 
 from __future__ import annotations
 
@@ -19,7 +20,19 @@ from tests.analysis.publishing.exported import START, judged
 from tests.builders import make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
-PAGES = ["", "live", "people/", "agreement/", "time/", "gold/", "labels/", "feedback/", "audit/", "export/", "systems/"]
+PAGES = [
+    "",
+    "live",
+    "people/",
+    "agreement/",
+    "time/",
+    "gold/",
+    "labels/",
+    "feedback/",
+    "audit/",
+    "export/",
+    "systems/",
+]
 
 
 def client_of_manager(campaign: Campaign) -> Client:
@@ -43,7 +56,9 @@ def of_a_report(campaign: Campaign, grades: str) -> str:
 
 
 @pytest.mark.parametrize("grades", ["graded", "binary"])
-def test_export_command_report_and_page_agree_on_an_adjudicated_pair_that_nobody_judged(grades: str) -> None:
+def test_export_command_report_and_page_agree_on_an_adjudicated_pair_that_nobody_judged(
+    grades: str,
+) -> None:
     campaign = make_campaign(n_topics=1, n_documents=4)
     manager = campaign.memberships.get(role="manager").user
     overruled, labelled, unjudged, _ = campaign.pairs.order_by("entry__docno")
@@ -67,11 +82,18 @@ def test_export_command_report_and_page_agree_on_an_adjudicated_pair_that_nobody
 
 @pytest.mark.parametrize("values", [(0, 1, 3), (1, 2, 5)])
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_stands_with_grades_that_leave_numbers_out(page: str, values: tuple[int, ...]) -> None:
-    scale = [{"value": value, "name": f"name{value}", "explanation": "", "example": "", "shape": "disc"} for value in values]
+def test_every_page_stands_with_grades_that_leave_numbers_out(
+    page: str, values: tuple[int, ...]
+) -> None:
+    scale = [
+        {"value": value, "name": f"name{value}", "explanation": "", "example": "", "shape": "disc"}
+        for value in values
+    ]
     campaign = make_campaign(n_topics=2, n_documents=3, scale=scale, threshold=values[1])
     pairs = list(campaign.pairs.all())
-    set_kind(pairs[0], "gold", gold_grade=values[2], actor=campaign.memberships.get(role="manager").user)
+    set_kind(
+        pairs[0], "gold", gold_grade=values[2], actor=campaign.memberships.get(role="manager").user
+    )
     for pair in pairs[1:4]:
         for grade in (values[2], values[2], values[0]):
             judged(make_annotator(campaign), pair, grade, now=START)

@@ -1,4 +1,5 @@
-"""Of a large campaign managers see the same rows for some seconds, and what they have done themselves at once."""
+"""Of a large campaign managers see the same rows for some seconds, and what they have done
+themselves at once."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ def judged():
     for grade in (0, 1):
         judge(ada, grade)
         judge(bob, grade)
-    for _ in range(2):  # with the first it is known how large it is, with the second what a manager did last
+    for _ in range(
+        2
+    ):  # with the first it is known how large it is, with the second what a manager did last
         page_rows(campaign)
     return campaign, ada, bob
 
@@ -58,7 +61,9 @@ def test_the_rows_of_a_small_campaign_are_those_of_now():
     assert as_of(page_rows(campaign)) is None
 
 
-def test_the_rows_of_a_large_one_stay_for_some_seconds_and_what_is_computed_of_them_is_computed_once(large, clock):
+def test_the_rows_of_a_large_one_stay_for_some_seconds_and_what_is_computed_of_them_is_computed_once(
+    large, clock
+):
     campaign, ada, _ = judged()
     computed = []
     for _ in range(3):
@@ -84,7 +89,10 @@ def test_what_a_manager_has_done_is_seen_at_once(large):
     boss = campaign.memberships.get(role="manager").user
     assert [person.n for person in people(campaign)] == [2, 2]
     exclusion.exclude_annotator(bob, actor=boss, reason="careless")
-    assert [(person.n, person.membership.standing) for person in people(campaign)] == [(2, "active"), (0, "excluded")]
+    assert [(person.n, person.membership.standing) for person in people(campaign)] == [
+        (2, "active"),
+        (0, "excluded"),
+    ]
     judge(ada, 2)
     assert [person.n for person in people(campaign)] == [2, 0]
 

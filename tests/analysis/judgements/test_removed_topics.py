@@ -1,4 +1,5 @@
-"""A topic that is found bad during a campaign leaves it everywhere, and comes back with everything."""
+"""A topic that is found bad during a campaign leaves it everywhere, and comes back with
+everything."""
 
 from __future__ import annotations
 
@@ -22,7 +23,13 @@ from pooling.jobs import Refused
 from pooling.models import Topic
 from pooling.services import topics
 from tests.analysis.commands.judged_file import run
-from tests.analysis.judgements.test_one_answer import PAGES, client_of_manager, exported, of_a_command, of_a_report
+from tests.analysis.judgements.test_one_answer import (
+    PAGES,
+    client_of_manager,
+    exported,
+    of_a_command,
+    of_a_report,
+)
 from tests.analysis.publishing.exported import BINARY, GRADED, examples_campaign, with_everything
 from tests.builders import judge, make_annotator, make_campaign, make_user, submit
 
@@ -45,13 +52,17 @@ def everywhere(campaign: Campaign) -> dict[str, Any]:
         "command": of_a_command(campaign, "graded"),
         "report": of_a_report(campaign, "graded"),
         "statistics": run("campaign_stats", "--campaign", slug),
-        "agreement": run("agreement", "--campaign", slug, "--min-common", "2", "--bootstrap", "20")["graded"]["percent"],
+        "agreement": run("agreement", "--campaign", slug, "--min-common", "2", "--bootstrap", "20")[
+            "graded"
+        ]["percent"],
         "labels": run("aggregate", "--campaign", slug)["labels"],
         "page": re.findall(r"Pairs complete</dt>\s*<dd>(\d+) <small>of (\d+)", live),
     }
 
 
-def test_a_removed_topic_leaves_the_export_the_commands_the_report_and_the_page_and_comes_back_whole() -> None:
+def test_a_removed_topic_leaves_the_export_the_commands_the_report_and_the_page_and_comes_back_whole() -> (
+    None
+):
     campaign = examples_campaign()
     before = everywhere(campaign)
     assert before["export"] == [GRADED, BINARY]
@@ -67,7 +78,9 @@ def test_a_removed_topic_leaves_the_export_the_commands_the_report_and_the_page_
     assert after["labels"] == {"0": 1, "1": 2, "2": 0, "3": 0}
     assert (before["page"], after["page"]) == ([("1", "6")], [("1", "3")])
     for page in PAGES:
-        assert client_of_manager(campaign).get(f"/campaigns/{campaign.slug}/{page}").status_code == 200, page
+        assert (
+            client_of_manager(campaign).get(f"/campaigns/{campaign.slug}/{page}").status_code == 200
+        ), page
     decide(campaign, "t1", "keep")
     assert everywhere(campaign) == before
 
@@ -75,11 +88,20 @@ def test_a_removed_topic_leaves_the_export_the_commands_the_report_and_the_page_
 def test_the_scheduler_serves_no_pair_of_a_removed_topic_and_all_again_once_it_is_back() -> None:
     campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=1)
     for kind, topic, document in ((Pair.Kind.GOLD, "t1", "d1"), (Pair.Kind.EVERYONE, "t1", "d2")):
-        pairs.set_kind(campaign.pairs.get(entry__topic__topic_id=topic, entry__docno=document), kind, gold_grade=1)
+        pairs.set_kind(
+            campaign.pairs.get(entry__topic__topic_id=topic, entry__docno=document),
+            kind,
+            gold_grade=1,
+        )
     ada = make_annotator(campaign)
     decide(campaign, "t1", "remove")
     ada.campaign.refresh_from_db()
-    assert (ada.campaign.n_pairs, ada.campaign.n_topics, ada.campaign.n_gold, ada.campaign.n_everyone) == (3, 1, 0, 0)
+    assert (
+        ada.campaign.n_pairs,
+        ada.campaign.n_topics,
+        ada.campaign.n_gold,
+        ada.campaign.n_everyone,
+    ) == (3, 1, 0, 0)
     served = {judge(ada, 1).pair.entry.topic.topic_id for _ in range(3)}
     assert served == {"t2"}
     assert scheduling.claim(ada) is None
@@ -104,21 +126,34 @@ def test_what_was_on_a_screen_may_be_answered_and_counts_once_the_topic_is_back(
     assert campaign.pairs.get().open_slots == 1
 
 
-def test_a_typed_reason_stands_in_the_table_the_datasheet_and_the_audit_trail_and_undo_brings_it_back() -> None:
+def test_a_typed_reason_stands_in_the_table_the_datasheet_and_the_audit_trail_and_undo_brings_it_back() -> (
+    None
+):
     campaign = examples_campaign()
-    client, row = client_of_manager(campaign), Topic.objects.get(collection=campaign.collection, topic_id="t1")
+    client, row = (
+        client_of_manager(campaign),
+        Topic.objects.get(collection=campaign.collection, topic_id="t1"),
+    )
     address = reverse("collection-topics-change", args=[campaign.collection.slug])
     client.post(address, {"action": "remove", "topic": row.pk, "reason": "two\treadings"})
     age_everything()
-    assert exported(campaign, "topics-removed").splitlines()[1:] == ["t1\tquery number 1\ttwo readings\t"]
+    assert exported(campaign, "topics-removed").splitlines()[1:] == [
+        "t1\tquery number 1\ttwo readings\t"
+    ]
     out = io.BytesIO()
     write_release(campaign, ReleasePlan(), out)
     sheet = zipfile.ZipFile(out).read("datasheet.md").decode()
     assert "1 topic is removed, with all that was judged of it." in sheet
     assert "| t1 | two readings |  |" in sheet
     event = campaign.audit.first()
-    assert (event.action, event.subject, event.details) == ("removed topics", "t1", {"topics": {"t1": "two readings"}, "pairs": 3})
-    client.post(reverse("collection-check", args=[campaign.collection.slug]), {f"topic-{row.pk}": "remove"})  # as that page has it marked
+    assert (event.action, event.subject, event.details) == (
+        "removed topics",
+        "t1",
+        {"topics": {"t1": "two readings"}, "pairs": 3},
+    )
+    client.post(
+        reverse("collection-check", args=[campaign.collection.slug]), {f"topic-{row.pk}": "remove"}
+    )  # as that page has it marked
     row.refresh_from_db()
     assert row.removed_reason == "two readings"
     client.post(address, {"action": "keep", "topic": row.pk})
@@ -135,7 +170,9 @@ def test_a_reason_that_is_too_long_changes_nothing() -> None:
     assert not campaign.collection.topics.exclude(removed_reason="").exists()
 
 
-def test_a_release_without_a_topic_is_imported_without_it_and_can_take_it_back(tmp_path: Path) -> None:
+def test_a_release_without_a_topic_is_imported_without_it_and_can_take_it_back(
+    tmp_path: Path,
+) -> None:
     campaign = with_everything(examples_campaign())
     decide(campaign, "t1", "remove", "two readings")
     path = tmp_path / "release.zip"

@@ -30,7 +30,8 @@ def clock(monkeypatch, tmp_path, settings) -> Clock:
 
 
 def test_a_page_never_shows_figures_older_than_five_seconds(clock):
-    """Ten managers, each of whom asks again every REFRESH seconds; computing takes 0.05 s, and the way to the page and back 0.15 s."""
+    """Ten managers, each of whom asks again every REFRESH seconds; computing takes 0.05 s, and the
+    way to the page and back 0.15 s."""
     campaign, rng = make_campaign(), random.Random(4)
     shown: dict[int, float] = {}
     computed: list[float] = []
@@ -42,11 +43,17 @@ def test_a_page_never_shows_figures_older_than_five_seconds(clock):
 
     begin = clock.now
     phases = [rng.random() * live.REFRESH for _ in range(10)]
-    asks = sorted((begin + phase + live.REFRESH * turn, manager) for turn in range(40) for manager, phase in enumerate(phases))
+    asks = sorted(
+        (begin + phase + live.REFRESH * turn, manager)
+        for turn in range(40)
+        for manager, phase in enumerate(phases)
+    )
     worst = 0.0
     for moment, manager in asks:
         clock.now = max(clock.now, moment)
-        answer = shared_answer.shared("test", campaign, compute, fresh=live.FRESH, waiting=live.WAITING)
+        answer = shared_answer.shared(
+            "test", campaign, compute, fresh=live.FRESH, waiting=live.WAITING
+        )
         worst = max(worst, clock.now + 0.15 - shown.get(manager, clock.now))
         shown[manager] = answer.value
     assert live.REFRESH < worst <= live.SHOWN == 5.0
@@ -80,7 +87,10 @@ def test_a_clock_that_was_set_back_makes_no_answer_young(clock):
     campaign, values = make_campaign(), iter([1, 2])
     shared_answer.shared("test", campaign, lambda: next(values), fresh=1.5, waiting=1.8)
     clock.now -= 100
-    assert shared_answer.shared("test", campaign, lambda: next(values), fresh=1.5, waiting=1.8).value == 2
+    assert (
+        shared_answer.shared("test", campaign, lambda: next(values), fresh=1.5, waiting=1.8).value
+        == 2
+    )
 
 
 def test_answers_of_a_database_that_was_replaced_are_not_given(clock):
@@ -130,7 +140,10 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(clock, settings, tmp_pat
     (tmp_path / "file").write_text("in the way")
     settings.DATA_DIR = tmp_path / "file"
     campaign = make_campaign()
-    assert [shared_answer.shared("test", campaign, lambda n=n: n, fresh=1.5, waiting=1.8).value for n in (1, 2)] == [1, 2]
+    assert [
+        shared_answer.shared("test", campaign, lambda n=n: n, fresh=1.5, waiting=1.8).value
+        for n in (1, 2)
+    ] == [1, 2]
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"of": 3}'])

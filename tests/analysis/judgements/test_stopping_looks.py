@@ -1,4 +1,5 @@
-"""Looks at whether judging may stop: stored, few, in the words of the rules, and stopping nothing."""
+"""Looks at whether judging may stop: stored, few, in the words of the rules, and stopping
+nothing."""
 
 from __future__ import annotations
 
@@ -36,13 +37,23 @@ N_TOPICS = 12
 
 
 def make_collection(settings, tmp_path: Path) -> Collection:
-    """Over 12 topics of 20 documents: two runs that are the same but for their tails, and one the other way round."""
+    """Over 12 topics of 20 documents: two runs that are the same but for their tails, and one the
+    other way round."""
     settings.MEDIA_ROOT = tmp_path / "files"
     made = create_collection(name="Stopping", user=make_user("owner", may_create=True))
-    Topic.objects.bulk_create(Topic(collection=made, topic_id=str(t), text=f"query {t}", position=t) for t in range(N_TOPICS))
-    Document.objects.bulk_create(Document(collection=made, docno=d, text=f"text of {d}", n_words=3) for d in LETTERS)
+    Topic.objects.bulk_create(
+        Topic(collection=made, topic_id=str(t), text=f"query {t}", position=t)
+        for t in range(N_TOPICS)
+    )
+    Document.objects.bulk_create(
+        Document(collection=made, docno=d, text=f"text of {d}", n_words=3) for d in LETTERS
+    )
     for tag, order in RUNS.items():
-        lines = (f"{t} Q0 {d} {r} {50 - r} {tag}\n" for t in range(N_TOPICS) for r, d in enumerate(order, start=1))
+        lines = (
+            f"{t} Q0 {d} {r} {50 - r} {tag}\n"
+            for t in range(N_TOPICS)
+            for r, d in enumerate(order, start=1)
+        )
         bring_in(made, "run", "".join(lines), name=f"{tag}.run")
     return made
 
@@ -54,7 +65,9 @@ def collection(settings, tmp_path: Path) -> Collection:
 
 def make_judged(settings, tmp_path: Path) -> Campaign:
     """Two batches of 80 of 240 pairs are judged: 20 of each were drawn at random."""
-    made = make_campaign(make_collection(settings, tmp_path), ordering.parameters_of(batch=80, audit=0.25))
+    made = make_campaign(
+        make_collection(settings, tmp_path), ordering.parameters_of(batch=80, audit=0.25)
+    )
     judge(made)
     next_batch(made)
     judge(made)
@@ -62,31 +75,55 @@ def make_judged(settings, tmp_path: Path) -> Campaign:
 
 
 def make_campaign(collection: Collection, parameters: dict) -> Campaign:
-    job = do(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=20, seed=5, making=parameters, user=None))
+    job = do(
+        pools.ask_for_pool(
+            collection,
+            runs=list(collection.runs.all()),
+            depth=20,
+            seed=5,
+            making=parameters,
+            user=None,
+        )
+    )
     assert job.state == "done", job.message
     owner = User.objects.get(username="owner")
-    made = campaigns.create_campaign(name="C", collection=collection, actor=owner, judgements_per_pair=1, threshold=1)
+    made = campaigns.create_campaign(
+        name="C", collection=collection, actor=owner, judgements_per_pair=1, threshold=1
+    )
     campaigns.set_pool(made, Pool.objects.get(pk=job.parameters["pool"]))
     campaigns.open_campaign(made)
     return Campaign.objects.select_related("collection", "pool").get(pk=made.pk)
 
 
 CHANCE = random.Random(1)
-GRADES = {(t, d): int((d in "abcde" and CHANCE.random() < 0.9) or CHANCE.random() < 0.1) for t in range(N_TOPICS) for d in LETTERS}
+GRADES = {
+    (t, d): int((d in "abcde" and CHANCE.random() < 0.9) or CHANCE.random() < 0.1)
+    for t in range(N_TOPICS)
+    for d in LETTERS
+}
 
 
 def judge(campaign: Campaign, *, most: int | None = None, grade: int | None = None) -> None:
     """Every pair that waits, by one annotator; grade: in place of GRADES."""
     member = campaign.memberships.filter(role="annotator").first() or make_annotator(campaign)
-    pairs = list(campaign.pairs.filter(counted=0).select_related("entry__topic").order_by("position")[:most])
+    pairs = list(
+        campaign.pairs.filter(counted=0).select_related("entry__topic").order_by("position")[:most]
+    )
     Judgement.objects.bulk_create(
         Judgement(
-            key=uuid.uuid4(), pair=pair, membership=member, judged_at=timezone.now(),
-            grade=GRADES[int(pair.entry.topic.topic_id), pair.entry.docno] if grade is None else grade,
+            key=uuid.uuid4(),
+            pair=pair,
+            membership=member,
+            judged_at=timezone.now(),
+            grade=GRADES[int(pair.entry.topic.topic_id), pair.entry.docno]
+            if grade is None
+            else grade,
         )
         for pair in pairs
-    )  # fmt: skip
-    Pair.objects.filter(pk__in=[pair.pk for pair in pairs]).update(counted=1, open_slots=0, started=True)
+    )
+    Pair.objects.filter(pk__in=[pair.pk for pair in pairs]).update(
+        counted=1, open_slots=0, started=True
+    )
 
 
 def look(campaign: Campaign) -> dict:
@@ -107,7 +144,12 @@ def ordered(settings, tmp_path: Path) -> Campaign:
 def test_a_look_at_an_ordered_pool_gives_decisions_and_no_range(ordered):
     found = look(ordered)
     order = {(decision["a"], decision["b"]): decision["order"] for decision in found["decisions"]}
-    assert (found["rule"], found["pairs"], found["judged"], found["look"]) == ("decisions", 240, 160, 1)
+    assert (found["rule"], found["pairs"], found["judged"], found["look"]) == (
+        "decisions",
+        240,
+        160,
+        1,
+    )
     assert order["good", "poor"] == order["twin", "poor"] == "before"
     assert not any("interval" in decision or "half" in decision for decision in found["decisions"])
     assert found["words"].endswith("Judging the rest would not make more topics.") is found["stop"]
@@ -115,14 +157,20 @@ def test_a_look_at_an_ordered_pool_gives_decisions_and_no_range(ordered):
 
 
 def test_audit_pairs_of_the_last_finished_batch_tell_what_is_left(ordered):
-    """160 pairs waited when the second batch was planned; the bound holds over ten looks together."""
+    """160 pairs waited when the second batch was planned; the bound holds over ten looks
+    together."""
     entries = ordered.pool.entries.filter(stage=2).select_related("topic")
     grades = [(entry.entered, GRADES[int(entry.topic.topic_id), entry.docno]) for entry in entries]
     r, since = sum(g for entered, g in grades if entered == "chance"), sum(g for _, g in grades)
     left = look(ordered)["left"]
     assert (left["batch"], left["estimate"]) == (2, max(160 * r / 20 - since, 0))
-    assert left["upper"] == pytest.approx(relevant_left(160, r, 20, found_since=since, confidence=0.995).upper)
-    assert left["found"] == sum(GRADES[int(t), d] for t, d in ordered.pairs.values_list("entry__topic__topic_id", "entry__docno"))
+    assert left["upper"] == pytest.approx(
+        relevant_left(160, r, 20, found_since=since, confidence=0.995).upper
+    )
+    assert left["found"] == sum(
+        GRADES[int(t), d]
+        for t, d in ordered.pairs.values_list("entry__topic__topic_id", "entry__docno")
+    )
     assert "(95 % over 10 looks together, Clopper-Pearson)" in left["words"]
 
 
@@ -134,7 +182,9 @@ def test_a_bound_without_relevant_audit_pairs_is_that_of_arithmetic(collection):
     assert audit.count() == 20
     judge(made, grade=0)
     upper = look(made)["left"]["upper"]
-    assert upper == pytest.approx(160 * (1 - 0.005 ** (1 / 20))), "none of 20 relevant, none of the batch found"
+    assert upper == pytest.approx(160 * (1 - 0.005 ** (1 / 20))), (
+        "none of 20 relevant, none of the batch found"
+    )
 
 
 def test_an_unfinished_batch_tells_nothing_and_what_came_later_is_not_spoken_of(ordered):
@@ -148,7 +198,12 @@ def test_an_unfinished_batch_tells_nothing_and_what_came_later_is_not_spoken_of(
     assert (found["pairs"], found["left"]["batch"]) == (220, 3), "without the topic that is gone"
     ordered.collection.topics.update(removed_reason="")
     ordered.pool.strata.filter(number=3).update(size=50)
-    assert "the audit pairs of the next batch will tell" in stopping_looks._of_order(ordered, stopping_looks.labels(ordered, _choices()), None)["why_not_left"]
+    assert (
+        "the audit pairs of the next batch will tell"
+        in stopping_looks._of_order(ordered, stopping_looks.labels(ordered, _choices()), None)[
+            "why_not_left"
+        ]
+    )
 
 
 def _choices():
@@ -158,11 +213,16 @@ def _choices():
 def test_looks_are_few(ordered):
     assert advice_on(ordered).why_not == ""
     look(ordered)
-    with pytest.raises(Refused, match=r"nothing more is judged than at the last look \(160 pairs\)"):
+    with pytest.raises(
+        Refused, match=r"nothing more is judged than at the last look \(160 pairs\)"
+    ):
         ask(ordered, user=None)
     next_batch(ordered)
     judge(ordered, most=10)
-    with pytest.raises(Refused, match="the last look was at 160 judged pairs; the next is after another tenth of the pool, at 184"):
+    with pytest.raises(
+        Refused,
+        match="the last look was at 160 judged pairs; the next is after another tenth of the pool, at 184",
+    ):
         ask(ordered, user=None)
     judge(ordered, most=14)
     first = ask(ordered, user=None)
@@ -191,7 +251,9 @@ def test_while_there_is_not_enough_the_card_is_one_line(collection, client):
 
 def test_a_look_at_a_sampled_pool_is_the_variance_rule_of_its_complete_stages(collection, tmp_path):
     """As the command has it of the files that leave the campaign."""
-    made = make_campaign(collection, making.parameters_of("sampled", strata="votes", stages=(0.6, 0.9)))
+    made = make_campaign(
+        collection, making.parameters_of("sampled", strata="votes", stages=(0.6, 0.9))
+    )
     with pytest.raises(Refused, match="the first stage is not complete"):
         ask(made, user=None)
     first = made.pairs.filter(entry__stage=1).count()
@@ -200,10 +262,26 @@ def test_a_look_at_a_sampled_pool_is_the_variance_rule_of_its_complete_stages(co
     assert (found["rule"], found["judged"]) == ("variance", first)
     with (tmp_path / "sample.prel").open("w") as file:
         write_prel(sample_of(made, _choices()).prel("graded"), file)
-    rankings = {tag: "".join(f"{t} Q0 {d} {r} {50 - r} {tag}\n" for t in range(N_TOPICS) for r, d in enumerate(RUNS[tag], start=1)) for tag in RUNS}
-    by_files = answer("stopping_advice", tmp_path / "sample.prel", *files(tmp_path, **rankings), "--sampled", "--seed", made.seed)[0]
+    rankings = {
+        tag: "".join(
+            f"{t} Q0 {d} {r} {50 - r} {tag}\n"
+            for t in range(N_TOPICS)
+            for r, d in enumerate(RUNS[tag], start=1)
+        )
+        for tag in RUNS
+    }
+    by_files = answer(
+        "stopping_advice",
+        tmp_path / "sample.prel",
+        *files(tmp_path, **rankings),
+        "--sampled",
+        "--seed",
+        made.seed,
+    )[0]
     for one, same in zip(found["comparisons"], by_files["comparisons"], strict=True):
-        assert one == same | {name: pytest.approx(same[name]) for name in ("difference", "judging", "topics", "half")}
+        assert one == same | {
+            name: pytest.approx(same[name]) for name in ("difference", "judging", "topics", "half")
+        }
     assert (found["stop"], found["words"]) == (by_files["stop"], by_files["words"])
     assert "left" not in found
     with pytest.raises(Refused, match="nothing more is judged than at the last look"):
@@ -215,7 +293,9 @@ def test_pages_show_the_last_look_and_ask_for_one(ordered, client):
     pages = [reverse(name, args=[ordered.slug]) for name in ("campaign", "campaign-systems")]
     for page in pages:
         assert "Nobody has asked yet" in client.get(page).content.decode()
-    back = client.post(reverse("campaign-stopping", args=[ordered.slug]), {"back": "campaign-systems"})
+    back = client.post(
+        reverse("campaign-stopping", args=[ordered.slug]), {"back": "campaign-systems"}
+    )
     assert back["Location"] == pages[1]
     (job,) = stopping_looks.Job.objects.filter(kind=stopping_looks.STOPPING)
     assert do(job).state == "done"
@@ -224,7 +304,13 @@ def test_pages_show_the_last_look_and_ask_for_one(ordered, client):
         assert job.report["words"] in text
         assert job.report["left"]["words"].replace("'", "&#x27;") in text
         assert "No look now: nothing more is judged" in text
-    assert client.post(reverse("campaign-stopping", args=[ordered.slug]), {"back": "https://elsewhere.example/"})["Location"] == pages[0]
+    assert (
+        client.post(
+            reverse("campaign-stopping", args=[ordered.slug]),
+            {"back": "https://elsewhere.example/"},
+        )["Location"]
+        == pages[0]
+    )
 
 
 def test_pairs_that_a_file_named_have_no_rule(ordered):
@@ -239,9 +325,19 @@ def test_a_pool_of_which_nearly_all_must_be_judged_before_advice_has_no_card(col
     client.force_login(User.objects.get(username="owner"))
     pages = [reverse(name, args=[made.slug]) for name in ("campaign", "campaign-systems")]
     for kept, shown in ((134, True), (133, False)):
-        made.pool.entries.exclude(pk__in=list(made.pool.entries.order_by("priority", "docno", "pk").values_list("pk", flat=True)[:kept])).delete()
-        assert ["No stopping advice yet" in client.get(page).content.decode() for page in pages] == [shown, shown]
-    with pytest.raises(Refused, match=r"the pool has 11\.1 pairs per topic, and advice begins when 10 are judged"):
+        made.pool.entries.exclude(
+            pk__in=list(
+                made.pool.entries.order_by("priority", "docno", "pk").values_list("pk", flat=True)[
+                    :kept
+                ]
+            )
+        ).delete()
+        assert [
+            "No stopping advice yet" in client.get(page).content.decode() for page in pages
+        ] == [shown, shown]
+    with pytest.raises(
+        Refused, match=r"the pool has 11\.1 pairs per topic, and advice begins when 10 are judged"
+    ):
         ask(made, user=None)
 
 
@@ -250,7 +346,11 @@ def test_no_more_than_ten_looks_are_taken(ordered):
     (done,) = looks(ordered)
     for number in range(2, 11):
         Job.objects.create(
-            kind=done.kind, state="done", campaign_id=ordered.pk, collection=ordered.collection, report={**done.report, "judged": 100 + number, "look": number}
+            kind=done.kind,
+            state="done",
+            campaign_id=ordered.pk,
+            collection=ordered.collection,
+            report={**done.report, "judged": 100 + number, "look": number},
         )
     assert advice_on(ordered).n_looks == 10
     with pytest.raises(Refused, match="10 looks have been taken, which is all"):
@@ -258,7 +358,8 @@ def test_no_more_than_ten_looks_are_taken(ordered):
 
 
 def test_advice_stops_nothing(ordered):
-    """Whatever it says: the campaign stays open, the next batch is planned, and annotators are served."""
+    """Whatever it says: the campaign stays open, the next batch is planned, and annotators are
+    served."""
     ada = make_annotator(ordered)
     look(ordered)
     (done,) = looks(ordered)

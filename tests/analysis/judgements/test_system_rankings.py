@@ -1,4 +1,5 @@
-"""What other labels do to the ranking of real systems: against pytrec_eval's measures, scipy's tau and the definition of tau_ap."""
+"""What other labels do to the ranking of real systems: against pytrec_eval's measures, scipy's tau
+and the definition of tau_ap."""
 
 from __future__ import annotations
 
@@ -39,14 +40,20 @@ def means(runs, qrels, *, level: int = LEVEL) -> dict[str, list[float]]:
     for tag in sorted(runs):
         topics = evaluator.evaluate(by_place(runs[tag]))
         for name, theirs in (("nDCG@10", "ndcg_cut_10"), ("AP", "map")):
-            found[name].append(round(sum(values[theirs] for values in topics.values()) / len(qrels), 10))
+            found[name].append(
+                round(sum(values[theirs] for values in topics.values()) / len(qrels), 10)
+            )
     return found
 
 
 def tau_ap(reference: list[float], other: list[float]) -> float:
-    """Yilmaz et al. 2008, equation 3, for rankings without ties: i runs over the ranks of `other` from the second."""
+    """Yilmaz et al. 2008, equation 3, for rankings without ties: i runs over the ranks of `other`
+    from the second."""
     order = sorted(range(len(other)), key=lambda i: -other[i])
-    shares = [sum(reference[above] > reference[order[i]] for above in order[:i]) / i for i in range(1, len(order))]
+    shares = [
+        sum(reference[above] > reference[order[i]] for above in order[:i]) / i
+        for i in range(1, len(order))
+    ]
     return 2 * sum(shares) / len(shares) - 1
 
 
@@ -70,7 +77,9 @@ def swaps(a: list[float], b: list[float]) -> int:
 def test_the_preview_of_an_exclusion_gives_tau_between_the_rankings_before_and_after(world):
     campaign, given, runs = world
     report = done(exclusions.ask_what_exclusion_changes(campaign, [BAD], user=campaign.created_by))
-    assert report["alpha"] == [pytest.approx(ordinal_alpha(given, without=out), abs=1e-9) for out in ("", BAD)]
+    assert report["alpha"] == [
+        pytest.approx(ordinal_alpha(given, without=out), abs=1e-9) for out in ("", BAD)
+    ]
     before, after = means(runs, labels_of(given)), means(runs, labels_of(given, without=BAD))
     assert [row["measure"] for row in report["rankings"]] == list(MEASURES)
     for row in report["rankings"]:
@@ -79,8 +88,17 @@ def test_the_preview_of_an_exclusion_gives_tau_between_the_rankings_before_and_a
         assert row["tau_ap"] == pytest.approx(tau_ap(x, y), abs=1e-12)
         assert (row["swapped"], row["tied"], row["reason"]) == (swaps(x, y), [0, 0], "")
         assert row["tau"] < 1  # there is something to see
-    changed = {(t, d) for t, ds in labels_of(given).items() for d, g in ds.items() if labels_of(given, without=BAD)[t][d] != g}
-    assert (report["n_changes"], report["without_label"], report["systems"]) == (len(changed), 0, len(runs))
+    changed = {
+        (t, d)
+        for t, ds in labels_of(given).items()
+        for d, g in ds.items()
+        if labels_of(given, without=BAD)[t][d] != g
+    }
+    assert (report["n_changes"], report["without_label"], report["systems"]) == (
+        len(changed),
+        0,
+        len(runs),
+    )
 
 
 def test_the_effect_of_another_aggregation_method_is_tau_with_the_ranking_by_majority(world):
@@ -90,24 +108,38 @@ def test_the_effect_of_another_aggregation_method_is_tau_with_the_ranking_by_maj
     majority = labels_of(given)
     median = labels_of(given, label=lambda grades: sorted(grades)[(len(grades) - 1) // 2])
     for i, measure in enumerate(MEASURES):
-        expected = kendalltau(means(runs, majority)[measure], means(runs, median)[measure]).statistic
+        expected = kendalltau(
+            means(runs, majority)[measure], means(runs, median)[measure]
+        ).statistic
         assert rows["median"]["tau"][i] == pytest.approx(expected, abs=1e-12)
         assert rows["majority"]["tau"][i] == pytest.approx(1)
-    assert rows["median"]["different"] == sum(majority[t][d] != median[t][d] for t in majority for d in majority[t])
+    assert rows["median"]["different"] == sum(
+        majority[t][d] != median[t][d] for t in majority for d in majority[t]
+    )
 
 
 def compare(campaign, *plans: ReleasePlan) -> dict:
-    first, second = (recipes.save_recipe(campaign, plan, user=campaign.created_by) for plan in plans)
+    first, second = (
+        recipes.save_recipe(campaign, plan, user=campaign.created_by) for plan in plans
+    )
     _, job = recipe_rankings.newest_comparison(campaign, first, second, live_rows(campaign))
     return done(job)
 
 
 def test_two_recipes_are_compared_by_the_rankings_on_both_scales_each_at_its_own_level(world):
     campaign, given, runs = world
-    report = compare(campaign, ReleasePlan("public"), ReleasePlan("strict", Choices(exclude=(BAD,), threshold=3)))
+    report = compare(
+        campaign, ReleasePlan("public"), ReleasePlan("strict", Choices(exclude=(BAD,), threshold=3))
+    )
     graded = means(runs, labels_of(given)), means(runs, labels_of(given, without=BAD), level=3)
     on_two = [
-        labels_of(given, without=out, label=lambda grades, level=level: by_majority([int(grade >= level) for grade in grades]))
+        labels_of(
+            given,
+            without=out,
+            label=lambda grades, level=level: by_majority(
+                [int(grade >= level) for grade in grades]
+            ),
+        )
         for out, level in (("", 2), (BAD, 3))
     ]
     binary = [means(runs, qrels, level=1) for qrels in on_two]
@@ -124,7 +156,10 @@ def test_two_recipes_are_compared_by_the_rankings_on_both_scales_each_at_its_own
 
 def test_a_comparison_is_made_anew_when_a_label_or_a_run_changes_and_not_before(world):
     campaign, _, runs = world
-    saved = [recipes.save_recipe(campaign, ReleasePlan(name), user=campaign.created_by) for name in ("one", "two")]
+    saved = [
+        recipes.save_recipe(campaign, ReleasePlan(name), user=campaign.created_by)
+        for name in ("one", "two")
+    ]
     _, job = recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign))
     done(job)
     assert recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign)) == (job, None)
@@ -151,7 +186,10 @@ class TestUndefinedIsSaid:
 
     def test_without_two_runs(self):
         report = compare(self.judged(), *self.PLANS)
-        assert (report["rankings"], report["reason"]) == ([], "there are fewer than two runs to rank")
+        assert (report["rankings"], report["reason"]) == (
+            [],
+            "there are fewer than two runs to rank",
+        )
 
     def test_without_a_label(self):
         campaign = make_campaign()
@@ -162,12 +200,23 @@ class TestUndefinedIsSaid:
     def test_where_all_systems_are_tied(self):
         campaign = self.judged()
         for tag, score in (("a", 1.0), ("b", 3.0)):  # other scores, the same order
-            store_run(campaign.collection, tag, {"t1": {"d1": 5 * score, "d2": score}, "t2": {"d3": score}})
+            store_run(
+                campaign.collection,
+                tag,
+                {"t1": {"d1": 5 * score, "d2": score}, "t2": {"d3": score}},
+            )
         rows = compare(campaign, *self.PLANS)["rankings"]
         assert len(rows) == 4
-        assert {(row["tau"], row["tau_ap"], row["reason"]) for row in rows} == {(None, None, "all 2 systems are tied under one and two")}
-        report = done(exclusions.ask_what_exclusion_changes(campaign, ["A001"], user=campaign.created_by))
-        assert (report["rankings"], report["no_rankings"]) == ([], "no pair has enough judgements for a label")
+        assert {(row["tau"], row["tau_ap"], row["reason"]) for row in rows} == {
+            (None, None, "all 2 systems are tied under one and two")
+        }
+        report = done(
+            exclusions.ask_what_exclusion_changes(campaign, ["A001"], user=campaign.created_by)
+        )
+        assert (report["rankings"], report["no_rankings"]) == (
+            [],
+            "no pair has enough judgements for a label",
+        )
 
     def test_the_method_effect_says_which_measure_cannot_rank(self):
         campaign = self.judged()
@@ -176,4 +225,8 @@ class TestUndefinedIsSaid:
         report = done(method_effect.newest_effect(campaign, live_rows(campaign))[1])
         assert report["reason"] == "nDCG@10: all 2 systems are tied under majority"
         assert all(value is None for row in report["methods"] for value in row["tau"])
-        assert not any(isinstance(value, float) and math.isnan(value) for row in report["methods"] for value in row["tau"])
+        assert not any(
+            isinstance(value, float) and math.isnan(value)
+            for row in report["methods"]
+            for value in row["tau"]
+        )

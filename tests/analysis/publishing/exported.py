@@ -1,4 +1,5 @@
-"""A campaign with one of everything that may happen to a judgement, for the tests of what leaves it."""
+"""A campaign with one of everything that may happen to a judgement, for the tests of what leaves
+it."""
 
 from __future__ import annotations
 
@@ -26,9 +27,13 @@ GRADED = "t1 0 d1 2\nt1 0 d2 2\nt1 0 d3 0\nt2 0 d1 1\nt2 0 d2 0\nt2 0 d3 1\n"
 BINARY = "t1 0 d1 1\nt1 0 d2 1\nt1 0 d3 1\nt2 0 d1 0\nt2 0 d2 0\nt2 0 d3 0\n"
 
 
-def judged(person: Membership, pair: Pair, grade: int | None, *, now: datetime, **answer: Any) -> Judgement:
+def judged(
+    person: Membership, pair: Pair, grade: int | None, *, now: datetime, **answer: Any
+) -> Judgement:
     """A judgement a minute after the pair was served."""
-    return submit(person, lease_of(person, pair, now=now - timedelta(minutes=1)), grade, now=now, **answer).judgement
+    return submit(
+        person, lease_of(person, pair, now=now - timedelta(minutes=1)), grade, now=now, **answer
+    ).judgement
 
 
 def pair_of(campaign: Campaign, topic: str, document: str) -> Pair:
@@ -37,19 +42,35 @@ def pair_of(campaign: Campaign, topic: str, document: str) -> Pair:
 
 def examples_campaign(**settings: object) -> Campaign:
     """The six examples of METHODS 4 as judgements of five annotators, open."""
-    campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=5, guideline="# Read this", spans="optional", **settings)
+    campaign = make_campaign(
+        n_topics=2,
+        n_documents=3,
+        judgements_per_pair=5,
+        guideline="# Read this",
+        spans="optional",
+        **settings,
+    )
     people = [make_annotator(campaign) for _ in range(5)]
     moment = START
     Campaign.objects.filter(pk=campaign.pk).update(deadline=None)
     for (topic, document), (grades, *_) in EXAMPLES.items():
         for person, grade in zip(people, grades, strict=False):
             moment += timedelta(seconds=70)
-            judged(person, pair_of(campaign, topic, document), grade, now=moment, active_ms=20_000, guideline_version=1, device="keyboard")
+            judged(
+                person,
+                pair_of(campaign, topic, document),
+                grade,
+                now=moment,
+                active_ms=20_000,
+                guideline_version=1,
+                device="keyboard",
+            )
     return Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
 
 
 def with_everything(campaign: Campaign) -> Campaign:
-    """What never enters labels, added to the examples: an excluded annotator, too fast, extra, cannot judge, superseded."""
+    """What never enters labels, added to the examples: an excluded annotator, too fast, extra,
+    cannot judge, superseded."""
     wild, quick, late = (make_annotator(campaign) for _ in range(3))
     moment = START + timedelta(days=1)
     judged(wild, pair_of(campaign, "t1", "d1"), 0, now=moment, active_ms=9_000)
@@ -57,10 +78,28 @@ def with_everything(campaign: Campaign) -> Campaign:
     judged(quick, pair_of(campaign, "t1", "d2"), 0, now=moment, active_ms=100)
     extra = judged(late, pair_of(campaign, "t2", "d2"), 3, now=moment, active_ms=9_000, note="=1+1")
     Judgement.objects.filter(pk=extra.pk).update(standing=Judgement.Standing.EXTRA)
-    Pair.objects.filter(pk=extra.pair_id).update(counted=F("counted") - 1, open_slots=F("open_slots") + 1)
+    Pair.objects.filter(pk=extra.pair_id).update(
+        counted=F("counted") - 1, open_slots=F("open_slots") + 1
+    )
     judged(late, pair_of(campaign, "t2", "d1"), None, now=moment, active_ms=9_000)
-    first = Judgement.objects.get(pair=pair_of(campaign, "t1", "d3"), membership__pseudonym="A001", current=True)
-    judging.revise(first.membership, first.pk, key=uuid.uuid4(), answer=Answer(grade=3, spans=[[0, 4]]), now=moment)
-    second = Judgement.objects.get(pair=pair_of(campaign, "t1", "d3"), membership__pseudonym="A001", current=True)
-    judging.revise(second.membership, second.pk, key=uuid.uuid4(), answer=Answer(grade=0), now=moment + timedelta(minutes=1))
+    first = Judgement.objects.get(
+        pair=pair_of(campaign, "t1", "d3"), membership__pseudonym="A001", current=True
+    )
+    judging.revise(
+        first.membership,
+        first.pk,
+        key=uuid.uuid4(),
+        answer=Answer(grade=3, spans=[[0, 4]]),
+        now=moment,
+    )
+    second = Judgement.objects.get(
+        pair=pair_of(campaign, "t1", "d3"), membership__pseudonym="A001", current=True
+    )
+    judging.revise(
+        second.membership,
+        second.pk,
+        key=uuid.uuid4(),
+        answer=Answer(grade=0),
+        now=moment + timedelta(minutes=1),
+    )
     return campaign

@@ -1,4 +1,5 @@
-"""Over an ordered pool agreement on pairs drawn by chance and on chosen pairs is told apart, wherever agreement is shown."""
+"""Over an ordered pool agreement on pairs drawn by chance and on chosen pairs is told apart,
+wherever agreement is shown."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def campaign(settings, tmp_path) -> Campaign:
-    """Ada and Bob agree on every audit pair, on grades 0 and 3 by turns, and on no chosen pair: Ada says 0, Bob 3."""
+    """Ada and Bob agree on every audit pair, on grades 0 and 3 by turns, and on no chosen pair: Ada
+    says 0, Bob 3."""
     settings.MEDIA_ROOT = tmp_path / "files"
     made = make_ordered(make_collection_with_runs(), batch=60)
     members = list(made.memberships.filter(role="annotator").select_related("campaign", "user"))
@@ -47,7 +49,8 @@ def numbers(campaign: Campaign) -> tuple[int, int]:
 
 
 def test_alpha_of_either_is_that_of_the_hand(campaign):
-    """Chosen: n pairs of a 0 and a 3. All disagree, and of two values drawn from n zeros and n threes n / (2n - 1) do: alpha is 1 - (2n - 1) / n = 1/n - 1."""
+    """Chosen: n pairs of a 0 and a 3. All disagree, and of two values drawn from n zeros and n
+    threes n / (2n - 1) do: alpha is 1 - (2n - 1) / n = 1/n - 1."""
     n_chance, n_choice = numbers(campaign)
     assert (n_chance, n_choice) == (12, 48)
     chance, choice = run("agreement", "--campaign", campaign.slug)["by_entry"]
@@ -56,7 +59,9 @@ def test_alpha_of_either_is_that_of_the_hand(campaign):
     assert choice["alpha"] == pytest.approx(1 / 48 - 1)
     out = io.StringIO()
     call_command("agreement", "--campaign", campaign.slug, stdout=out, stderr=io.StringIO())
-    assert "alpha (ordinal) of pairs drawn by chance (audit pairs): 1.000, 12 pairs" in out.getvalue()
+    assert (
+        "alpha (ordinal) of pairs drawn by chance (audit pairs): 1.000, 12 pairs" in out.getvalue()
+    )
 
 
 def test_pages_api_and_releases_tell_both_apart(campaign, client):
@@ -66,14 +71,27 @@ def test_pages_api_and_releases_tell_both_apart(campaign, client):
     page = client.get(reverse("campaign-agreement", args=[campaign.slug])).content.decode()
     assert "Alpha of pairs drawn by chance and of pairs that the order chose" in page
     assert "chosen by the order (n = 48)" in page
-    assert "drawn by chance (audit pairs): 1.00 (12 pairs" in client.get(reverse("campaign", args=[campaign.slug])).content.decode()
+    assert (
+        "drawn by chance (audit pairs): 1.00 (12 pairs"
+        in client.get(reverse("campaign", args=[campaign.slug])).content.decode()
+    )
     figures = client.get(f"/api/v1/campaigns/{campaign.slug}/agreement").json()["figures"]
     assert [row["pairs"] for row in figures["by_entry"]] == [12, 48]
     out = io.BytesIO()
-    write_release(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), ReleasePlan("first", Choices()), out)
+    write_release(
+        Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk),
+        ReleasePlan("first", Choices()),
+        out,
+    )
     archive = zipfile.ZipFile(out)
-    assert [row["pairs"] for row in json.loads(archive.read("agreement.json"))["by_entry"]] == [12, 48]
-    assert "Only pairs drawn by chance are a sample of the pool." in archive.read("datasheet.md").decode()
+    assert [row["pairs"] for row in json.loads(archive.read("agreement.json"))["by_entry"]] == [
+        12,
+        48,
+    ]
+    assert (
+        "Only pairs drawn by chance are a sample of the pool."
+        in archive.read("datasheet.md").decode()
+    )
 
 
 def test_few_pairs_have_the_reason_and_other_pools_nothing(settings, tmp_path):

@@ -1,4 +1,5 @@
-"""A large import waits, or is wanted all the same, while people judge on SQLite, which has one writer."""
+"""A large import waits, or is wanted all the same, while people judge on SQLite, which has one
+writer."""
 
 from __future__ import annotations
 
@@ -45,9 +46,16 @@ def zipped(text: str) -> bytes:
 
 
 @pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode()), zipped])
-def test_a_file_is_large_by_its_lines_and_bytes_however_it_is_packed_and_can_then_be_read_from_its_begin(pack, monkeypatch):
+def test_a_file_is_large_by_its_lines_and_bytes_however_it_is_packed_and_can_then_be_read_from_its_begin(
+    pack, monkeypatch
+):
     file = io.BytesIO(pack("a,b\n" * 100))
-    for lines, n_bytes, large in ((100, 10_000, True), (101, 10_000, False), (1000, 400, True), (1000, 401, False)):
+    for lines, n_bytes, large in (
+        (100, 10_000, True),
+        (101, 10_000, False),
+        (1000, 400, True),
+        (1000, 401, False),
+    ):
         monkeypatch.setattr(beside_judging, "LARGE_LINES", lines)
         monkeypatch.setattr(beside_judging, "LARGE_BYTES", n_bytes)
         assert beside_judging.is_large(file) == large
@@ -63,7 +71,9 @@ def ends_too_early() -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 nothing", gzip.compress(b"a\n" * 99, mtime=0)[:20], ends_too_early()])
+@pytest.mark.parametrize(
+    "data", [b"", b"PK\x03\x04 nothing", gzip.compress(b"a\n" * 99, mtime=0)[:20], ends_too_early()]
+)
 def test_what_cannot_be_read_is_left_to_its_reader(data, tmp_path):
     (tmp_path / "a").write_bytes(data)
     assert not beside_judging.is_large(str(tmp_path / "a"))
@@ -87,7 +97,10 @@ def test_the_commands_refuse_a_large_file_with_the_reason_and_do_it_when_told_to
     path, release = written(tmp_path, ROWS), str(tmp_path / "release.zip")
     status, out, err = refused("import_judgements", path)
     assert (status, out, Campaign.objects.count()) == (2, "", 1)
-    assert "people are judging, and on SQLite their judgements would wait until judgements.csv is imported" in err
+    assert (
+        "people are judging, and on SQLite their judgements would wait until judgements.csv is imported"
+        in err
+    )
     assert "when nobody has judged for 2 minutes, or now with --anyway" in err
     slug = run("import_judgements", path, "--anyway")["campaign"]
     run("export_campaign", "--campaign", slug, "--output", release)
@@ -107,22 +120,31 @@ def test_a_small_file_or_one_while_nobody_judges_is_imported(judged, tmp_path, m
 def posted(path: str, **more: Any) -> Any:
     client = client_of(make_user(may_create=True))
     file = SimpleUploadedFile("raw.csv", Path(path).read_bytes())
-    return client.post("/import-campaign/", {"release": file, "scale": "4", "threshold": "2", **more})
+    return client.post(
+        "/import-campaign/", {"release": file, "scale": "4", "threshold": "2", **more}
+    )
 
 
 def test_the_page_says_why_it_does_not_take_a_large_file_and_takes_it_with_a_tick(judged, tmp_path):
     path = written(tmp_path, ROWS)
     page = posted(path)
     assert (page.status_code, Job.objects.count()) == (400, 0)
-    assert "People are judging, and on SQLite their judgements would wait until raw.csv is imported" in page.content.decode()
+    assert (
+        "People are judging, and on SQLite their judgements would wait until raw.csv is imported"
+        in page.content.decode()
+    )
     assert f"or now with a tick at “{BOX}”." in page.content.decode()
-    assert BOX in page.content.decode().split("with a tick at")[1], "the box that the sentence speaks of"
+    assert BOX in page.content.decode().split("with a tick at")[1], (
+        "the box that the sentence speaks of"
+    )
     assert posted(path, anyway="on").status_code == 302
     jobs.run_job(Job.objects.get().pk)
     assert Job.objects.get().state == Job.State.DONE
 
 
-def test_a_job_that_comes_to_a_large_file_while_people_judge_says_why_it_does_not_do_it(judged, tmp_path):
+def test_a_job_that_comes_to_a_large_file_while_people_judge_says_why_it_does_not_do_it(
+    judged, tmp_path
+):
     Judgement.objects.filter(pk=judged.pk).update(judged_at=timezone.now() - beside_judging.RECENT)
     assert posted(written(tmp_path, ROWS)).status_code == 302
     Judgement.objects.filter(pk=judged.pk).update(judged_at=timezone.now())
@@ -136,4 +158,6 @@ def test_a_job_that_comes_to_a_large_file_while_people_judge_says_why_it_does_no
 
 def test_where_nobody_waits_the_page_has_no_box(monkeypatch):
     monkeypatch.setattr(beside_judging, "has_one_writer", lambda: False)
-    assert BOX not in client_of(make_user(may_create=True)).get("/import-campaign/").content.decode()
+    assert (
+        BOX not in client_of(make_user(may_create=True)).get("/import-campaign/").content.decode()
+    )

@@ -1,4 +1,5 @@
-"""Files out of a campaign: the labels of METHODS 4 through the database, what never counts, and the same bytes every time."""
+"""Files out of a campaign: the labels of METHODS 4 through the database, what never counts, and the
+same bytes every time."""
 
 from __future__ import annotations
 
@@ -19,7 +20,16 @@ from annotation.services import judging, participation
 from annotation.services.errors import CampaignError
 from pooling.formats.judgements import read_judgements
 from tests.analysis.commands.judged_file import run, written
-from tests.analysis.publishing.exported import BINARY, EXAMPLES, GRADED, START, examples_campaign, judged, pair_of, with_everything
+from tests.analysis.publishing.exported import (
+    BINARY,
+    EXAMPLES,
+    GRADED,
+    START,
+    examples_campaign,
+    judged,
+    pair_of,
+    with_everything,
+)
 from tests.builders import make_annotator, make_campaign, make_manager
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +42,11 @@ def campaign():
 
 
 def text(campaign: Campaign, name: str, **chosen) -> str:
-    wanted = ExportWanted(Choices.of(chosen), comments=chosen.pop("comments", False), spreadsheet=chosen.pop("spreadsheet", False))
+    wanted = ExportWanted(
+        Choices.of(chosen),
+        comments=chosen.pop("comments", False),
+        spreadsheet=chosen.pop("spreadsheet", False),
+    )
     return prepared(EXPORTS[name], campaign, wanted).read().decode("utf-8")
 
 
@@ -60,8 +74,13 @@ def test_the_decisions_of_the_examples_come_out_with_the_labels(campaign):
 
 def test_a_pair_with_fewer_judgements_than_a_label_needs_has_no_binary_label_either(campaign):
     found = labels(campaign, Choices(min_judgements=3))
-    of_pair = {found.table.pair_ids(pair): int(found.binary.label[pair]) for pair in range(found.table.n_pairs)}
-    enough = {pair: binary for pair, (grades, _, _, binary, _) in EXAMPLES.items() if len(grades) >= 3}
+    of_pair = {
+        found.table.pair_ids(pair): int(found.binary.label[pair])
+        for pair in range(found.table.n_pairs)
+    }
+    enough = {
+        pair: binary for pair, (grades, _, _, binary, _) in EXAMPLES.items() if len(grades) >= 3
+    }
     assert len(enough) == 4
     assert of_pair == {pair: enough.get(pair, MISSING) for pair in EXAMPLES}
 
@@ -81,16 +100,22 @@ def test_quepids_tables_have_every_pair_and_the_label_of_those_that_have_one(cam
     grades = {tuple(line.split()[::2]): line.split()[3] for line in GRADED.splitlines()}
     rows = list(csv.DictReader(io.StringIO(text(campaign, "quepid-ratings"))))
     topics = dict(campaign.collection.topics.values_list("text", "topic_id"))
-    assert {(topics[row["query"]], row["docid"]): row["rating"] for row in rows if row["rating"]} == grades
+    assert {
+        (topics[row["query"]], row["docid"]): row["rating"] for row in rows if row["rating"]
+    } == grades
     assert len(rows) == campaign.pairs.count()
     detailed = list(csv.DictReader(io.StringIO(text(campaign, "quepid-detailed"))))
-    assert [(row["Query Text"], row["Doc ID"], row["Rating"]) for row in detailed] == [(row["query"], row["docid"], row["rating"]) for row in rows]
+    assert [(row["Query Text"], row["Doc ID"], row["Rating"]) for row in detailed] == [
+        (row["query"], row["docid"], row["rating"]) for row in rows
+    ]
     general = list(csv.DictReader(io.StringIO(text(campaign, "quepid-general"))))
     assert sum(int(row["Count"]) for row in general) == campaign.pairs.count()
     assert {row["Score"] for row in general} == {""}
 
 
-def test_every_revision_is_in_the_raw_judgements_and_each_that_does_not_count_has_its_reason(campaign):
+def test_every_revision_is_in_the_raw_judgements_and_each_that_does_not_count_has_its_reason(
+    campaign,
+):
     with_everything(campaign)
     rows = table(campaign, "judgements")
     assert len(rows) == Judgement.objects.count()
@@ -104,12 +129,28 @@ def test_every_revision_is_in_the_raw_judgements_and_each_that_does_not_count_ha
         "superseded by a later revision",
     ]
     assert all(not row["exclusion_reason"] for row in rows if row["excluded"] == "0")
-    revised = [row for row in rows if (row["qid"], row["docid"], row["annotator"]) == ("t1", "d3", "A001")]
-    assert [(row["revision"], row["grade"], row["spans"]) for row in revised] == [("1", "0", ""), ("2", "3", "0-4"), ("3", "0", "")]
+    revised = [
+        row for row in rows if (row["qid"], row["docid"], row["annotator"]) == ("t1", "d3", "A001")
+    ]
+    assert [(row["revision"], row["grade"], row["spans"]) for row in revised] == [
+        ("1", "0", ""),
+        ("2", "3", "0-4"),
+        ("3", "0", ""),
+    ]
     first = rows[0]
-    assert (first["label"], first["active_ms"], first["guideline_version"], first["device"], first["standing"]) == (
-        "Partial", "20000", "1", "keyboard", "counted",
-    )  # fmt: skip
+    assert (
+        first["label"],
+        first["active_ms"],
+        first["guideline_version"],
+        first["device"],
+        first["standing"],
+    ) == (
+        "Partial",
+        "20000",
+        "1",
+        "keyboard",
+        "counted",
+    )
     assert len(first["lease_id"]) == 36
     assert first["judged_at"].startswith("2026-03-02T09:")
     assert table(campaign, "excluded") == [row for row in rows if row["excluded"] == "1"]
@@ -123,17 +164,28 @@ def test_aggregating_the_raw_judgements_as_a_plain_file_gives_the_same_qrels(cam
         assert (tmp_path / "qrels.txt").read_text() == expected
 
 
-def test_an_adjudication_overrides_the_label_and_is_marked_and_may_label_a_pair_nobody_judged(campaign):
+def test_an_adjudication_overrides_the_label_and_is_marked_and_may_label_a_pair_nobody_judged(
+    campaign,
+):
     manager = make_manager(campaign).user
-    judging.adjudicate(pair_of(campaign, "t1", "d1"), 0, reason="off topic,\nsee guidelines", actor=manager)
+    judging.adjudicate(
+        pair_of(campaign, "t1", "d1"), 0, reason="off topic,\nsee guidelines", actor=manager
+    )
     empty = make_campaign(n_topics=1, n_documents=1)
     judging.adjudicate(pair_of(empty, "t1", "d1"), 3, reason="", actor=manager)
     assert text(campaign, "qrels") == GRADED.replace("t1 0 d1 2", "t1 0 d1 0")
     assert text(campaign, "qrels-binary") == BINARY.replace("t1 0 d1 1", "t1 0 d1 0")
-    assert [row["document"] for row in table(campaign, "labels") if row["decision"] == "adjudicated"] == ["d1"]
+    assert [
+        row["document"] for row in table(campaign, "labels") if row["decision"] == "adjudicated"
+    ] == ["d1"]
     assert text(empty, "qrels") == "t1 0 d1 3\n"
     (row,) = table(campaign, "adjudications")
-    assert (row["topic"], row["document"], row["grade"], row["reason"]) == ("t1", "d1", "0", "off topic, see guidelines")
+    assert (row["topic"], row["document"], row["grade"], row["reason"]) == (
+        "t1",
+        "d1",
+        "0",
+        "off topic, see guidelines",
+    )
 
 
 def test_feedback_leaves_under_pseudonyms_and_is_harmless_in_a_spreadsheet(campaign):
@@ -141,7 +193,9 @@ def test_feedback_leaves_under_pseudonyms_and_is_harmless_in_a_spreadsheet(campa
     participation.give_feedback(second, score="DONT_LIKE_IT", text="=1+1\nToo\tlong ")
     participation.give_feedback(first, score="VERY_GOOD", text=" ")
     opinion, remark = "How was judging here?", "Anything to tell us?"
-    assert all(f'"{question}"' in SCRIPT.read_text("utf-8") for question in (opinion, remark))  # those of the page
+    assert all(
+        f'"{question}"' in SCRIPT.read_text("utf-8") for question in (opinion, remark)
+    )  # those of the page
     assert table(campaign, "feedback") == [
         {"annotator": "A001", "question": opinion, "answer": "Very good"},
         {"annotator": "A002", "question": opinion, "answer": "Don't like it"},
@@ -151,20 +205,37 @@ def test_feedback_leaves_under_pseudonyms_and_is_harmless_in_a_spreadsheet(campa
 
 
 def test_the_same_judgements_in_another_order_of_rows_give_the_same_bytes(campaign):
-    before = {name: prepared(export, campaign, ExportWanted()).read() for name, export in offered(campaign).items()}
+    before = {
+        name: prepared(export, campaign, ExportWanted()).read()
+        for name, export in offered(campaign).items()
+    }
     rows = list(Judgement.objects.order_by("-pk"))
     moved = Judgement.objects.order_by("-pk").first().pk
     for number, row in enumerate(rows, 1):
         Judgement.objects.filter(pk=row.pk).update(id=moved + number)
-    assert {name: prepared(export, campaign, ExportWanted()).read() for name, export in offered(campaign).items()} == before
+    assert {
+        name: prepared(export, campaign, ExportWanted()).read()
+        for name, export in offered(campaign).items()
+    } == before
 
 
 def test_choices_narrow_what_counts_and_say_so_in_the_raw_file(campaign):
-    assert text(campaign, "qrels", min_judgements=3) == "t1 0 d1 2\nt1 0 d2 2\nt1 0 d3 0\nt2 0 d3 1\n"
-    assert text(campaign, "qrels", exclude=["A001"], min_judgements=2).splitlines()[:3] == ["t1 0 d1 2", "t1 0 d2 2", "t1 0 d3 2"]
-    assert text(campaign, "qrels-binary", threshold=3) == "t1 0 d1 0\nt1 0 d2 0\nt1 0 d3 0\nt2 0 d1 0\nt2 0 d2 0\nt2 0 d3 0\n"
+    assert (
+        text(campaign, "qrels", min_judgements=3) == "t1 0 d1 2\nt1 0 d2 2\nt1 0 d3 0\nt2 0 d3 1\n"
+    )
+    assert text(campaign, "qrels", exclude=["A001"], min_judgements=2).splitlines()[:3] == [
+        "t1 0 d1 2",
+        "t1 0 d2 2",
+        "t1 0 d3 2",
+    ]
+    assert (
+        text(campaign, "qrels-binary", threshold=3)
+        == "t1 0 d1 0\nt1 0 d2 0\nt1 0 d3 0\nt2 0 d1 0\nt2 0 d2 0\nt2 0 d3 0\n"
+    )
     assert text(campaign, "qrels", min_seconds=21) == ""
-    assert {row["exclusion_reason"] for row in table(campaign, "judgements", min_seconds=21)} == {"faster than 21 s, left out by choice"}
+    assert {row["exclusion_reason"] for row in table(campaign, "judgements", min_seconds=21)} == {
+        "faster than 21 s, left out by choice"
+    }
     campaign.pairs.filter(entry__topic__topic_id="t1").update(kind="gold", gold_grade=2)
     assert text(campaign, "qrels", with_gold=False) == "t2 0 d1 1\nt2 0 d2 0\nt2 0 d3 1\n"
     assert text(campaign, "qrels") == GRADED
@@ -181,7 +252,9 @@ def test_comment_lines_say_how_labels_were_made_and_that_people_were_simulated(c
 
 
 def test_a_comment_line_says_that_the_rounds_of_dawid_skene_ran_out(campaign, monkeypatch):
-    said = "# dawid-skene did not converge within 1 round: some labels might change in further rounds"
+    said = (
+        "# dawid-skene did not converge within 1 round: some labels might change in further rounds"
+    )
     assert said not in text(campaign, "qrels", comments=True, method="dawid-skene").splitlines()
     monkeypatch.setitem(ROUNDS, Rule.PENALISED, 1)
     for name in ("qrels", "qrels-binary"):
@@ -208,18 +281,32 @@ def test_files_for_other_tools_are_read_back_with_the_same_grades(campaign, tmp_
 def test_the_beir_folder_holds_corpus_queries_and_qrels(campaign):
     with zipfile.ZipFile(prepared(EXPORTS["beir"], campaign, ExportWanted())) as folder:
         assert folder.namelist() == ["corpus.jsonl", "qrels/test.tsv", "queries.jsonl"]
-        assert folder.read("qrels/test.tsv").decode().splitlines()[:2] == ["query-id\tcorpus-id\tscore", "t1\td1\t2"]
+        assert folder.read("qrels/test.tsv").decode().splitlines()[:2] == [
+            "query-id\tcorpus-id\tscore",
+            "t1\td1\t2",
+        ]
         documents = [json.loads(line) for line in folder.read("corpus.jsonl").splitlines()]
         assert [d["_id"] for d in documents] == ["d1", "d2", "d3"]
         assert set(documents[0]) == {"_id", "title", "text"}
-        assert json.loads(folder.read("queries.jsonl").splitlines()[0]) == {"_id": "t1", "text": "query number 1"}
+        assert json.loads(folder.read("queries.jsonl").splitlines()[0]) == {
+            "_id": "t1",
+            "text": "query number 1",
+        }
 
 
 def test_the_pool_and_the_topics_come_with_provenance_and_reasons(campaign):
-    campaign.collection.topics.create(topic_id="t9", text="Query  number 1", position=9, removed_reason="duplicate", same_as="t1")
-    assert text(campaign, "pool").splitlines()[:2] == ["topic\tdocument\tbest_rank\tpriority\truns", "t1\td1\t1\t9\trun:1"]
+    campaign.collection.topics.create(
+        topic_id="t9", text="Query  number 1", position=9, removed_reason="duplicate", same_as="t1"
+    )
+    assert text(campaign, "pool").splitlines()[:2] == [
+        "topic\tdocument\tbest_rank\tpriority\truns",
+        "t1\td1\t1\t9\trun:1",
+    ]
     assert text(campaign, "topics") == "t1\tquery number 1\nt2\tquery number 2\n"
-    assert text(campaign, "topics-removed") == "topic\ttext\treason\tsame_as\nt9\tQuery number 1\tduplicate\tt1\n"
+    assert (
+        text(campaign, "topics-removed")
+        == "topic\ttext\treason\tsame_as\nt9\tQuery number 1\tduplicate\tt1\n"
+    )
 
 
 def test_a_campaign_without_judgements_gives_empty_files_not_errors():
@@ -230,7 +317,10 @@ def test_a_campaign_without_judgements_gives_empty_files_not_errors():
 
 
 def test_a_scale_that_fira_does_not_have_is_refused_not_cut():
-    scale = [{"value": i, "name": f"grade {i}", "explanation": "", "example": "", "shape": "disc"} for i in range(6)]
+    scale = [
+        {"value": i, "name": f"grade {i}", "explanation": "", "example": "", "shape": "disc"}
+        for i in range(6)
+    ]
     campaign = make_campaign(n_topics=1, n_documents=1, scale=scale)
     for grade in (5, 2):
         judged(make_annotator(campaign), campaign.pairs.get(), grade, now=START)
@@ -246,7 +336,10 @@ def test_an_id_that_cannot_stand_in_qrels_is_said_in_words(campaign):
 
 
 def test_grades_that_do_not_begin_at_0_keep_their_values():
-    scale = [{"value": i, "name": f"grade {i}", "explanation": "", "example": "", "shape": "disc"} for i in (1, 2, 5)]
+    scale = [
+        {"value": i, "name": f"grade {i}", "explanation": "", "example": "", "shape": "disc"}
+        for i in (1, 2, 5)
+    ]
     campaign = make_campaign(n_topics=1, n_documents=1, scale=scale, threshold=5)
     for grade in (5, 5, 1):
         judged(make_annotator(campaign), campaign.pairs.get(), grade, now=START)

@@ -1,4 +1,5 @@
-"""A release goes out and comes in again: the same qrels, the same judgements; hostile ones leave nothing behind."""
+"""A release goes out and comes in again: the same qrels, the same judgements; hostile ones leave
+nothing behind."""
 
 from __future__ import annotations
 
@@ -42,21 +43,33 @@ pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("import of a releas
 
 def make_it() -> Campaign:
     campaign = with_everything(examples_campaign())
-    campaign.collection.topics.create(topic_id="t9", text="Query  number 1", position=9, removed_reason="duplicate", same_as="t1")
+    campaign.collection.topics.create(
+        topic_id="t9", text="Query  number 1", position=9, removed_reason="duplicate", same_as="t1"
+    )
     judging.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=None)
-    Pair.objects.filter(pk=pair_of(campaign, "t2", "d2").pk).update(kind="gold", gold_grade=1, gold_explanation="See the second sentence.")
-    for pseudonym, score, words in (("A001", "GOOD", "Too  long\nand dull"), ("A003", "DONT_LIKE_IT", "")):
-        participation.give_feedback(campaign.memberships.get(pseudonym=pseudonym), score=score, text=words)
+    Pair.objects.filter(pk=pair_of(campaign, "t2", "d2").pk).update(
+        kind="gold", gold_grade=1, gold_explanation="See the second sentence."
+    )
+    for pseudonym, score, words in (
+        ("A001", "GOOD", "Too  long\nand dull"),
+        ("A003", "DONT_LIKE_IT", ""),
+    ):
+        participation.give_feedback(
+            campaign.memberships.get(pseudonym=pseudonym), score=score, text=words
+        )
     campaigns.close(campaign)
     return Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
 
 
 @pytest.fixture(scope="module")
 def released(django_db_setup, django_db_blocker) -> dict[str, Any]:
-    """The bytes of a release, its slug and slots; of the campaign itself nothing is left in the database."""
+    """The bytes of a release, its slug and slots; of the campaign itself nothing is left in the
+    database."""
     with django_db_blocker.unblock(), undone():
         campaign = make_it()
-        data = built(campaign, ReleasePlan("first", Choices(min_judgements=2), documents=True, notes=True))
+        data = built(
+            campaign, ReleasePlan("first", Choices(min_judgements=2), documents=True, notes=True)
+        )
         found = {"data": data, "slug": campaign.slug, "slots": slots_of(campaign)}
     return found
 
@@ -70,11 +83,17 @@ def release(released, tmp_path) -> Path:
 
 
 def slots_of(campaign: Campaign) -> dict[tuple[str, str], tuple[int, int]]:
-    return {(p.entry.topic.topic_id, p.entry.docno): (p.needed, p.counted) for p in campaign.pairs.select_related("entry__topic")}
+    return {
+        (p.entry.topic.topic_id, p.entry.docno): (p.needed, p.counted)
+        for p in campaign.pairs.select_related("entry__topic")
+    }
 
 
-def changed(path: Path, name: str, change: Callable[[bytes], bytes] | None, *, mended: bool = True) -> Path:
-    """The release with one part changed (None: left out); mended: with checksums that are right again."""
+def changed(
+    path: Path, name: str, change: Callable[[bytes], bytes] | None, *, mended: bool = True
+) -> Path:
+    """The release with one part changed (None: left out); mended: with checksums that are right
+    again."""
     found = parts(path.read_bytes())
     if change is None:
         del found[name]
@@ -82,7 +101,9 @@ def changed(path: Path, name: str, change: Callable[[bytes], bytes] | None, *, m
         found[name] = change(found.get(name, b""))
     if mended:
         del found["SHA256SUMS"]
-        found["SHA256SUMS"] = "".join(f"{hashlib.sha256(data).hexdigest()}  {n}\n" for n, data in found.items()).encode()
+        found["SHA256SUMS"] = "".join(
+            f"{hashlib.sha256(data).hexdigest()}  {n}\n" for n, data in found.items()
+        ).encode()
     target = path.with_name("changed.zip")
     with zipfile.ZipFile(target, "w") as archive:
         for n, data in found.items():
@@ -95,12 +116,18 @@ def as_in_0_1_0(data: bytes) -> bytes:
     rows = [line.split("\t") for line in data.decode().splitlines()]
     for row in rows[1:]:
         row[3] = "1" if row[0] == "A003" else "0"
-    return "".join("\t".join(row) + "\n" for row in [[*rows[0][:3], "simulated", *rows[0][4:]], *rows[1:]]).encode()
+    return "".join(
+        "\t".join(row) + "\n" for row in [[*rows[0][:3], "simulated", *rows[0][4:]], *rows[1:]]
+    ).encode()
 
 
 def test_a_release_of_0_1_0_says_whether_an_annotator_was_simulated(release):
-    campaign = import_release(changed(release, "annotators.tsv", as_in_0_1_0), name="old.zip", user=make_user())
-    kinds = dict(campaign.memberships.filter(role="annotator").values_list("pseudonym", "judge_kind"))
+    campaign = import_release(
+        changed(release, "annotators.tsv", as_in_0_1_0), name="old.zip", user=make_user()
+    )
+    kinds = dict(
+        campaign.memberships.filter(role="annotator").values_list("pseudonym", "judge_kind")
+    )
     assert len(kinds) == 8
     assert {name for name, kind in kinds.items() if kind == "simulated"} == {"A003"}
     assert set(kinds.values()) == {"person", "simulated"}
@@ -111,11 +138,21 @@ def test_a_pool_of_0_1_0_is_a_depth_pool(release):
 
     def earlier(data: bytes) -> bytes:
         about = json.loads(data)
-        about["pool"] = {name: about["pool"][name] for name in ("name", "depth", "seed", "pairs", "created_at")}
+        about["pool"] = {
+            name: about["pool"][name] for name in ("name", "depth", "seed", "pairs", "created_at")
+        }
         return json.dumps(about).encode()
 
-    pool = import_release(changed(release, "campaign.json", earlier), name="old.zip", user=make_user()).pool
-    assert (pool.kind, pool.depth, pool.words, pool.parameters, pool.level_word) == ("depth", 10, "depth 10", {}, "rank")
+    pool = import_release(
+        changed(release, "campaign.json", earlier), name="old.zip", user=make_user()
+    ).pool
+    assert (pool.kind, pool.depth, pool.words, pool.parameters, pool.level_word) == (
+        "depth",
+        10,
+        "depth 10",
+        {},
+        "rank",
+    )
 
 
 def test_a_release_from_before_the_rule_for_gold_keeps_counting_the_exact_grade(release):
@@ -125,19 +162,44 @@ def test_a_release_from_before_the_rule_for_gold_keeps_counting_the_exact_grade(
         return json.dumps(about).encode()
 
     assert import_release(release, name="now.zip", user=make_user()).gold_rule == "side"
-    assert import_release(changed(release, "campaign.json", earlier), name="old.zip", user=make_user()).gold_rule == "exact"
+    assert (
+        import_release(
+            changed(release, "campaign.json", earlier), name="old.zip", user=make_user()
+        ).gold_rule
+        == "exact"
+    )
 
 
 def with_machines() -> Campaign:
-    """A campaign with two frozen machines, one asked at an endpoint and one from a file, and one that is not frozen."""
+    """A campaign with two frozen machines, one asked at an endpoint and one from a file, and one
+    that is not frozen."""
     campaign = make_it()
     pairs = list(campaign.pool.entries.values_list("topic__topic_id", "docno"))
     for name, grade in (("first", 1), ("second", 2), ("open", 0)):
-        rows = [LabelOfFile(topic, document, grade, "why", None, False) for topic, document in pairs]
-        machine = machines.add_from_file(campaign, name=name, model=f"model {name}", labels=rows, file_name=f"{name}.txt", related="T1", actor=None)
+        rows = [
+            LabelOfFile(topic, document, grade, "why", None, False) for topic, document in pairs
+        ]
+        machine = machines.add_from_file(
+            campaign,
+            name=name,
+            model=f"model {name}",
+            labels=rows,
+            file_name=f"{name}.txt",
+            related="T1",
+            actor=None,
+        )
         if name == "first":
-            asked = {"source": "endpoint", "prompt_name": "grade", "prompt_text": "$query $document", "samples": 3, "guidelines": "Read.", "file_name": ""}
-            MachineJudge.objects.filter(pk=machine.pk).update(**asked, parameters={"temperature": 0.5}, endpoint="http://127.0.0.1:1/v1")
+            asked = {
+                "source": "endpoint",
+                "prompt_name": "grade",
+                "prompt_text": "$query $document",
+                "samples": 3,
+                "guidelines": "Read.",
+                "file_name": "",
+            }
+            MachineJudge.objects.filter(pk=machine.pk).update(
+                **asked, parameters={"temperature": 0.5}, endpoint="http://127.0.0.1:1/v1"
+            )
         if name != "open":
             machines.freeze(machine, actor=None)
     return campaign
@@ -146,7 +208,10 @@ def with_machines() -> Campaign:
 @pytest.fixture(scope="module")
 def released_with_machines(django_db_setup, django_db_blocker) -> bytes:
     with django_db_blocker.unblock(), undone():
-        data = built(with_machines(), ReleasePlan("first", Choices(min_judgements=2), documents=True, notes=True))
+        data = built(
+            with_machines(),
+            ReleasePlan("first", Choices(min_judgements=2), documents=True, notes=True),
+        )
     return data
 
 
@@ -157,10 +222,17 @@ def release_with_machines(released_with_machines, tmp_path) -> Path:
     return path
 
 
-def test_machine_judges_come_back_frozen_with_their_labels_and_go_out_as_they_came(release_with_machines):
+def test_machine_judges_come_back_frozen_with_their_labels_and_go_out_as_they_came(
+    release_with_machines,
+):
     made = import_release(release_with_machines, name="release.zip", user=make_user("importer"))
     first, second = made.machine_judges.order_by("name")
-    assert (first.source, first.prompt_text, first.samples, first.parameters) == ("endpoint", "$query $document", 3, {"temperature": 0.5})
+    assert (first.source, first.prompt_text, first.samples, first.parameters) == (
+        "endpoint",
+        "$query $document",
+        3,
+        {"temperature": 0.5},
+    )
     assert (second.source, second.file_name, second.related) == ("file", "second.txt", "T1")
     assert set(selectors.labels_of(first).values()) == {1}
     assert len(selectors.labels_of(first)) == made.pool.n_pairs
@@ -175,19 +247,27 @@ def test_machine_judges_come_back_frozen_with_their_labels_and_go_out_as_they_ca
 @pytest.mark.parametrize(
     ("part", "old", "new", "said"),
     [
-        ("machine-labels.tsv", "first\tt1\td1\t1", "first\tt1\td1\t2", "the labels of first are not those of its digest"),
+        (
+            "machine-labels.tsv",
+            "first\tt1\td1\t1",
+            "first\tt1\td1\t2",
+            "the labels of first are not those of its digest",
+        ),
         ("machine-labels.tsv", "first\tt1\td1\t1", "nobody\tt1\td1\t1", "a label of 'nobody'"),
         ("machine-labels.tsv", "first\tt1\td1\t1", "first\tt1\td1\tx", "grade 'x'"),
         ("machines.json", '"name": "second"', '"name": "first"', "the machine 'first' twice"),
         ("machines.json", '"frozen_at": "2', '"frozen_at": "x2', "is no date and time"),
     ],
 )
-def test_machine_labels_that_are_not_those_that_were_frozen_leave_nothing_behind(release_with_machines, part, old, new, said):
+def test_machine_labels_that_are_not_those_that_were_frozen_leave_nothing_behind(
+    release_with_machines, part, old, new, said
+):
     assert said in error_of(changed(release_with_machines, part, replaced(old, new)))
 
 
 def test_a_machine_among_the_annotators_takes_no_slot(release):
-    """The first annotator of the release called a machine: its judgements stay, its slots are free, and the counters agree."""
+    """The first annotator of the release called a machine: its judgements stay, its slots are free,
+    and the counters agree."""
 
     def machine(data: bytes) -> bytes:
         rows = [line.split("\t") for line in data.decode().splitlines()]
@@ -195,21 +275,29 @@ def test_a_machine_among_the_annotators_takes_no_slot(release):
         return "".join("\t".join(row) + "\n" for row in rows).encode()
 
     plain = import_release(release, name="release.zip", user=make_user())
-    before, pseudonym = slots_of(plain), plain.memberships.filter(role="annotator").order_by("pseudonym").first().pseudonym
+    before, pseudonym = (
+        slots_of(plain),
+        plain.memberships.filter(role="annotator").order_by("pseudonym").first().pseudonym,
+    )
     mine = {
         (one.pair.entry.topic.topic_id, one.pair.entry.docno)
-        for one in Judgement.objects.filter(pair__campaign=plain, membership__pseudonym=pseudonym, current=True, standing="counted")
+        for one in Judgement.objects.filter(
+            pair__campaign=plain, membership__pseudonym=pseudonym, current=True, standing="counted"
+        )
     }
     campaign = campaigns_of_machine(release, machine)
     after = slots_of(campaign)
     assert mine
     assert {pair for pair in before if before[pair][1] != after[pair][1]} == mine
     assert all(before[pair][1] - after[pair][1] == 1 for pair in mine)
-    assert [fault for fault in audit_invariants(campaign) if "count" in fault and "started" not in fault] == []
+    assert [
+        fault for fault in audit_invariants(campaign) if "count" in fault and "started" not in fault
+    ] == []
 
 
 def campaigns_of_machine(release: Path, change: Callable[[bytes], bytes]) -> Campaign:
-    """Restored by the services, since labels without that annotator are no more those of the release."""
+    """Restored by the services, since labels without that annotator are no more those of the
+    release."""
     with open_release(changed(release, "annotators.tsv", change), name="release.zip") as opened:
         importing = _Import(opened, None, lambda what, n: None)
         importing._prove = lambda campaign: None  # type: ignore[method-assign]
@@ -229,7 +317,9 @@ def error_of(path: Path) -> str:
     before = [model.objects.count() for model in (Collection, Campaign, Judgement, User, Pool)]
     with pytest.raises(FormatError) as caught:
         import_release(path, name="release.zip", user=None)
-    assert [model.objects.count() for model in (Collection, Campaign, Judgement, User, Pool)] == before
+    assert [
+        model.objects.count() for model in (Collection, Campaign, Judgement, User, Pool)
+    ] == before
     return str(caught.value)
 
 
@@ -262,7 +352,10 @@ def test_annotators_come_back_as_pseudonyms_that_nobody_can_sign_in_to(release):
     assert sorted(m.pseudonym for m in people) == [f"A{n:03d}" for n in range(1, 9)]
     assert not any(m.user.is_active or m.user.has_usable_password() for m in people)
     excluded = people.get(pseudonym="A006")
-    assert (excluded.standing, excluded.standing_reason) == (Membership.Standing.EXCLUDED, "answers at random")
+    assert (excluded.standing, excluded.standing_reason) == (
+        Membership.Standing.EXCLUDED,
+        "answers at random",
+    )
     assert made.memberships.get(user=manager).role == Membership.Role.MANAGER
     assert made.collection.managers.get() == manager
 
@@ -270,11 +363,21 @@ def test_annotators_come_back_as_pseudonyms_that_nobody_can_sign_in_to(release):
 def test_revisions_slots_gold_and_adjudications_are_as_they_were(released, release):
     made = import_release(release, name="release.zip", user=None)
     assert slots_of(made) == released["slots"]
-    revised = Judgement.objects.filter(pair=pair_of(made, "t1", "d3"), membership__pseudonym="A001").order_by("revision")
-    assert [(j.revision, j.current, j.grade) for j in revised] == [(1, False, 0), (2, False, 3), (3, True, 0)]
+    revised = Judgement.objects.filter(
+        pair=pair_of(made, "t1", "d3"), membership__pseudonym="A001"
+    ).order_by("revision")
+    assert [(j.revision, j.current, j.grade) for j in revised] == [
+        (1, False, 0),
+        (2, False, 3),
+        (3, True, 0),
+    ]
     assert len({j.lease_id for j in revised}) == 1
     gold = pair_of(made, "t2", "d2")
-    assert (gold.kind, gold.gold_grade, gold.gold_explanation) == ("gold", 1, "See the second sentence.")
+    assert (gold.kind, gold.gold_grade, gold.gold_explanation) == (
+        "gold",
+        1,
+        "See the second sentence.",
+    )
     ruled = pair_of(made, "t1", "d1")
     assert (ruled.adjudicated_grade, ruled.adjudicated_reason) == (3, "clear")
     assert made.collection.topics.get(topic_id="t9").removed_reason == "duplicate"
@@ -295,30 +398,49 @@ def test_pairs_that_nobody_could_judge_come_back_as_such(tmp_path):
     exclusion.exclude_annotator(liar, reason="random clicks", actor=None)
     assert judge(ada, 1, active_ms=10).standing == "too fast"
     campaigns.close(campaign)
-    (path := tmp_path / "release.zip").write_bytes(built(campaign, ReleasePlan("first", Choices(), documents=True)))
+    (path := tmp_path / "release.zip").write_bytes(
+        built(campaign, ReleasePlan("first", Choices(), documents=True))
+    )
     made = import_release(path, name="release.zip", user=None)
     for one in (campaign, made):
-        rows = one.pairs.order_by("position").values_list("entry__docno", "unjudgeable", "needed", "counted", "open_slots", "started")
-        assert list(rows) == [("d1", True, 0, 0, 0, False), ("d2", False, 1, 1, 0, True), ("d3", False, 1, 0, 1, False)]
+        rows = one.pairs.order_by("position").values_list(
+            "entry__docno", "unjudgeable", "needed", "counted", "open_slots", "started"
+        )
+        assert list(rows) == [
+            ("d1", True, 0, 0, 0, False),
+            ("d2", False, 1, 1, 0, True),
+            ("d3", False, 1, 0, 1, False),
+        ]
     assert at_one_moment(made) == ([], [])
 
 
-def test_a_release_without_texts_gets_them_from_a_document_file_that_comes_later(release, settings, tmp_path):
+def test_a_release_without_texts_gets_them_from_a_document_file_that_comes_later(
+    release, settings, tmp_path
+):
     """Until then it says which pairs have none."""
     settings.MEDIA_ROOT, settings.DATA_DIR = tmp_path / "files", tmp_path
-    made = import_release(changed(release, "documents.jsonl", None), name="release.zip", user=(manager := make_user("importer")))
+    made = import_release(
+        changed(release, "documents.jsonl", None),
+        name="release.zip",
+        user=(manager := make_user("importer")),
+    )
     pairs = made.pool.entries.values_list("topic__topic_id", "docno")
     assert (len(pairs), made.pool.missing_documents) == (6, 6)
     assert set(made.pairs.values_list("without_text", flat=True)) == {True}
     assert [fault.sentence for fault in faults(mend=False)] == []
     texts = "".join(f'{{"_id": "d{n}", "text": "text {n}"}}\n' for n in (1, 2))
-    assert bring_in(made.collection, "documents", texts, name="docs.jsonl", user=manager).state == "done"
+    assert (
+        bring_in(made.collection, "documents", texts, name="docs.jsonl", user=manager).state
+        == "done"
+    )
     for job in Job.objects.filter(kind="fetch documents", state="queued"):
         run_job(job.pk)
     made.pool.refresh_from_db()
     of_third = sum(docno == "d3" for _, docno in pairs)
     assert made.pool.missing_documents == of_third == 2
-    assert set(made.pairs.filter(without_text=True).values_list("entry__docno", flat=True)) == {"d3"}
+    assert set(made.pairs.filter(without_text=True).values_list("entry__docno", flat=True)) == {
+        "d3"
+    }
     assert made.pool.entries.filter(docno="d1", document__text="text 1").count() == 2
 
 
@@ -335,7 +457,9 @@ def test_the_commands_take_a_campaign_from_one_installation_to_another(released,
     file, qrels = str(tmp_path / "r.zip"), tmp_path / "q.txt"
     result = run("import_campaign", str(release))
     assert (result["topics"], result["pairs"], result["annotators"]) == (3, 6, 8)
-    result = run("export_campaign", "--campaign", result["campaign"], "--recipe", "first", "--output", file)
+    result = run(
+        "export_campaign", "--campaign", result["campaign"], "--recipe", "first", "--output", file
+    )
     about = json.loads(parts(released["data"])["campaign.json"])
     assert (result["content_sha256"], result["as_of"]) == (about["content_sha256"], about["as_of"])
     assert result["sha256"] == hashlib.sha256(Path(file).read_bytes()).hexdigest()
@@ -368,7 +492,17 @@ def test_a_missing_part_is_named(release, part):
     assert f"without {part}" in error_of(path)
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "guidelines/../x.md", "C:\\x", "evil.py", "qrels.txt/../../x"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../etc/passwd",
+        "/etc/passwd",
+        "guidelines/../x.md",
+        "C:\\x",
+        "evil.py",
+        "qrels.txt/../../x",
+    ],
+)
 def test_a_part_with_a_path_or_name_of_its_own_is_refused(release, name):
     assert "only the parts of a release" in error_of(changed(release, name, lambda _: b"x"))
 
@@ -387,8 +521,12 @@ def test_a_part_that_the_list_of_checksums_leaves_out_is_named(release):
 
 
 def test_judgements_that_do_not_give_the_qrels_are_refused(release):
-    assert "not what the judgements" in error_of(changed(release, "qrels.txt", replaced("t2 0 d3 1", "t2 0 d3 2")))
-    assert "not what the judgements" in error_of(changed(release, "adjudications.tsv", replaced("\t3\t", "\t0\t")))
+    assert "not what the judgements" in error_of(
+        changed(release, "qrels.txt", replaced("t2 0 d3 1", "t2 0 d3 2"))
+    )
+    assert "not what the judgements" in error_of(
+        changed(release, "adjudications.tsv", replaced("\t3\t", "\t0\t"))
+    )
 
 
 def test_what_unpacks_to_too_much_is_refused_before_it_is_read(release, monkeypatch):
@@ -398,7 +536,9 @@ def test_what_unpacks_to_too_much_is_refused_before_it_is_read(release, monkeypa
 
 def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
     monkeypatch.setattr(reading, "LARGEST_TEXT", 100_000)
-    assert "more than 100,000 bytes" in error_of(changed(release, "qrels.txt", lambda data: data + b"#" * 200_000))
+    assert "more than 100,000 bytes" in error_of(
+        changed(release, "qrels.txt", lambda data: data + b"#" * 200_000)
+    )
 
 
 @pytest.mark.parametrize(
@@ -417,19 +557,36 @@ def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
         ("topics.jsonl", '"id": "t1"', '"id": "t2"', "a topic twice"),
         ("topics.jsonl", '"position": 1', '"position": "first"', "topics.jsonl:1"),
         ("annotators.tsv", "A002", "A001", "a pseudonym twice"),
-        ("feedback.tsv", "Good", "Splendid", "feedback.tsv:2: answer 'Splendid', expected one of Very good"),
+        (
+            "feedback.tsv",
+            "Good",
+            "Splendid",
+            "feedback.tsv:2: answer 'Splendid', expected one of Very good",
+        ),
         ("feedback.tsv", "A003", "A999", "feedback.tsv:4: annotator 'A999'"),
         ("feedback.tsv", "A003", "A001", "feedback.tsv:4: an answer twice"),
         ("campaign.json", '"version": 1', '"version": 2', "version 2"),
-        ("campaign.json", '"method": "majority"', '"method": "magic"', "a recipe that this software does not know"),
-        ("campaign.json", '"judgements_per_pair": 5', '"judgements_per_pair": "five"', "cannot be stored"),
+        (
+            "campaign.json",
+            '"method": "majority"',
+            '"method": "magic"',
+            "a recipe that this software does not know",
+        ),
+        (
+            "campaign.json",
+            '"judgements_per_pair": 5',
+            '"judgements_per_pair": "five"',
+            "cannot be stored",
+        ),
         ("campaign.json", '"value": 1', '"value": "one"', "whole number"),
         ("campaign.json", "{", "[", "not JSON"),
         ("documents.jsonl", '"_id": "d1"', '"_id": 1', "not a document"),
         ("gold.tsv", "\t1\t", "\t9\t", "grade '9'"),
     ],
 )
-def test_what_is_wrong_in_a_part_is_said_with_its_place_and_nothing_is_kept(release, part, old, new, said):
+def test_what_is_wrong_in_a_part_is_said_with_its_place_and_nothing_is_kept(
+    release, part, old, new, said
+):
     assert said in error_of(changed(release, part, replaced(old, new)))
 
 
@@ -448,13 +605,18 @@ def test_what_is_no_zip_and_what_is_cut_off_are_refused(release, tmp_path):
 
 def test_a_hostile_address_becomes_a_harmless_one(release):
     slug = json.loads(parts(release.read_bytes())["campaign.json"])["campaign"]["slug"]
-    path = changed(release, "campaign.json", replaced(f'"slug": "{slug}"', '"slug": "../admin/ x<script>"'))
+    path = changed(
+        release, "campaign.json", replaced(f'"slug": "{slug}"', '"slug": "../admin/ x<script>"')
+    )
     assert import_release(path, name="release.zip", user=None).slug == "admin-xscript"
 
 
 def test_a_part_twice_and_an_encrypted_part_are_refused(release):
     data = bytearray(release.read_bytes())
-    with zipfile.ZipFile(release, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+    with (
+        zipfile.ZipFile(release, "a") as archive,
+        pytest.warns(UserWarning, match="Duplicate name"),
+    ):
         archive.writestr("qrels.txt", "t1 0 d1 3\n")
     assert "two parts of one name" in error_of(release)
     at = data.index(b"PK\x01\x02")
@@ -474,5 +636,7 @@ def test_a_part_that_says_it_is_smaller_than_it_is_is_refused(release):
 def test_the_number_of_judgements_reported_is_the_whole_one(release, monkeypatch):
     monkeypatch.setattr(restoring, "AT_ONCE", 2)
     reported: dict[str, int] = {}
-    made = import_release(release, name="release.zip", user=None, step=lambda what, n: reported.update({what: n}))
+    made = import_release(
+        release, name="release.zip", user=None, step=lambda what, n: reported.update({what: n})
+    )
     assert reported["judgements"] == Judgement.objects.filter(pair__campaign=made).count() > 2

@@ -1,4 +1,5 @@
-"""Whose judgements make labels: chosen by kind in exports, recipes, commands and reports; a machine's never stand among people's."""
+"""Whose judgements make labels: chosen by kind in exports, recipes, commands and reports; a
+machine's never stand among people's."""
 
 from __future__ import annotations
 
@@ -29,8 +30,22 @@ PEOPLE, EVERYBODY, MACHINE = ("person",), ("person", "simulated"), ("machine",)
 def campaign() -> Campaign:
     """One pair: two people give it 0, three simulated annotators 3, a machine 2."""
     made = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=6)
-    for number, (kind, grade) in enumerate((("person", 0), ("person", 0), ("simulated", 3), ("simulated", 3), ("simulated", 3), ("machine", 2))):
-        judged(make_annotator(made, judge_kind=kind), pair_of(made, "t1", "d1"), grade, now=START + timedelta(minutes=number))
+    for number, (kind, grade) in enumerate(
+        (
+            ("person", 0),
+            ("person", 0),
+            ("simulated", 3),
+            ("simulated", 3),
+            ("simulated", 3),
+            ("machine", 2),
+        )
+    ):
+        judged(
+            make_annotator(made, judge_kind=kind),
+            pair_of(made, "t1", "d1"),
+            grade,
+            now=START + timedelta(minutes=number),
+        )
     Campaign.objects.filter(pk=made.pk).update(judge_kind="simulated")
     return Campaign.objects.get(pk=made.pk)
 
@@ -55,18 +70,31 @@ def test_a_machine_enters_neither_the_usual_labels_nor_agreement_nor_figures(cam
 
 def test_files_say_whose_judgements_they_hold(campaign):
     qrels = EXPORTS["qrels"]
-    text = {kinds: prepared(qrels, campaign, ExportWanted(Choices(judges=kinds), comments=True)).read().decode() for kinds in (PEOPLE, EVERYBODY)}
+    text = {
+        kinds: prepared(qrels, campaign, ExportWanted(Choices(judges=kinds), comments=True))
+        .read()
+        .decode()
+        for kinds in (PEOPLE, EVERYBODY)
+    }
     assert "judged by people only" in text[PEOPLE]
     assert "SIMULATED" not in text[PEOPLE]
     assert "t1 0 d1 0" in text[PEOPLE]
     assert "SIMULATED" in text[EVERYBODY]
     assert "t1 0 d1 3" in text[EVERYBODY]
-    names = [qrels.filename(campaign, Choices(judges=kinds)).removeprefix(campaign.slug) for kinds in (PEOPLE, EVERYBODY, MACHINE)]
+    names = [
+        qrels.filename(campaign, Choices(judges=kinds)).removeprefix(campaign.slug)
+        for kinds in (PEOPLE, EVERYBODY, MACHINE)
+    ]
     assert names == ["-qrels.txt", "-simulated-qrels.txt", "-machine-qrels.txt"]
 
 
 def test_raw_judgements_say_why_those_of_other_kinds_are_left_out(campaign):
-    lines = prepared(EXPORTS["excluded"], campaign, ExportWanted(Choices(judges=PEOPLE))).read().decode().splitlines()[1:]
+    lines = (
+        prepared(EXPORTS["excluded"], campaign, ExportWanted(Choices(judges=PEOPLE)))
+        .read()
+        .decode()
+        .splitlines()[1:]
+    )
     assert sorted("simulated" in line for line in lines) == [False, True, True, True]
     assert sum("judged by machines, left out by choice" in line for line in lines) == 1
 
@@ -81,32 +109,63 @@ def test_a_recipe_keeps_its_judges_and_one_of_before_means_people_and_simulated(
 
 def test_machines_are_not_mixed_with_people(campaign):
     form = RecipeForm({"name": "all", "judges": ["person", "machine"]}, campaign=campaign)
-    assert form.errors["judges"] == ["A machine's labels are a layer of their own: choose machine alone, or without it."]
+    assert form.errors["judges"] == [
+        "A machine's labels are a layer of their own: choose machine alone, or without it."
+    ]
     with pytest.raises(BadInput, match="layer of their own"):
-        labels_of(campaign, {"grades": "graded", "method": "majority", "judges": ["machine", "person"]})
-    status, _, said = refused("export_qrels", "--campaign", campaign.slug, "--judges", "machine", "simulated")
+        labels_of(
+            campaign, {"grades": "graded", "method": "majority", "judges": ["machine", "person"]}
+        )
+    status, _, said = refused(
+        "export_qrels", "--campaign", campaign.slug, "--judges", "machine", "simulated"
+    )
     assert status
     assert "layer of their own" in said
 
 
 def test_commands_choose_by_kind(campaign):
-    found = run("export_qrels", "--campaign", campaign.slug, "--judges", "person", "--min-judgements", "1")
-    assert (found["labels"], found["judgements"], found["simulated"], found["judges"]) == ({"0": 1}, 2, True, ["person"])
+    found = run(
+        "export_qrels", "--campaign", campaign.slug, "--judges", "person", "--min-judgements", "1"
+    )
+    assert (found["labels"], found["judgements"], found["simulated"], found["judges"]) == (
+        {"0": 1},
+        2,
+        True,
+        ["person"],
+    )
     assert run("aggregate", "--campaign", campaign.slug, "--judges", "simulated")["judgements"] == 3
-    assert "a file does not say who judged" in refused("aggregate", "judgements.tsv", "--judges", "person")[2]
+    assert (
+        "a file does not say who judged"
+        in refused("aggregate", "judgements.tsv", "--judges", "person")[2]
+    )
 
 
 def test_reports_offer_the_labels_of_people_alone_where_a_campaign_has_others_too(campaign):
     offered = dict(campaign_references(campaign))
-    assert offered["campaign:graded:majority:person"] == "This campaign, 4 grades, majority, judged by people only"
+    assert (
+        offered["campaign:graded:majority:person"]
+        == "This campaign, 4 grades, majority, judged by people only"
+    )
     assert "campaign:graded:majority" in offered
-    assert qrels_path(campaign, "campaign:graded:majority:person") == f"qrels/{campaign.slug}-graded-person.qrels"
+    assert (
+        qrels_path(campaign, "campaign:graded:majority:person")
+        == f"qrels/{campaign.slug}-graded-person.qrels"
+    )
     assert campaign_qrels(campaign, "campaign:graded:majority:person", "x").grades.tolist() == [0]
     people_only = make_campaign(n_topics=1, n_documents=1)
     assert not any("person" in reference for reference, _ in campaign_references(people_only))
 
 
-@pytest.mark.parametrize("text", ["campaign:graded", "campaign:all:majority", "campaign:graded:magic", "campaign:graded:majority:dog", "imported:1:2"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "campaign:graded",
+        "campaign:all:majority",
+        "campaign:graded:magic",
+        "campaign:graded:majority:dog",
+        "imported:1:2",
+    ],
+)
 def test_what_is_no_reference_is_said_to_be_none(text):
     with pytest.raises(ValueError):
         Reference.of(text)

@@ -1,4 +1,5 @@
-"""Qualification pairs are no holes in what is published: their known grade is their label, marked."""
+"""Qualification pairs are no holes in what is published: their known grade is their label,
+marked."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ def test_the_known_grade_of_a_qualification_pair_is_published_and_marked():
             judge(member, 1)
     topic, document = first.entry.topic.topic_id, first.entry.docno
     found = labels(campaign, Choices())
-    rows = {(row.topic, row.document): (row.grade, row.binary, row.decision, row.judgements) for row in found.rows}
+    rows = {
+        (row.topic, row.document): (row.grade, row.binary, row.decision, row.judgements)
+        for row in found.rows
+    }
     assert rows[topic, document] == (3, 1, "known_grade", 0)
     assert (len(found.rows), found.n_known, found.n_adjudicated) == (3, 1, 0)
     out = io.StringIO()

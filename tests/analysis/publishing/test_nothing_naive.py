@@ -1,5 +1,6 @@
-"""Over a sampled pool no number counts what was not drawn as not relevant: every command, kind of report, study, page, export, release and function of the
-library estimates, refuses with the reason, or has a reason here why it shows no score. What is new has to say which of them it is."""
+"""Over a sampled pool no number counts what was not drawn as not relevant: every command, kind of
+report, study, page, export, release and function of the library estimates, refuses with the reason,
+or has a reason here why it shows no score. What is new has to say which of them it is."""
 
 from __future__ import annotations
 
@@ -31,7 +32,12 @@ from annotation.services import campaigns
 from pooling.jobs import Refused
 from pooling.models import Qrels
 from tests.analysis.commands.judged_file import refused, run
-from tests.analysis.publishing.test_sampled_campaigns import judge_stage, make_collection_with_runs, make_sampled, ranked
+from tests.analysis.publishing.test_sampled_campaigns import (
+    judge_stage,
+    make_collection_with_runs,
+    make_sampled,
+    ranked,
+)
 from tests.pooling.conftest import bring_in
 from tests.pooling.conftest import run as do
 
@@ -64,7 +70,11 @@ OF_CAMPAIGN = {
 }
 """Every command that takes --campaign."""
 OF_FILES = {
-    **{name: "qrels" for name, what in OF_CAMPAIGN.items() if what == REFUSES or name in ("evaluate", "compare_systems", "stopping_advice")},
+    **{
+        name: "qrels"
+        for name, what in OF_CAMPAIGN.items()
+        if what == REFUSES or name in ("evaluate", "compare_systems", "stopping_advice")
+    },
     "simulate_campaign": "qrels",
     "label_overlap": "labels only",
     "rank_machines": "labels only",
@@ -73,12 +83,23 @@ OF_FILES = {
 }
 """Every command that reads qrels."""
 MORE = {"holes": ["A"], "compare_runs": ["A", "B"], "stability": ["--element", "topics"]}
-FURTHER = {"stability": ["--element", "topics"], "label_overlap": ["--clicks"], "rank_machines": ["--machine"]}
+FURTHER = {
+    "stability": ["--element", "topics"],
+    "label_overlap": ["--clicks"],
+    "rank_machines": ["--machine"],
+}
 
 
 def commands() -> dict[str, object]:
-    ours = {name: app for name, app in get_commands().items() if app in ("pooling", "annotation", "analysis")}
-    return {name: load_command_class(app, name).create_parser("manage.py", name) for name, app in ours.items()}
+    ours = {
+        name: app
+        for name, app in get_commands().items()
+        if app in ("pooling", "annotation", "analysis")
+    }
+    return {
+        name: load_command_class(app, name).create_parser("manage.py", name)
+        for name, app in ours.items()
+    }
 
 
 @pytest.fixture
@@ -92,7 +113,11 @@ def campaign(settings, tmp_path, monkeypatch) -> Campaign:
         raise AssertionError("a measure under labels was computed over a sampled pool")
 
     monkeypatch.setattr(Evaluator, "__init__", naive)
-    for module in ("stability", "reusability", "batch"):  # batch last: whoever is imported while it is patched would keep what stands there
+    for module in (
+        "stability",
+        "reusability",
+        "batch",
+    ):  # batch last: whoever is imported while it is patched would keep what stands there
         monkeypatch.setattr(f"analysis.core.{module}.evaluate", naive)
     return made
 
@@ -102,7 +127,11 @@ def sampled_only(measures) -> bool:
 
 
 def test_every_command_that_takes_a_campaign_is_in_the_table():
-    takes = {name for name, parser in commands().items() if any("--campaign" in action.option_strings for action in parser._actions)}
+    takes = {
+        name
+        for name, parser in commands().items()
+        if any("--campaign" in action.option_strings for action in parser._actions)
+    }
     assert takes == set(OF_CAMPAIGN)
 
 
@@ -110,13 +139,20 @@ def test_every_command_that_takes_a_campaign_is_in_the_table():
 def test_a_command_that_cannot_estimate_refuses_the_campaign_with_the_reason(campaign, name):
     status, out, said = refused(name, *MORE.get(name, []), "--campaign", campaign.slug)
     assert (status, out) == (2, "")
-    assert f"the pool of {campaign.slug} is sampled, and this would count every pair that was not drawn as not relevant; `evaluate --campaign" in said
+    assert (
+        f"the pool of {campaign.slug} is sampled, and this would count every pair that was not "
+        f"drawn as not relevant; `evaluate --campaign"
+    ) in said
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare_systems"])
 def test_a_command_that_estimates_shows_no_other_measure(campaign, name):
     answer = run(name, "--campaign", campaign.slug)
-    measures = answer["qrels"][campaign.slug]["A"] if name == "evaluate" else {key for key, one in answer.items() if isinstance(one, dict) and "means" in one}
+    measures = (
+        answer["qrels"][campaign.slug]["A"]
+        if name == "evaluate"
+        else {key for key, one in answer.items() if isinstance(one, dict) and "means" in one}
+    )
     shown = [measure for measure in SAMPLED_MEASURES.split() if measure in measures]
     assert len(shown) == len(measures)
     assert shown == SAMPLED_MEASURES.split()
@@ -137,7 +173,12 @@ def parses(text: str) -> bool:
 
 
 def test_every_command_that_reads_qrels_is_in_the_table():
-    reads = {name for name, parser in commands().items() for action in parser._actions if "QRELS" in str(action.metavar)}
+    reads = {
+        name
+        for name, parser in commands().items()
+        for action in parser._actions
+        if "QRELS" in str(action.metavar)
+    }
     assert reads | {"compare_rankings", "label_overlap"} == set(OF_FILES)
 
 
@@ -150,11 +191,19 @@ def test_qrels_of_a_sampled_pool_are_refused_from_a_file(campaign, name, tmp_pat
     paths = []
     for tag in "AB":
         path = tmp_path / f"{tag}.run"
-        path.write_text("".join(f"{topic} Q0 {d} {k} {1000 - k} {tag}\n" for topic, docs in ranked(tag).items() for k, d in enumerate(docs, start=1)))
+        path.write_text(
+            "".join(
+                f"{topic} Q0 {d} {k} {1000 - k} {tag}\n"
+                for topic, docs in ranked(tag).items()
+                for k, d in enumerate(docs, start=1)
+            )
+        )
         paths.append(str(path))
     given = paths[: {"holes": 1}.get(name, 2)]
     if name == "compare_rankings":
-        first, second = ([*given, "--qrels", f"x={one}", "--qrels", f"y={one}"] for one in (marked, five))
+        first, second = (
+            [*given, "--qrels", f"x={one}", "--qrels", f"y={one}"] for one in (marked, five)
+        )
     else:
         first, second = ([str(one), *given, *FURTHER.get(name, [])] for one in (marked, five))
     status, out, said = refused(name, *first)
@@ -171,11 +220,20 @@ def test_every_kind_of_report_estimates_or_refuses(campaign, name):
     runs = [row.pk for row in campaign.collection.runs.order_by("tag")]
     own = ["campaign:graded:majority"] * max(kind.least_qrels, 1)
     chosen = {"runs": runs, "qrels": own, "options": {}}
-    asked = {"collection": campaign.collection, "campaign": campaign, "parameters": chosen, "seed": 0, "user": None}
+    asked = {
+        "collection": campaign.collection,
+        "campaign": campaign,
+        "parameters": chosen,
+        "seed": 0,
+        "user": None,
+    }
     if kind.counts_labels_only:
         return
     if not kind.estimates:
-        with pytest.raises(Refused, match="is sampled, and this would count every pair that was not drawn as not relevant"):
+        with pytest.raises(
+            Refused,
+            match="is sampled, and this would count every pair that was not drawn as not relevant",
+        ):
             reports.ask_for_report(kind, **asked)
         return
     if name == "machine_judges":
@@ -189,7 +247,11 @@ def test_every_kind_of_report_estimates_or_refuses(campaign, name):
 
 def test_only_what_shows_no_score_counts_labels_alone():
     assert {name for name, kind in KINDS.items() if kind.counts_labels_only} == {"label_overlap"}
-    assert {name for name, kind in KINDS.items() if kind.estimates} == {"evaluate", "compare_systems", "machine_judges"}
+    assert {name for name, kind in KINDS.items() if kind.estimates} == {
+        "evaluate",
+        "compare_systems",
+        "machine_judges",
+    }
 
 
 def test_exported_qrels_that_are_imported_again_are_known_by_their_head_line(campaign):
@@ -198,20 +260,38 @@ def test_exported_qrels_that_are_imported_again_are_known_by_their_head_line(cam
     row = Qrels.objects.get(collection=campaign.collection)
     runs = [one.pk for one in campaign.collection.runs.all()]
     asked = {"runs": runs, "qrels": [f"imported:{row.pk}"], "options": {}}
-    report = reports.ask_for_report(KINDS["evaluate"], collection=campaign.collection, campaign=None, parameters=asked, seed=0, user=None)
+    report = reports.ask_for_report(
+        KINDS["evaluate"],
+        collection=campaign.collection,
+        campaign=None,
+        parameters=asked,
+        seed=0,
+        user=None,
+    )
     job = do(report.job)
-    assert (job.state, "every pair that was not drawn as not relevant" in job.message) == ("failed", True)
+    assert (job.state, "every pair that was not drawn as not relevant" in job.message) == (
+        "failed",
+        True,
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_study_ranks_systems_under_the_labels(campaign, name, tmp_path):
-    status, _, said = refused("study", name, "--campaign", campaign.slug, "--output", str(tmp_path / "results"))
+    status, _, said = refused(
+        "study", name, "--campaign", campaign.slug, "--output", str(tmp_path / "results")
+    )
     ranks = status == 2 and "would count every pair that was not drawn as not relevant" in said
     assert ranks or "AssertionError" not in said
     if not ranks:
         assert status == 0, said
     try:
-        study = keeping.ask_for_study(study_named(name), collection=campaign.collection, campaign=campaign, given=Given({}), user=None)
+        study = keeping.ask_for_study(
+            study_named(name),
+            collection=campaign.collection,
+            campaign=campaign,
+            given=Given({}),
+            user=None,
+        )
     except Refused as error:
         assert "not drawn" in str(error)  # noqa: PT017
     else:
@@ -221,21 +301,37 @@ def test_no_study_ranks_systems_under_the_labels(campaign, name, tmp_path):
 def test_no_page_shows_a_score_under_the_labels(campaign, client):
     """Every page of a campaign that needs nothing but its address."""
     client.force_login(campaign.created_by)
-    names = [name for name in get_resolver().reverse_dict if isinstance(name, str) and name.startswith(("campaign", "api-campaign", "api-exports"))]
+    names = [
+        name
+        for name in get_resolver().reverse_dict
+        if isinstance(name, str) and name.startswith(("campaign", "api-campaign", "api-exports"))
+    ]
     seen = []
     for name in names:
         if get_resolver().reverse_dict.getlist(name)[0][0][0][1] == ["slug"]:
             answer = client.get(reverse(name, args=[campaign.slug]))
             assert answer.status_code in (200, 302, 405), name
             seen.append(name)
-    assert {"campaign", "campaign-systems", "campaign-labels", "campaign-export", "campaign-people", "api-campaign-progress"} <= set(seen)
+    assert {
+        "campaign",
+        "campaign-systems",
+        "campaign-labels",
+        "campaign-export",
+        "campaign-people",
+        "api-campaign-progress",
+    } <= set(seen)
     for kind in KINDS:
-        assert client.get(reverse("campaign-report-new", args=[campaign.slug, kind])).status_code == 200
+        assert (
+            client.get(reverse("campaign-report-new", args=[campaign.slug, kind])).status_code
+            == 200
+        )
 
 
 def test_previews_of_exclusions_and_recipes_rank_no_systems_and_say_why(campaign):
     ada = campaign.memberships.filter(role="annotator").first()
-    job = do(exclusions.ask_what_exclusion_changes(campaign, [ada.pseudonym], user=campaign.created_by))
+    job = do(
+        exclusions.ask_what_exclusion_changes(campaign, [ada.pseudonym], user=campaign.created_by)
+    )
     assert job.state == "done", job.message
     assert "the pool is sampled" in str(job.report)
 
@@ -249,19 +345,36 @@ def test_exports_and_releases_score_nothing_and_say_what_they_are(campaign):
             assert "-sampled-" in export.filename(campaign, Choices()), name
     campaigns.close(campaign)
     out = io.BytesIO()
-    write_release(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), ReleasePlan("first", Choices()), out)
+    write_release(
+        Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk),
+        ReleasePlan("first", Choices()),
+        out,
+    )
     sheet = zipfile.ZipFile(out).read("datasheet.md").decode()
-    assert "A measure under qrels.txt would count all others as not relevant; scores are estimated from prels.txt" in sheet
+    assert (
+        "A measure under qrels.txt would count all others as not relevant; scores are estimated from prels.txt"
+        in sheet
+    )
     assert "manage.py evaluate prels.txt RUN... --sampled" in sheet
 
 
 def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):
-    takes = {name for name in assay.library.__all__ if inspect.isfunction(one := getattr(assay, name)) and "qrels" in inspect.signature(one).parameters}
+    takes = {
+        name
+        for name in assay.library.__all__
+        if inspect.isfunction(one := getattr(assay, name))
+        and "qrels" in inspect.signature(one).parameters
+    }
     assert takes == {"evaluate", "compare", "write_qrels"}
     marked, five = tmp_path / "marked.qrels", tmp_path / "five.txt"
     marked.write_bytes(prepared(EXPORTS["qrels"], campaign, ExportWanted(comments=True)).read())
     five.write_bytes(prepared(EXPORTS["prels"], campaign, ExportWanted()).read())
-    runs = {tag: {topic: {d: 1000 - k for k, d in enumerate(docs)} for topic, docs in ranked(tag).items()} for tag in "AB"}
+    runs = {
+        tag: {
+            topic: {d: 1000 - k for k, d in enumerate(docs)} for topic, docs in ranked(tag).items()
+        }
+        for tag in "AB"
+    }
     for function in (assay.evaluate, assay.compare):
         with pytest.raises(assay.BadInput, match="not drawn as not relevant"):
             function(marked, runs)

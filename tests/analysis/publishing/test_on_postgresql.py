@@ -1,5 +1,6 @@
-"""What leaves a campaign does not depend on the database: a release has the same bytes on PostgreSQL, whose order of texts is another,
-and one that was built there comes into an empty installation on SQLite with the same qrels; and the reverse."""
+"""What leaves a campaign does not depend on the database: a release has the same bytes on
+PostgreSQL, whose order of texts is another, and one that was built there comes into an empty
+installation on SQLite with the same qrels; and the reverse."""
 
 from __future__ import annotations
 
@@ -81,7 +82,10 @@ def postgresql(postgresql_url: str) -> Iterator[Callable[[], str]]:
         made.append(f"release_{uuid.uuid4().hex[:12]}")
         with psycopg.connect(postgresql_url, autocommit=True) as server:
             try:
-                server.execute(f"create database {made[-1]} template template0 locale_provider icu icu_locale 'en-US' locale 'C.UTF-8'")
+                server.execute(
+                    f"create database {made[-1]} template template0 locale_provider icu "
+                    f"icu_locale 'en-US' locale 'C.UTF-8'"
+                )
             except psycopg.Error as error:
                 made.pop()
                 absent("postgresql", f"it has no ICU locales: {error}")
@@ -94,9 +98,18 @@ def postgresql(postgresql_url: str) -> Iterator[Callable[[], str]]:
 
 
 def shell(code: str, folder: Path, url: str = "") -> str:
-    """Runs the code in the installation of that folder and database (none: SQLite in the folder), made at first. -> what it printed"""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "PYTEST_"))}
-    env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "ASSAY_DATA_DIR": str(folder)}
+    """Runs the code in the installation of that folder and database (none: SQLite in the folder),
+    made at first. -> what it printed"""
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ASSAY_", "PYTEST_"))
+    }
+    env |= {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "PYTHONPATH": str(ROOT),
+        "ASSAY_DATA_DIR": str(folder),
+    }
     env |= {"ASSAY_DATABASE_URL": url} if url else {}
     if not folder.exists():
         folder.mkdir()
@@ -118,11 +131,16 @@ def built(path: Path, folder: Path, url: str = "") -> bytes:
 
 def qrels(data: Path) -> dict[str, str]:
     with zipfile.ZipFile(data) as archive:
-        return {name: hashlib.sha256(archive.read(name)).hexdigest() for name in ("qrels.txt", "qrels-binary.txt", "labels.tsv")}
+        return {
+            name: hashlib.sha256(archive.read(name)).hexdigest()
+            for name in ("qrels.txt", "qrels-binary.txt", "labels.tsv")
+        }
 
 
 @pytest.mark.parametrize("first", ["sqlite", "postgresql"])
-def test_a_release_has_the_same_bytes_on_both_and_its_import_into_an_empty_installation_the_same_qrels(first, postgresql, tmp_path):
+def test_a_release_has_the_same_bytes_on_both_and_its_import_into_an_empty_installation_the_same_qrels(
+    first, postgresql, tmp_path
+):
     urls = ["", postgresql()] if first == "sqlite" else [postgresql(), ""]
     shell(AWKWARD, tmp_path / "one", urls[0])
     data = built(tmp_path / "one.zip", tmp_path / "one", urls[0])
@@ -140,17 +158,28 @@ def test_a_release_has_the_same_bytes_on_both_and_its_import_into_an_empty_insta
     assert len(rows) > 50
     assert rows == sorted(rows)  # by character, whatever the database's language
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
-        assert archive.read("qrels.txt").decode() == "".join(f"{topic} 0 {document} {grade}\n" for topic, document, grade in rows)
+        assert archive.read("qrels.txt").decode() == "".join(
+            f"{topic} 0 {document} {grade}\n" for topic, document, grade in rows
+        )
 
 
 def test_exports_releases_and_imports_pass_their_tests_on_postgresql(postgresql_url):
     command = [
-        *(sys.executable, "-m", "pytest", "tests/analysis/publishing/test_releases.py", "tests/analysis/publishing/test_exports.py"),
+        *(
+            sys.executable,
+            "-m",
+            "pytest",
+            "tests/analysis/publishing/test_releases.py",
+            "tests/analysis/publishing/test_exports.py",
+        ),
         *("tests/analysis/publishing/test_import.py", "-q", "-x", "-p", "no:cacheprovider"),
         *("--create-db", "--ds", "tests.settings_postgresql"),
     ]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    env |= {"ASSAY_TEST_DATABASE_URL": postgresql_url, "DJANGO_SETTINGS_MODULE": "tests.settings_postgresql"}
+    env |= {
+        "ASSAY_TEST_DATABASE_URL": postgresql_url,
+        "DJANGO_SETTINGS_MODULE": "tests.settings_postgresql",
+    }
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:]
     assert " passed" in done.stdout

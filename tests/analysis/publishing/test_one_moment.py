@@ -33,14 +33,20 @@ from tests.databases import on_another_connection, own_database
 def database(request, tmp_path, settings, django_db_blocker) -> Iterator[str]:
     settings.MEDIA_ROOT = tmp_path / "files"
     server = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else ""
-    with django_db_blocker.unblock(), own_database(request.param, folder=tmp_path, server=server, migrated=True):
+    with (
+        django_db_blocker.unblock(),
+        own_database(request.param, folder=tmp_path, server=server, migrated=True),
+    ):
         yield request.param
 
 
 @pytest.fixture
 def campaign(database) -> Campaign:
-    """Open, of six pairs with two judgements each asked for; the first annotator has judged all, the second three."""
-    campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2, guideline="# Read this")
+    """Open, of six pairs with two judgements each asked for; the first annotator has judged all,
+    the second three."""
+    campaign = make_campaign(
+        n_topics=2, n_documents=3, judgements_per_pair=2, guideline="# Read this"
+    )
     first, second = make_annotator(campaign, "ada"), make_annotator(campaign, "bob")
     for _ in range(6):
         judge(first, 2)
@@ -55,7 +61,8 @@ def judge_meanwhile() -> None:
 
 
 def between_two_parts(monkeypatch: pytest.MonkeyPatch, deed: Callable[[], None]) -> None:
-    """The deed happens once, before the release's judgements are read and after its labels were made."""
+    """The deed happens once, before the release's judgements are read and after its labels were
+    made."""
     left, read = [deed], release_parts.raw_judgements
 
     def reading(*given, **named):
@@ -84,7 +91,9 @@ def of(path: Path, part: str) -> str:
         return archive.read(part).decode()
 
 
-def test_a_judgement_between_two_parts_of_a_release_is_not_in_it_and_its_import_accepts_it(campaign, tmp_path, monkeypatch):
+def test_a_judgement_between_two_parts_of_a_release_is_not_in_it_and_its_import_accepts_it(
+    campaign, tmp_path, monkeypatch
+):
     between_two_parts(monkeypatch, judge_meanwhile)
     path = tmp_path / "release.zip"
     with path.open("wb+") as out:
@@ -92,23 +101,34 @@ def test_a_judgement_between_two_parts_of_a_release_is_not_in_it_and_its_import_
     assert campaign.pairs.filter(counted=2).count() == 4, "the judgement was made"
     rows = list(csv.DictReader(io.StringIO(of(path, "judgements.tsv")), delimiter="\t"))
     assert len(rows) == 9
-    twice = [pair for pair, n in Counter((row["qid"], row["docid"]) for row in rows).items() if n == 2]
-    assert sorted(twice) == sorted((line.split()[0], line.split()[2]) for line in of(path, "qrels.txt").splitlines())
+    twice = [
+        pair for pair, n in Counter((row["qid"], row["docid"]) for row in rows).items() if n == 2
+    ]
+    assert sorted(twice) == sorted(
+        (line.split()[0], line.split()[2]) for line in of(path, "qrels.txt").splitlines()
+    )
     assert (facts["pairs"], json.loads(of(path, "statistics.json"))["judgements"]) == (3, 9)
     again = import_release(path, name="release.zip", user=None)
     assert again.pairs.filter(counted=2).count() == 3
 
 
-def test_settings_that_change_after_the_campaign_was_loaded_are_those_of_the_moment(campaign, tmp_path):
+def test_settings_that_change_after_the_campaign_was_loaded_are_those_of_the_moment(
+    campaign, tmp_path
+):
     stale = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
     campaigns.update_campaign(campaign, actor=None, description="Changed since")
     path = tmp_path / "release.zip"
     with path.open("wb+") as out:
         write_release(stale, ReleasePlan(), out)
-    assert json.loads(of(path, "campaign.json"))["campaign"]["settings"]["description"] == "Changed since"
+    assert (
+        json.loads(of(path, "campaign.json"))["campaign"]["settings"]["description"]
+        == "Changed since"
+    )
 
 
-def test_a_job_builds_a_release_of_one_moment_and_says_how_far_it_is(campaign, tmp_path, monkeypatch):
+def test_a_job_builds_a_release_of_one_moment_and_says_how_far_it_is(
+    campaign, tmp_path, monkeypatch
+):
     recipe = recipes.save_recipe(campaign, ReleasePlan("public"), user=None)
     monkeypatch.setattr("pooling.heartbeats.HEARTBEAT", 0.02)
     seen: list[str] = []
@@ -116,18 +136,27 @@ def test_a_job_builds_a_release_of_one_moment_and_says_how_far_it_is(campaign, t
     def wait_for_progress() -> None:
         judge_meanwhile()
         while not seen:
-            on_another_connection(lambda: seen.extend(Job.objects.exclude(message="").values_list("message", flat=True)))
+            on_another_connection(
+                lambda: seen.extend(
+                    Job.objects.exclude(message="").values_list("message", flat=True)
+                )
+            )
 
     between_two_parts(monkeypatch, wait_for_progress)
     done = jobs.do_now(recipes.ask_for_release(recipe, user=None))
     assert seen[0].startswith("writing ")
     assert done.report["facts"]["judgements"] == 9
-    assert (done.state, done.progress) == ("done", done.report["facts"]["parts"] - 1)  # all but the checksums
+    assert (done.state, done.progress) == (
+        "done",
+        done.report["facts"]["parts"] - 1,
+    )  # all but the checksums
     import_release(recipe.releases.get().file.path, name="release.zip", user=None)
 
 
 def test_a_job_that_builds_a_release_is_cancelled_inside_its_snapshot(campaign, monkeypatch):
-    job = recipes.ask_for_release(recipes.save_recipe(campaign, ReleasePlan("public"), user=None), user=None)
+    job = recipes.ask_for_release(
+        recipes.save_recipe(campaign, ReleasePlan("public"), user=None), user=None
+    )
     monkeypatch.setattr("pooling.heartbeats.HEARTBEAT", 0.02)
     monkeypatch.setattr(recipes, "write_release", partial(_steps_for_ever, job))
     jobs.run_job(job.pk)
@@ -135,7 +164,9 @@ def test_a_job_that_builds_a_release_is_cancelled_inside_its_snapshot(campaign, 
     assert job.state == "cancelled"
 
 
-def _steps_for_ever(job: Job, campaign: Campaign, plan: ReleasePlan, out: object, *, step: Callable[[str], object]) -> None:
+def _steps_for_ever(
+    job: Job, campaign: Campaign, plan: ReleasePlan, out: object, *, step: Callable[[str], object]
+) -> None:
     from pooling.snapshot import snapshot
 
     with snapshot():
@@ -145,13 +176,21 @@ def _steps_for_ever(job: Job, campaign: Campaign, plan: ReleasePlan, out: object
 
 
 def test_exports_and_commands_on_a_campaign_are_of_one_moment(campaign, tmp_path, monkeypatch):
-    """Labels are made from judgements and from rulings: a ruling that comes between the two is not among them."""
+    """Labels are made from judgements and from rulings: a ruling that comes between the two is not
+    among them."""
     clicks = tmp_path / "clicks.qrels"
     clicks.write_text("t1 0 d1 1\nt2 0 d3 0\n")
     makers = [
-        *(lambda name=name: exports.prepared(exports.EXPORTS[name], campaign, exports.ExportWanted()).read() for name in ("qrels", "beir")),
+        *(
+            lambda name=name: exports.prepared(
+                exports.EXPORTS[name], campaign, exports.ExportWanted()
+            ).read()
+            for name in ("qrels", "beir")
+        ),
         lambda: answer("export_qrels", "--campaign", campaign.slug),
-        lambda: answer("label_overlap", "--campaign", campaign.slug, "--clicks", f"clicks={clicks}"),
+        lambda: answer(
+            "label_overlap", "--campaign", campaign.slug, "--clicks", f"clicks={clicks}"
+        ),
     ]
     before, read = [make() for make in makers], labels_of_campaign.read_rows
 

@@ -1,4 +1,5 @@
-"""A campaign on an ordered pool: its batches and audit marks leave it with the qrels, and a release brings them back."""
+"""A campaign on an ordered pool: its batches and audit marks leave it with the qrels, and a release
+brings them back."""
 
 from __future__ import annotations
 
@@ -31,10 +32,21 @@ pytestmark = pytest.mark.django_db
 def make_ordered(collection, *, batch: int = 20) -> Campaign:
     """Open, two annotators and judgements a pair; batches of twenty with four audit pairs."""
     making = ordering.parameters_of(batch=batch, audit=0.2)
-    job = do(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=40, seed=5, making=making, user=None))
+    job = do(
+        pools.ask_for_pool(
+            collection, runs=list(collection.runs.all()), depth=40, seed=5, making=making, user=None
+        )
+    )
     assert job.state == "done", job.message
     owner = User.objects.get(username="owner")
-    campaign = campaigns.create_campaign(name="C", collection=collection, actor=owner, judgements_per_pair=2, min_active_seconds=0, target_per_annotator=0)
+    campaign = campaigns.create_campaign(
+        name="C",
+        collection=collection,
+        actor=owner,
+        judgements_per_pair=2,
+        min_active_seconds=0,
+        target_per_annotator=0,
+    )
     campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
     campaigns.open_campaign(campaign)
     for name in ("ada", "bob"):
@@ -62,7 +74,11 @@ def campaign(settings, tmp_path: Path) -> Campaign:
 def released(campaign: Campaign, path: Path) -> Path:
     campaigns.close(campaign)
     out = io.BytesIO()
-    write_release(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), ReleasePlan("first", Choices(), documents=True), out)
+    write_release(
+        Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk),
+        ReleasePlan("first", Choices(), documents=True),
+        out,
+    )
     path.write_bytes(out.getvalue())
     return path
 
@@ -76,9 +92,15 @@ def test_batches_and_audit_marks_are_exported_beside_the_qrels(campaign):
     lines = prepared(EXPORTS["batches"], campaign, ExportWanted()).read().decode().splitlines()
     rows = [line.split("\t") for line in lines]
     assert rows[0] == ["topic", "document", "batch", "entered", "pairs", "best_rank"]
-    expected = campaign.pool.entries.exclude(stage=None).order_by("position").values_list("topic__topic_id", "docno", "stage", "entered")
+    expected = (
+        campaign.pool.entries.exclude(stage=None)
+        .order_by("position")
+        .values_list("topic__topic_id", "docno", "stage", "entered")
+    )
     assert [tuple(row[:4]) for row in rows[1:]] == [(t, d, str(b), e) for t, d, b, e in expected]
-    assert {(row[2], row[4]) for row in rows[1:]} == {("1", "150"), ("2", "131"), ("3", "111")}, "5 of each of three topics and 4 audit pairs, then 20"
+    assert {(row[2], row[4]) for row in rows[1:]} == {("1", "150"), ("2", "131"), ("3", "111")}, (
+        "5 of each of three topics and 4 audit pairs, then 20"
+    )
     assert sum(row[3] == "chance" for row in rows) == 12
 
 
@@ -96,7 +118,8 @@ def test_a_half_finished_pool_is_said_to_be_one_where_systems_are_compared(campa
 
 
 def test_pairs_without_a_text_are_waited_for_only_where_no_pair_has_one(campaign):
-    """39 pairs are judged and 20 of the third batch wait; nobody waits for 5 of them without a text, unless no pair has any."""
+    """39 pairs are judged and 20 of the third batch wait; nobody waits for 5 of them without a
+    text, unless no pair has any."""
     pairs = Pair.objects.filter(campaign=campaign)
     five = pairs.filter(entry__stage=3).order_by("pk").values_list("pk", flat=True)[:5]
     pairs.filter(pk__in=list(five)).update(without_text=True)
@@ -105,19 +128,40 @@ def test_pairs_without_a_text_are_waited_for_only_where_no_pair_has_one(campaign
     assert order_said(campaign).startswith("39 of its 150 pairs")
 
 
-def test_a_release_brings_batches_and_audit_marks_back_and_the_next_batch_is_the_same(campaign, tmp_path):
-    copy = import_release(released(campaign, tmp_path / "release.zip"), name="release.zip", user=None)
-    assert list(copy.pool.entries.values_list(*COLUMNS)) == list(campaign.pool.entries.values_list(*COLUMNS))
-    assert list(copy.pool.strata.values_list("number", "name", "size", "drawn")) == list(campaign.pool.strata.values_list("number", "name", "size", "drawn"))
-    assert (copy.pool.kind, copy.pool.parameters) == ("ordered", {"goal": "relevant", "batch": 20, "audit": 0.2})
+def test_a_release_brings_batches_and_audit_marks_back_and_the_next_batch_is_the_same(
+    campaign, tmp_path
+):
+    copy = import_release(
+        released(campaign, tmp_path / "release.zip"), name="release.zip", user=None
+    )
+    assert list(copy.pool.entries.values_list(*COLUMNS)) == list(
+        campaign.pool.entries.values_list(*COLUMNS)
+    )
+    assert list(copy.pool.strata.values_list("number", "name", "size", "drawn")) == list(
+        campaign.pool.strata.values_list("number", "name", "size", "drawn")
+    )
+    assert (copy.pool.kind, copy.pool.parameters) == (
+        "ordered",
+        {"goal": "relevant", "batch": 20, "audit": 0.2},
+    )
     copy.pool.runs.set(campaign.pool.runs.all())
     for pool in (campaign.pool, copy.pool):
         assert do(ordering.ask_for_batch(pool, user=None)).state == "done"
-    fourth = [set(pool.entries.filter(stage=4).values_list("topic__topic_id", "docno", "entered")) for pool in (campaign.pool, copy.pool)]
+    fourth = [
+        set(pool.entries.filter(stage=4).values_list("topic__topic_id", "docno", "entered"))
+        for pool in (campaign.pool, copy.pool)
+    ]
     assert fourth[0] == fourth[1]
 
 
-@pytest.mark.parametrize(("wrong", "said"), [("\t2\tchance", "in no batch"), ("\t9\tchoice", "in no batch"), (None, "other batches or audit pairs")])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("\t2\tchance", "in no batch"),
+        ("\t9\tchoice", "in no batch"),
+        (None, "other batches or audit pairs"),
+    ],
+)
 def test_a_release_whose_batches_do_not_fit_is_refused(campaign, tmp_path, wrong, said):
     path = released(campaign, tmp_path / "release.zip")
 

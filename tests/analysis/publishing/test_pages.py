@@ -1,4 +1,5 @@
-"""The export page and its files: who may, what arrives, and that it is in the audit trail; the same in the API and the commands."""
+"""The export page and its files: who may, what arrives, and that it is in the audit trail; the same
+in the API and the commands."""
 
 from __future__ import annotations
 
@@ -26,7 +27,14 @@ from annotation.services.tokens import create_api_token
 from pooling import jobs
 from pooling.models import Job
 from tests.analysis.commands.judged_file import refused, run
-from tests.analysis.publishing.exported import BINARY, GRADED, START, examples_campaign, judged, pair_of
+from tests.analysis.publishing.exported import (
+    BINARY,
+    GRADED,
+    START,
+    examples_campaign,
+    judged,
+    pair_of,
+)
 from tests.analysis.real_campaign import store_run
 from tests.annotation.test_campaign_pages import client_of, manager_of
 from tests.builders import make_annotator, make_campaign, make_user
@@ -59,7 +67,12 @@ class TestWhoMaySeePages:
 
     def test_annotators_are_refused(self, page):
         campaign = make_campaign()
-        assert client_of(make_annotator(campaign).user).get(f"/campaigns/{campaign.slug}/{page}").status_code == 403
+        assert (
+            client_of(make_annotator(campaign).user)
+            .get(f"/campaigns/{campaign.slug}/{page}")
+            .status_code
+            == 403
+        )
 
     def test_managers_may_and_cannot_post(self, page):
         campaign = make_campaign()
@@ -91,7 +104,9 @@ def test_the_import_checks_the_person_before_it_reads_a_body_and_then_the_token_
     creator.force_login(make_user(may_create=True))
     assert creator.post("/import-campaign/").status_code == 403
     creator.cookies["csrftoken"] = "a" * 32
-    assert creator.post("/import-campaign/", headers={"X-CSRFToken": "a" * 32}).status_code == 400, "the form lacks its file"
+    assert (
+        creator.post("/import-campaign/", headers={"X-CSRFToken": "a" * 32}).status_code == 400
+    ), "the form lacks its file"
 
 
 @pytest.mark.parametrize("address", API)
@@ -109,8 +124,13 @@ def test_each_file_arrives_under_its_name_and_leaves_a_row_in_the_audit_trail(ca
     for export in offered(campaign).values():
         response = client.get(f"/campaigns/{campaign.slug}/export/files/{export.name}")
         assert response.status_code == 200
-        assert response["Content-Disposition"] == f'attachment; filename="{campaign.slug}-{export.file}"'
-    assert AuditEvent.objects.filter(campaign=campaign, action="exported").count() == len(offered(campaign))
+        assert (
+            response["Content-Disposition"]
+            == f'attachment; filename="{campaign.slug}-{export.file}"'
+        )
+    assert AuditEvent.objects.filter(campaign=campaign, action="exported").count() == len(
+        offered(campaign)
+    )
 
 
 def test_qrels_follow_the_choices_in_the_address(campaign):
@@ -121,21 +141,32 @@ def test_qrels_follow_the_choices_in_the_address(campaign):
 
 
 def test_choices_that_are_none_come_back_as_the_page_with_the_reason(campaign):
-    response = manager_of(campaign).get(f"/campaigns/{campaign.slug}/export/files/qrels", {"method": "magic", "min_judgements": 0})
+    response = manager_of(campaign).get(
+        f"/campaigns/{campaign.slug}/export/files/qrels", {"method": "magic", "min_judgements": 0}
+    )
     assert response.status_code == 400
     assert set(response.context["form"].errors) == {"method", "min_judgements"}
-    assert manager_of(campaign).get(f"/campaigns/{campaign.slug}/export/files/nothing").status_code == 404
+    assert (
+        manager_of(campaign).get(f"/campaigns/{campaign.slug}/export/files/nothing").status_code
+        == 404
+    )
 
 
 def test_the_page_carries_the_choices_into_the_links_of_files_that_heed_them(campaign):
     page = (
-        manager_of(campaign).get(f"/campaigns/{campaign.slug}/export/", {"method": "median", "exclude": ["A001", "A002"]}).content.decode()
+        manager_of(campaign)
+        .get(
+            f"/campaigns/{campaign.slug}/export/", {"method": "median", "exclude": ["A001", "A002"]}
+        )
+        .content.decode()
     )
     assert "export/files/qrels?method=median&amp;exclude=A001&amp;exclude=A002" in page
     assert 'export/files/topics"' in page
 
 
-def test_the_page_asks_no_more_questions_when_there_are_more_annotators(campaign, django_assert_max_num_queries):
+def test_the_page_asks_no_more_questions_when_there_are_more_annotators(
+    campaign, django_assert_max_num_queries
+):
     client = manager_of(campaign)
     for _ in range(5):
         make_annotator(campaign)
@@ -151,7 +182,11 @@ def test_a_token_fetches_the_same_bytes_from_the_api(campaign):
     assert content(client.get(path + "qrels")) == GRADED
     wrong = client.get(path + "qrels", {"method": "magic"})
     sentence = "Select a valid choice. magic is not one of the available choices."
-    assert (wrong.status_code, wrong.json()["detail"], wrong.json()["errors"]) == (400, f"method: {sentence}", {"method": [sentence]})
+    assert (wrong.status_code, wrong.json()["detail"], wrong.json()["errors"]) == (
+        400,
+        f"method: {sentence}",
+        {"method": [sentence]},
+    )
     assert client.get(path + "nothing").status_code == 404
 
 
@@ -159,7 +194,11 @@ def test_the_commands_write_the_same_bytes(campaign, tmp_path):
     file = tmp_path / "q.txt"
     result = run("export_qrels", "--campaign", campaign.slug, "--output", str(file))
     assert file.read_text() == GRADED
-    assert (result["pairs"], result["labels"], result["judgements"]) == (6, {"0": 2, "1": 2, "2": 2}, 18)
+    assert (result["pairs"], result["labels"], result["judgements"]) == (
+        6,
+        {"0": 2, "1": 2, "2": 2},
+        18,
+    )
     out = io.StringIO()
     call_command("export_qrels", "--campaign", campaign.slug, "--grades", "binary", stdout=out)
     assert out.getvalue() == BINARY
@@ -170,36 +209,55 @@ def test_the_commands_write_the_same_bytes(campaign, tmp_path):
 
 def test_the_commands_refuse_what_is_not_there(campaign):
     assert refused("export_qrels", "--campaign", "nowhere")[0] == 2
-    status, out, err = refused("export_qrels", "--campaign", campaign.slug, "--threshold", "9", "--exclude", "Zoe")
+    status, out, err = refused(
+        "export_qrels", "--campaign", campaign.slug, "--threshold", "9", "--exclude", "Zoe"
+    )
     assert (status, out) == (2, "")
     assert "one of 1, 2, 3" in err
     assert "Zoe" in err
 
 
 def recipe_data(name: str, **changes) -> dict[str, object]:
-    data = {"name": name, "method": "majority", "min_judgements": 2, "threshold": 2, "min_seconds": 0} | changes
+    data = {
+        "name": name,
+        "method": "majority",
+        "min_judgements": 2,
+        "threshold": 2,
+        "min_seconds": 0,
+    } | changes
     return {f"recipe-{key}": value for key, value in data.items()}
 
 
 def test_a_manager_writes_recipes_compares_them_builds_a_release_and_downloads_it(campaign):
     client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/export/"
     assert client.post(address + "recipes/", recipe_data("usual")).status_code == 302
-    assert client.post(address + "recipes/", recipe_data("strict", min_judgements=5, exclude=["A001"])).status_code == 302
+    assert (
+        client.post(
+            address + "recipes/", recipe_data("strict", min_judgements=5, exclude=["A001"])
+        ).status_code
+        == 302
+    )
     again = client.post(address + "recipes/", recipe_data("usual"))
     assert again.status_code == 400
     assert "There is a recipe of this name" in again.content.decode()
     usual, strict = Recipe.objects.get(name="usual"), Recipe.objects.get(name="strict")
     assert (strict.choices["min_judgements"], strict.choices["exclude"]) == (5, ["A001"])
-    page = client.get(address + "difference", {"first": usual.pk, "second": strict.pk}).content.decode()
+    page = client.get(
+        address + "difference", {"first": usual.pk, "second": strict.pk}
+    ).content.decode()
     assert "Labels that differ" not in page  # the second one labels nothing otherwise, but less
     assert "with a label by one recipe alone" in page
     assert re.search(rf'href="/campaigns/{campaign.slug}/pairs/\d+/"', page)
-    assert client.get(address + "difference", {"first": usual.pk, "second": usual.pk}).url == address
+    assert (
+        client.get(address + "difference", {"first": usual.pk, "second": usual.pk}).url == address
+    )
     client.post(f"{address}recipes/{usual.pk}/", {"action": "build"})
     job = Job.objects.get(kind="build release")
     waits = client.get(address).content.decode()
     assert "Waiting for the background worker" in waits
-    assert f'id="fresh" hx-get="{address}"' in " ".join(waits.split())  # what is fetched anew when the job ends
+    assert f'id="fresh" hx-get="{address}"' in " ".join(
+        waits.split()
+    )  # what is fetched anew when the job ends
     jobs.run_job(job.pk)
     release = Release.objects.get()
     page = client.get(address).content.decode()
@@ -212,13 +270,20 @@ def test_a_manager_writes_recipes_compares_them_builds_a_release_and_downloads_i
     client.post(f"{address}recipes/{strict.pk}/", {"action": "delete"})
     assert [recipe.name for recipe in Recipe.objects.all()] == ["usual"]  # it has a release
     other = manager_of(make_campaign())
-    assert other.get(f"/campaigns/{campaign.slug}/export/releases/{release.pk}.zip").status_code == 404
+    assert (
+        other.get(f"/campaigns/{campaign.slug}/export/releases/{release.pk}.zip").status_code == 404
+    )
     release.file.delete(save=False)
 
 
-def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_adjudication(campaign):
+def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_adjudication(
+    campaign,
+):
     client = manager_of(campaign)
-    first, second = (Recipe.objects.create(campaign=campaign, name=name, choices={"method": name}) for name in ("majority", "median"))
+    first, second = (
+        Recipe.objects.create(campaign=campaign, name=name, choices={"method": name})
+        for name in ("majority", "median")
+    )
     address = f"/campaigns/{campaign.slug}/export/difference?first={first.pk}&second={second.pk}"
 
     def page() -> str:
@@ -231,21 +296,37 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
 
     assert "Undefined: there are fewer than two runs to rank." in page()
     for tag, better in (("a", "d1"), ("b", "d2")):
-        store_run(campaign.collection, tag, {"t1": {"d1": 1.0, "d3": 2.0, better: 3.0}, "t2": {better: 1.0}})
+        store_run(
+            campaign.collection,
+            tag,
+            {"t1": {"d1": 1.0, "d3": 2.0, better: 3.0}, "t2": {better: 1.0}},
+        )
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")
     content = page()
     assert content.count("<td>all grades</td>") == content.count("<td>two grades</td>") == 2
     assert "Labels that differ" in content
     assert "1.000" in content
     assert "From 18 judgements." in content
-    judged(make_annotator(campaign), pair_of(campaign, "t1", "d1"), 2, now=START + timedelta(days=9), active_ms=20_000)
+    judged(
+        make_annotator(campaign),
+        pair_of(campaign, "t1", "d1"),
+        2,
+        now=START + timedelta(days=9),
+        active_ms=20_000,
+    )
     live._kept.clear()  # read again although that was done a moment ago
     assert "From 18 judgements; newer ones exist." in page()
-    lines = client.get(address.replace("difference?", "difference.csv?")).content.decode().splitlines()
+    lines = (
+        client.get(address.replace("difference?", "difference.csv?")).content.decode().splitlines()
+    )
     assert lines[0].startswith("topic,document,first_grade,")
-    assert [line.split(",")[:2] for line in lines[1:]] == [["t1", "d3"]]  # the only pair that differs
+    assert [line.split(",")[:2] for line in lines[1:]] == [
+        ["t1", "d3"]
+    ]  # the only pair that differs
     assert lines[1].split(",")[2] != lines[1].split(",")[5]
-    judging.adjudicate(pair_of(campaign, "t1", "d3"), 2, reason="clear", actor=None)  # the only pair that differed
+    judging.adjudicate(
+        pair_of(campaign, "t1", "d3"), 2, reason="clear", actor=None
+    )  # the only pair that differed
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")
     assert "Both recipes give every pair the same labels" in page()
     assert Job.objects.filter(kind="compare recipes").count() == 3
@@ -255,16 +336,36 @@ def test_a_release_of_one_campaign_is_not_found_under_another(campaign):
     theirs = make_campaign()
     recipe = Recipe.objects.create(campaign=campaign, name="x")
     release = Release.objects.create(recipe=recipe, digest="0" * 64)
-    assert manager_of(theirs).get(f"/campaigns/{theirs.slug}/export/releases/{release.pk}.zip").status_code == 404
-    assert manager_of(theirs).post(f"/campaigns/{theirs.slug}/export/recipes/{recipe.pk}/").status_code == 404
-    assert manager_of(theirs).get(f"/api/v1/campaigns/{theirs.slug}/releases/{release.pk}.zip").status_code == 404
+    assert (
+        manager_of(theirs)
+        .get(f"/campaigns/{theirs.slug}/export/releases/{release.pk}.zip")
+        .status_code
+        == 404
+    )
+    assert (
+        manager_of(theirs).post(f"/campaigns/{theirs.slug}/export/recipes/{recipe.pk}/").status_code
+        == 404
+    )
+    assert (
+        manager_of(theirs)
+        .get(f"/api/v1/campaigns/{theirs.slug}/releases/{release.pk}.zip")
+        .status_code
+        == 404
+    )
 
 
 def test_the_api_makes_a_recipe_and_builds_its_release(campaign):
     client, path = manager_of(campaign), f"/api/v1/campaigns/{campaign.slug}/"
-    made = client.post(path + "recipes/", {"name": "usual", "method": "median"}, content_type="application/json")
+    made = client.post(
+        path + "recipes/", {"name": "usual", "method": "median"}, content_type="application/json"
+    )
     assert (made.status_code, made.json()["method"]) == (201, "median")
-    assert client.post(path + "recipes/", {"name": "x", "threshold": 9}, content_type="application/json").status_code == 409
+    assert (
+        client.post(
+            path + "recipes/", {"name": "x", "threshold": 9}, content_type="application/json"
+        ).status_code
+        == 409
+    )
     job = client.post(f"{path}recipes/{made.json()['id']}/build")
     assert job.status_code == 202
     jobs.run_job(job.json()["id"])
@@ -273,7 +374,9 @@ def test_the_api_makes_a_recipe_and_builds_its_release(campaign):
     file = b"".join(client.get(f"{path}releases/{release['id']}.zip").streaming_content)
     assert hashlib.sha256(file).hexdigest() == release["sha256"]
     with zipfile.ZipFile(io.BytesIO(file)) as archive:
-        assert json.loads(archive.read("campaign.json"))["content_sha256"] == release["content_sha256"]
+        assert (
+            json.loads(archive.read("campaign.json"))["content_sha256"] == release["content_sha256"]
+        )
     Release.objects.get().file.delete(save=False)
 
 
@@ -283,7 +386,9 @@ def test_an_uploaded_release_becomes_a_campaign_and_what_is_none_says_why(campai
     user = make_user(may_create=True)
     client = client_of(user)
     for data, state in ((out.getvalue(), Job.State.DONE), (b"PK nothing", Job.State.FAILED)):
-        response = client.post("/import-campaign/", {"release": SimpleUploadedFile("release.zip", data)})
+        response = client.post(
+            "/import-campaign/", {"release": SimpleUploadedFile("release.zip", data)}
+        )
         job = Job.objects.latest("pk")
         assert response.url == f"/jobs/{job.pk}/"
         jobs.run_job(job.pk)
@@ -293,9 +398,14 @@ def test_an_uploaded_release_becomes_a_campaign_and_what_is_none_says_why(campai
     assert "damaged" in job.report["problems"][0]["problem"]
     made = user.memberships.get().campaign
     assert made.slug == f"{campaign.slug}-2"
-    page = client.get(f"/jobs/{Job.objects.filter(state=Job.State.DONE).latest('pk').pk}/").content.decode()
+    page = client.get(
+        f"/jobs/{Job.objects.filter(state=Job.State.DONE).latest('pk').pk}/"
+    ).content.decode()
     assert f'href="/campaigns/{made.slug}/"' in page  # the way on from the import
-    assert f"A collection called {made.collection.name} was there already ({campaign.collection.slug})" in page
+    assert (
+        f"A collection called {made.collection.name} was there already ({campaign.collection.slug})"
+        in page
+    )
     assert f"has made one of its own, at {made.collection.slug}" in page
     assert client.post("/import-campaign/", {}).status_code == 400
 
@@ -304,8 +414,16 @@ def test_uploaded_judgements_become_a_campaign_and_a_wrong_line_is_told():
     user = make_user(may_create=True)
     client = client_of(user)
     good = b"topic,document,annotator,grade\nq,d,anna,2\nq,d,bob,1\n"
-    for data, state in ((good, Job.State.DONE), (good.replace(b"bob,1", b"bob,7"), Job.State.FAILED)):
-        given = {"release": SimpleUploadedFile("raw.csv", data), "name": "Elsewhere", "scale": "3", "threshold": "1"}
+    for data, state in (
+        (good, Job.State.DONE),
+        (good.replace(b"bob,1", b"bob,7"), Job.State.FAILED),
+    ):
+        given = {
+            "release": SimpleUploadedFile("raw.csv", data),
+            "name": "Elsewhere",
+            "scale": "3",
+            "threshold": "1",
+        }
         client.post("/import-campaign/", given)
         job = Job.objects.latest("pk")
         jobs.run_job(job.pk)
@@ -315,6 +433,9 @@ def test_uploaded_judgements_become_a_campaign_and_a_wrong_line_is_told():
     assert job.report["problems"][0]["line"] == 3
     made = user.memberships.get().campaign
     assert (made.name, made.state, made.threshold, len(made.scale)) == ("Elsewhere", "closed", 1, 3)
-    assert sorted(Judgement.objects.values_list("membership__pseudonym", "grade")) == [("A001", 2), ("A002", 1)]
+    assert sorted(Judgement.objects.values_list("membership__pseudonym", "grade")) == [
+        ("A001", 2),
+        ("A002", 1),
+    ]
     wrong = {"release": SimpleUploadedFile("raw.csv", good), "scale": "2", "threshold": "2"}
     assert client.post("/import-campaign/", wrong).status_code == 400

@@ -1,4 +1,5 @@
-"""The labels of a campaign's saved recipes as the qrels of its reports: offered, named, computed, and refused once the recipe is gone."""
+"""The labels of a campaign's saved recipes as the qrels of its reports: offered, named, computed,
+and refused once the recipe is gone."""
 
 from __future__ import annotations
 
@@ -38,7 +39,11 @@ def campaign(settings, tmp_path: Path) -> Campaign:
 
 @pytest.fixture
 def recipe(campaign) -> Recipe:
-    return save_recipe(campaign, ReleasePlan("Three, or more", Choices(method="median", min_judgements=3, threshold=1)), user=None)
+    return save_recipe(
+        campaign,
+        ReleasePlan("Three, or more", Choices(method="median", min_judgements=3, threshold=1)),
+        user=None,
+    )
 
 
 def test_a_report_offers_the_recipes_of_its_campaign_on_both_scales(campaign, recipe):
@@ -46,7 +51,9 @@ def test_a_report_offers_the_recipes_of_its_campaign_on_both_scales(campaign, re
     assert offered[f"recipe:graded:{recipe.pk}"] == "This campaign, 4 grades, recipe Three, or more"
     assert offered[f"recipe:binary:{recipe.pk}"] == "This campaign, 2 grades, recipe Three, or more"
     assert next(iter(offered)) == "campaign:graded:majority", "the default is as without recipes"
-    form = ReportForm(kind=KINDS["label_overlap"], collection=campaign.collection, campaign=campaign)
+    form = ReportForm(
+        kind=KINDS["label_overlap"], collection=campaign.collection, campaign=campaign
+    )
     assert f"recipe:graded:{recipe.pk}" in dict(form.fields["qrels"].choices)
     other = make_campaign(collection=campaign.collection, pool=campaign.pool)
     assert not any("recipe" in reference for reference, _ in campaign_references(other))
@@ -54,7 +61,11 @@ def test_a_report_offers_the_recipes_of_its_campaign_on_both_scales(campaign, re
 
 def test_a_report_asked_for_by_the_api_is_of_the_labels_of_the_recipe(campaign, recipe, client):
     client.force_login(make_manager(campaign).user)
-    asked = {"kind": "label_overlap", "campaign": campaign.slug, "qrels": [f"recipe:graded:{recipe.pk}", "campaign:graded:majority"]}
+    asked = {
+        "kind": "label_overlap",
+        "campaign": campaign.slug,
+        "qrels": [f"recipe:graded:{recipe.pk}", "campaign:graded:majority"],
+    }
     answer = client.post("/api/v1/reports/", asked, content_type="application/json")
     assert answer.status_code == 202, answer.content
     report = Report.objects.get()
@@ -62,14 +73,19 @@ def test_a_report_asked_for_by_the_api_is_of_the_labels_of_the_recipe(campaign, 
     report.refresh_from_db()
     first, second = (InputFile.of(one) for one in report.inputs)
     assert report.finished_at, report.job.error
-    assert (first.name, second.name) == (f"{campaign.slug}-graded-recipe-Three-or-more", f"{campaign.slug}-graded")
+    assert (first.name, second.name) == (
+        f"{campaign.slug}-graded-recipe-Three-or-more",
+        f"{campaign.slug}-graded",
+    )
     assert first.name in report.title
     assert reports.content(report, first.path).decode() == OF_RECIPE["graded"]
     assert reports.content(report, second.path).decode() == GRADED
 
 
 @pytest.mark.parametrize("scale", OF_RECIPE)
-def test_the_lowest_relevant_grade_of_the_recipe_makes_its_labels_of_two_grades(campaign, recipe, scale):
+def test_the_lowest_relevant_grade_of_the_recipe_makes_its_labels_of_two_grades(
+    campaign, recipe, scale
+):
     file = InputFile("x.qrels", "qrels", "x", f"recipe:{scale}:{recipe.pk}")
     assert qrels_text(campaign, file) == OF_RECIPE[scale]
 
@@ -79,39 +95,77 @@ def test_labels_of_two_grades_by_a_recipe_reach_no_higher_grade_than_1():
     reference = f"recipe:binary:{save_recipe(campaign, ReleasePlan('mine'), user=None).pk}"
     clicks = campaign.collection.qrels.get(name="clicks B")
     given = {"qrels": reference, "click_qrels": [f"imported:{clicks.pk}"], "threshold": "3"}
-    form = ReportForm(given, kind=KINDS["label_overlap"], collection=campaign.collection, campaign=campaign)
-    assert "No label of “This campaign, 2 grades, recipe mine” is 3 or more; its highest is 1." in form.errors["threshold"][0]
+    form = ReportForm(
+        given, kind=KINDS["label_overlap"], collection=campaign.collection, campaign=campaign
+    )
+    assert (
+        "No label of “This campaign, 2 grades, recipe mine” is 3 or more; its highest is 1."
+        in form.errors["threshold"][0]
+    )
 
 
 def test_a_recipe_that_is_gone_is_said_and_nothing_is_computed(campaign, recipe):
     reference = f"recipe:graded:{recipe.pk}"
     parameters = {"runs": [], "qrels": [reference, "campaign:graded:majority"]}
-    (one, _) = files_of(KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign)
+    (one, _) = files_of(
+        KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
+    )
     delete_recipe(recipe, user=None)
     with pytest.raises(Refused, match="no more, the recipe"):
-        files_of(KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign)
+        files_of(
+            KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
+        )
     with pytest.raises(Refused, match="the recipe was deleted"):
         qrels_text(campaign, one)
 
 
-@pytest.mark.parametrize("reference", ["recipe:graded:{0}", "recipe:all:{1}", "recipe:graded:x", "recipe:graded", "recipe:graded:{1}:person"])
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "recipe:graded:{0}",
+        "recipe:all:{1}",
+        "recipe:graded:x",
+        "recipe:graded",
+        "recipe:graded:{1}:person",
+    ],
+)
 def test_neither_recipes_of_others_nor_half_a_reference_are_taken(campaign, recipe, reference):
     others = save_recipe(examples_campaign(), ReleasePlan("theirs"), user=None)
-    parameters = {"runs": [], "qrels": [reference.format(others.pk, recipe.pk), "campaign:graded:majority"]}
+    parameters = {
+        "runs": [],
+        "qrels": [reference.format(others.pk, recipe.pk), "campaign:graded:majority"],
+    }
     with pytest.raises(Refused, match="recipe"):
-        files_of(KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign)
+        files_of(
+            KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
+        )
 
 
 def test_names_of_recipes_that_are_alike_or_long_make_files_of_their_own(campaign):
     long = "ab" * 100
-    made = [save_recipe(campaign, ReleasePlan(name), user=None) for name in (long, long[:-1], "a/b", "a b")]
+    made = [
+        save_recipe(campaign, ReleasePlan(name), user=None)
+        for name in (long, long[:-1], "a/b", "a b")
+    ]
     parameters = {"runs": [], "qrels": [f"recipe:graded:{one.pk}" for one in made]}
-    paths = [one.path for one in files_of(KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign)]
+    paths = [
+        one.path
+        for one in files_of(
+            KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
+        )
+    ]
     begin = f"qrels/{campaign.slug}-graded-recipe-"
-    assert paths == [f"{begin}{long[:40]}.qrels", f"{begin}{long[:40]}-2.qrels", f"{begin}a-b.qrels", f"{begin}a-b-2.qrels"]
+    assert paths == [
+        f"{begin}{long[:40]}.qrels",
+        f"{begin}{long[:40]}-2.qrels",
+        f"{begin}a-b.qrels",
+        f"{begin}a-b-2.qrels",
+    ]
 
 
 def test_the_page_of_the_form_shows_the_recipes(campaign, recipe, client):
     client.force_login(make_manager(campaign).user)
-    page = client.get(reverse("campaign-report-new", args=[campaign.slug, "label_overlap"])).content.decode()
+    page = client.get(
+        reverse("campaign-report-new", args=[campaign.slug, "label_overlap"])
+    ).content.decode()
     assert "This campaign, 4 grades, recipe Three, or more" in page

@@ -1,4 +1,5 @@
-"""A campaign over the pairs of an imported set, which no run named, leaves as a release and comes back."""
+"""A campaign over the pairs of an imported set, which no run named, leaves as a release and comes
+back."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ def test_pairs_without_runs_and_pairs_for_everyone_survive_a_release(db, setting
     collection = create_collection(name="Trip", user=manager)
     assert bring_in(collection, "set", zipped(FIRA), name="trip.zip").state == "done"
     fetch(collection)
-    campaign = campaigns.create_campaign(name="Trip", collection=collection, actor=manager, judgements_per_pair=1)
+    campaign = campaigns.create_campaign(
+        name="Trip", collection=collection, actor=manager, judgements_per_pair=1
+    )
     campaigns.set_pool(campaign, collection.pools.get())
     campaigns.save_guideline(campaign, "Judge.")
     campaigns.open_campaign(campaign)

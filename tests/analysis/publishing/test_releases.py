@@ -1,4 +1,5 @@
-"""Releases: the same bytes, nobody's name, numbers that the commands give again; and recipes with their difference."""
+"""Releases: the same bytes, nobody's name, numbers that the commands give again; and recipes with
+their difference."""
 
 from __future__ import annotations
 
@@ -29,7 +30,13 @@ from pooling import jobs
 from pooling.models import Job
 from pooling.version import program_version
 from tests.analysis.commands.judged_file import run
-from tests.analysis.publishing.exported import BINARY, GRADED, examples_campaign, pair_of, with_everything
+from tests.analysis.publishing.exported import (
+    BINARY,
+    GRADED,
+    examples_campaign,
+    pair_of,
+    with_everything,
+)
 from tests.builders import make_campaign
 
 OF_SAMPLE = {"prels.txt", "strata.tsv", "draw.tsv"}
@@ -57,7 +64,9 @@ def parts(data: bytes) -> dict[str, bytes]:
 
 def test_the_same_recipe_on_the_same_data_gives_the_same_bytes(campaign):
     first = built(campaign)
-    campaigns.update_campaign(campaign, actor=None, thanks_text="Thank you")  # what a release does not hold may change
+    campaigns.update_campaign(
+        campaign, actor=None, thanks_text="Thank you"
+    )  # what a release does not hold may change
     AuditEvent.objects.create(campaign=campaign, action="looked")
     assert built(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)) == first
     with zipfile.ZipFile(io.BytesIO(first)) as archive:
@@ -70,7 +79,9 @@ def test_a_release_holds_the_labels_on_both_scales_and_the_guidelines_and_right_
     assert found["qrels.txt"].decode() == GRADED
     assert found["qrels-binary.txt"].decode() == BINARY
     assert found["guidelines/v1.md"] == b"# Read this"
-    sums = dict(reversed(line.split("  ")) for line in found.pop("SHA256SUMS").decode().splitlines())
+    sums = dict(
+        reversed(line.split("  ")) for line in found.pop("SHA256SUMS").decode().splitlines()
+    )
     assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in found.items()}
 
 
@@ -78,30 +89,45 @@ def digest_by_the_documents(path: Path) -> str:
     """What the code in docs/publishing.md prints for the release."""
     text = (Path(__file__).resolve().parents[3] / "docs/publishing.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(import csv, hashlib.*?)```", text, re.DOTALL)
-    done = subprocess.run([sys.executable, "-c", code.replace("release.zip", str(path))], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code.replace("release.zip", str(path))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return done.stdout.strip()
 
 
-def test_the_content_digest_is_that_of_the_documents_and_covers_judgements_and_labels_alone(campaign, tmp_path, monkeypatch):
+def test_the_content_digest_is_that_of_the_documents_and_covers_judgements_and_labels_alone(
+    campaign, tmp_path, monkeypatch
+):
     data = built(campaign)
     (tmp_path / "release.zip").write_bytes(data)
     about = json.loads(parts(data)["campaign.json"])
     assert about["content_sha256"] == digest_by_the_documents(tmp_path / "release.zip")
-    monkeypatch.setattr("analysis.publishing.release.writing.program_version", lambda: "another version")
+    monkeypatch.setattr(
+        "analysis.publishing.release.writing.program_version", lambda: "another version"
+    )
     campaigns.update_campaign(campaign, actor=None, description="Another description")
     other = parts(built(campaign, ReleasePlan("another name", documents=True, notes=True)))
     assert json.loads(other["campaign.json"])["software"] == "another version"
     assert json.loads(other["campaign.json"])["content_sha256"] == about["content_sha256"]
     assert about["content_sha256"] in other["datasheet.md"].decode()
     fewer = parts(built(campaign, ReleasePlan(choices=Choices(min_judgements=3))))
-    assert json.loads(fewer["campaign.json"])["content_sha256"] != about["content_sha256"], "it has other labels"
+    assert json.loads(fewer["campaign.json"])["content_sha256"] != about["content_sha256"], (
+        "it has other labels"
+    )
 
 
 def test_a_release_says_as_of_when_it_is_while_its_campaign_is_not_closed(campaign):
-    """The last judgement of `with_everything` is the second revision, a day and a minute after the first."""
+    """The last judgement of `with_everything` is the second revision, a day and a minute after the
+    first."""
     release = parts(built(campaign))
     assert json.loads(release["campaign.json"])["as_of"] == "2026-03-03T09:01:00.000Z"
-    assert "**As of 2026-03-03T09:01:00.000Z, campaign still open.**" in release["datasheet.md"].decode()
+    assert (
+        "**As of 2026-03-03T09:01:00.000Z, campaign still open.**"
+        in release["datasheet.md"].decode()
+    )
     campaigns.close(campaign)
     closed = parts(built(campaign))
     assert json.loads(closed["campaign.json"])["as_of"] == "2026-03-03T09:01:00.000Z"
@@ -112,18 +138,41 @@ def test_a_release_says_as_of_when_it_is_while_its_campaign_is_not_closed(campai
 
 
 def test_machine_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
-    """Two samples of grade 3 for every pair; the people's files stay byte by byte what they were."""
+    """Two samples of grade 3 for every pair; the people's files stay byte by byte what they
+    were."""
     before = parts(built(campaign))
-    labels = [LabelOfFile(topic, document, 3, "because", None, False) for topic in ("t1", "t2") for document in ("d1", "d2", "d3")]
-    judge = machines.add_from_file(campaign, name="second opinion", model="model-7", labels=labels, file_name="made.txt", actor=None)
+    labels = [
+        LabelOfFile(topic, document, 3, "because", None, False)
+        for topic in ("t1", "t2")
+        for document in ("d1", "d2", "d3")
+    ]
+    judge = machines.add_from_file(
+        campaign,
+        name="second opinion",
+        model="model-7",
+        labels=labels,
+        file_name="made.txt",
+        actor=None,
+    )
     assert parts(built(campaign)) == before
     machines.freeze(judge, actor=None)
     after = parts(built(campaign))
     assert set(after) - set(before) == OF_MACHINES
-    assert {name for name in before if after[name] != before[name]} == {"datasheet.md", "SHA256SUMS"}
-    assert after["machine-labels.tsv"].decode().splitlines()[:2] == ["machine\ttopic\tdocument\tgrade", "second opinion\tt1\td1\t3"]
+    assert {name for name in before if after[name] != before[name]} == {
+        "datasheet.md",
+        "SHA256SUMS",
+    }
+    assert after["machine-labels.tsv"].decode().splitlines()[:2] == [
+        "machine\ttopic\tdocument\tgrade",
+        "second opinion\tt1\td1\t3",
+    ]
     (told,) = json.loads(after["machines.json"])
-    assert (told["model"], told["digest"]) == ("model-7", hashlib.sha256("".join(f"{x.topic} 0 {x.document} 3\n" for x in labels).encode()).hexdigest())
+    assert (told["model"], told["digest"]) == (
+        "model-7",
+        hashlib.sha256(
+            "".join(f"{x.topic} 0 {x.document} 3\n" for x in labels).encode()
+        ).hexdigest(),
+    )
     sheet = after["datasheet.md"].decode()
     assert "## Machine labels" in sheet
     assert told["digest"] in sheet
@@ -146,30 +195,50 @@ def test_nobodys_name_or_address_is_anywhere_in_a_release(campaign):
 
 def test_feedback_is_in_a_release_and_words_only_where_notes_are_asked_for(campaign):
     assert "feedback.tsv" not in parts(built(campaign))
-    participation.give_feedback(campaign.memberships.get(pseudonym="A002"), score="DECENT", text="I am Ada")
+    participation.give_feedback(
+        campaign.memberships.get(pseudonym="A002"), score="DECENT", text="I am Ada"
+    )
     chosen = "annotator\tquestion\tanswer\nA002\tHow was judging here?\tDecent\n"
     assert parts(built(campaign))["feedback.tsv"].decode() == chosen
-    assert parts(built(campaign, ReleasePlan(notes=True)))["feedback.tsv"].decode() == f"{chosen}A002\tAnything to tell us?\tI am Ada\n"
+    assert (
+        parts(built(campaign, ReleasePlan(notes=True)))["feedback.tsv"].decode()
+        == f"{chosen}A002\tAnything to tell us?\tI am Ada\n"
+    )
 
 
 def test_documents_are_in_a_release_only_when_asked_for(campaign):
     assert "documents.jsonl" not in parts(built(campaign))
-    assert b"Document 1 speaks" in parts(built(campaign, ReleasePlan(documents=True)))["documents.jsonl"]
+    assert (
+        b"Document 1 speaks"
+        in parts(built(campaign, ReleasePlan(documents=True)))["documents.jsonl"]
+    )
 
 
-def test_the_commands_of_the_datasheet_give_the_numbers_of_the_release(campaign, tmp_path, monkeypatch):
+def test_the_commands_of_the_datasheet_give_the_numbers_of_the_release(
+    campaign, tmp_path, monkeypatch
+):
     found = parts(built(campaign))
     for name, data in found.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
-    lines = [line.split()[1:] for line in found["datasheet.md"].decode().splitlines() if line.startswith("manage.py ")]
+    lines = [
+        line.split()[1:]
+        for line in found["datasheet.md"].decode().splitlines()
+        if line.startswith("manage.py ")
+    ]
     assert [line[0] for line in lines] == ["aggregate", "aggregate", "campaign_stats", "agreement"]
     for command, *arguments in lines[:2]:
         run(command, *arguments)
-        assert (tmp_path / arguments[-1]).read_bytes() == found[arguments[-1].removeprefix("again-")]
-    assert all((tmp_path / name).read_bytes() == data for name, data in found.items()), "a command wrote over a file of the release"
-    statistics, agreement = (run(command, *(a for a in arguments if a != "--json")) for command, *arguments in lines[2:])
+        assert (tmp_path / arguments[-1]).read_bytes() == found[
+            arguments[-1].removeprefix("again-")
+        ]
+    assert all((tmp_path / name).read_bytes() == data for name, data in found.items()), (
+        "a command wrote over a file of the release"
+    )
+    statistics, agreement = (
+        run(command, *(a for a in arguments if a != "--json")) for command, *arguments in lines[2:]
+    )
     said = json.loads(found["statistics.json"])
     same = (
         "topics",
@@ -204,21 +273,35 @@ def test_the_datasheet_says_what_is_simulated_and_what_is_undefined():
 
 
 def test_the_release_says_whether_and_since_when_near_duplicates_were_shown():
-    never, always, turned = make_campaign(), make_campaign(show_near_duplicates=True), make_campaign()
+    never, always, turned = (
+        make_campaign(),
+        make_campaign(show_near_duplicates=True),
+        make_campaign(),
+    )
     for is_on in (True, False):
         campaigns.update_campaign(turned, actor=None, show_near_duplicates=is_on)
     found = [parts(built(campaign)) for campaign in (never, always, turned)]
-    assert [json.loads(one["campaign.json"])["campaign"]["settings"]["show_near_duplicates"] for one in found] == [False, True, False]
+    assert [
+        json.loads(one["campaign.json"])["campaign"]["settings"]["show_near_duplicates"]
+        for one in found
+    ] == [False, True, False]
     sheets = [one["datasheet.md"].decode() for one in found]
-    said = "that one could be read with the annotator's own grade of it (resemblance 0.5 or more of shingles of 5 words)"
+    said = (
+        "that one could be read with the annotator's own grade of it (resemblance 0.5 or more of "
+        "shingles of 5 words)"
+    )
     assert [said in sheet for sheet in sheets] == [False, True, True]
-    days = [f"{event.at:%Y-%m-%d}" for event in turned.audit.filter(action="changed settings").order_by("at")]
+    days = [
+        f"{event.at:%Y-%m-%d}"
+        for event in turned.audit.filter(action="changed settings").order_by("at")
+    ]
     assert f"this was switched on on {days[0]}, off on {days[1]}." in sheets[2]
     assert "switched" not in sheets[1]
 
 
 def test_names_and_descriptions_in_the_datasheet_are_read_as_text():
-    """By markdown-it, another implementation: the headings are ours, no image, link or HTML of theirs is there."""
+    """By markdown-it, another implementation: the headings are ours, no image, link or HTML of
+    theirs is there."""
     hostile = "# 1 | <b>*x*</b> [a](http://e.org) &amp; ![i](i.png)"
     campaign = make_campaign(name=hostile, description=f"{hostile}\n\n- {hostile}\n\n1. {hostile}")
     scale = [*campaign.scale[:-1], {**campaign.scale[-1], "name": hostile, "explanation": hostile}]
@@ -227,14 +310,18 @@ def test_names_and_descriptions_in_the_datasheet_are_read_as_text():
     campaign.collection.save()
     campaign.collection.topics.filter(topic_id="t1").update(removed_reason=hostile)
     campaign.refresh_from_db()
-    page = MarkdownIt("gfm-like", {"linkify": False}).render(parts(built(campaign))["datasheet.md"].decode())
+    page = MarkdownIt("gfm-like", {"linkify": False}).render(
+        parts(built(campaign))["datasheet.md"].decode()
+    )
     assert re.findall(r"<(?:b|em|a|img)\b", page) == []
     shown = html.unescape(page)
     assert f"<h1>{hostile}</h1>" in shown
     for paragraph in (hostile, f"- {hostile}", f"1. {hostile}"):
         assert f"<p>{paragraph}</p>" in shown
     assert f"Collection: {hostile}." in shown
-    assert shown.count(f"<td>{hostile}</td>") == 4  # the grade's name in two tables and its explanation, the reason of the removal
+    assert (
+        shown.count(f"<td>{hostile}</td>") == 4
+    )  # the grade's name in two tables and its explanation, the reason of the removal
     assert re.findall(r"<h2>(.*?)</h2>", page)[:3] == ["Origin", "Scale", "Topics removed"]
 
 
@@ -252,18 +339,27 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     found = parts(built(campaign, ReleasePlan(documents=True)))
     written = {"guidelines/" if name.startswith("guidelines/") else name for name in found}
     assert written == set(BY_NAME) - OF_SAMPLE - OF_MACHINES
-    sheet = re.findall(r"^\| `([\w.-]+/?)` \|", found["datasheet.md"].decode().partition("## Files")[2], re.MULTILINE)
+    sheet = re.findall(
+        r"^\| `([\w.-]+/?)` \|",
+        found["datasheet.md"].decode().partition("## Files")[2],
+        re.MULTILINE,
+    )
     assert sheet == [part.name for part in PARTS if part.name not in OF_SAMPLE | OF_MACHINES]
     assert "documents.jsonl" not in parts(built(campaign))["datasheet.md"].decode()
     text = (Path(__file__).parents[3] / "docs" / "publishing.md").read_text(encoding="utf-8")
     lines = text.partition("A release is a zip file with")[2].partition("**Nobody")[0]
-    named = re.findall(r"`([\w-]+\.(?:md|txt|tsv|json|jsonl)|guidelines/|SHA256SUMS)`", lines.replace("`v1.md`", ""))
+    named = re.findall(
+        r"`([\w-]+\.(?:md|txt|tsv|json|jsonl)|guidelines/|SHA256SUMS)`",
+        lines.replace("`v1.md`", ""),
+    )
     assert set(named) == set(BY_NAME)
 
 
 def test_a_job_builds_the_release_once_and_recognises_the_same_bytes(campaign):
     manager = campaign.memberships.get(role="manager").user
-    recipe = recipes.save_recipe(campaign, ReleasePlan("first", Choices(min_judgements=3)), user=manager)
+    recipe = recipes.save_recipe(
+        campaign, ReleasePlan("first", Choices(min_judgements=3)), user=manager
+    )
     for expected in (False, True):
         job = recipes.ask_for_release(recipe, user=manager)
         with pytest.raises(CampaignError, match="being built"):
@@ -282,9 +378,20 @@ def test_a_job_builds_the_release_once_and_recognises_the_same_bytes(campaign):
 
 def test_two_recipes_differ_in_the_labels_that_they_name(campaign):
     change = recipes.difference(campaign, Choices(), Choices(method="median", min_judgements=3))
-    assert (change.n_first, change.n_second, change.n_both, change.only_first, change.only_second) == (6, 4, 4, 2, 0)
-    assert [(c.topic, c.document, c.first.grade, c.second.grade) for c in change.changes] == [("t1", "d3", 0, 2)]
-    assert [(c.topic, c.document, c.first.grade, c.second) for c in change.alone] == [("t2", "d1", 1, None), ("t2", "d2", 0, None)]
+    assert (
+        change.n_first,
+        change.n_second,
+        change.n_both,
+        change.only_first,
+        change.only_second,
+    ) == (6, 4, 4, 2, 0)
+    assert [(c.topic, c.document, c.first.grade, c.second.grade) for c in change.changes] == [
+        ("t1", "d3", 0, 2)
+    ]
+    assert [(c.topic, c.document, c.first.grade, c.second) for c in change.alone] == [
+        ("t2", "d1", 1, None),
+        ("t2", "d2", 0, None),
+    ]
     [(only, pair)] = recipes.linked(campaign, change.changes)
     entry = campaign.pairs.get(pk=pair).entry
     assert (entry.topic.topic_id, entry.docno) == (only.topic, only.document)

@@ -1,4 +1,5 @@
-"""What `simulate_campaign` replays is what the scheduler serves; and sampled campaigns whose topics change."""
+"""What `simulate_campaign` replays is what the scheduler serves; and sampled campaigns whose topics
+change."""
 
 from __future__ import annotations
 
@@ -16,7 +17,12 @@ from pooling.models import Pool
 from pooling.services import ordering, pools
 from pooling.services.runs import rankings_of
 from tests.analysis.commands.judged_file import run
-from tests.analysis.publishing.test_sampled_campaigns import grade_of, judge_stage, make_collection_with_runs, make_sampled
+from tests.analysis.publishing.test_sampled_campaigns import (
+    grade_of,
+    judge_stage,
+    make_collection_with_runs,
+    make_sampled,
+)
 from tests.builders import make_annotator, submit
 from tests.pooling.conftest import run as do
 
@@ -32,10 +38,26 @@ def collection(settings, tmp_path):
 
 def made(collection, making) -> Campaign:
     """One judgement a pair, and nobody leaves a topic before its block in the batch ends."""
-    job = do(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=DEPTH, seed=SEED, making=making, user=None))
+    job = do(
+        pools.ask_for_pool(
+            collection,
+            runs=list(collection.runs.all()),
+            depth=DEPTH,
+            seed=SEED,
+            making=making,
+            user=None,
+        )
+    )
     assert job.state == "done", job.message
     campaign = campaigns.create_campaign(
-        name="C", collection=collection, actor=collection.managers.get(), judgements_per_pair=1, target_per_annotator=0, band=1, block_length=1000, threshold=2
+        name="C",
+        collection=collection,
+        actor=collection.managers.get(),
+        judgements_per_pair=1,
+        target_per_annotator=0,
+        band=1,
+        block_length=1000,
+        threshold=2,
     )
     campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
     campaigns.open_campaign(campaign)
@@ -45,13 +67,26 @@ def made(collection, making) -> Campaign:
 def world(collection) -> World:
     """The same runs, judged as `grade_of` has it."""
     runs = [in_order_by_score(rankings_of(row)) for row in collection.runs.order_by("tag")]
-    pool = depth_pool([top_of_run(one, DEPTH) for one in runs], depth=DEPTH, rng=np.random.default_rng(SEED))
-    return world_of(pool, np.array([grade_of(document.decode()) for document in pool.documents.tolist()]), runs, level=2)
+    pool = depth_pool(
+        [top_of_run(one, DEPTH) for one in runs], depth=DEPTH, rng=np.random.default_rng(SEED)
+    )
+    return world_of(
+        pool,
+        np.array([grade_of(document.decode()) for document in pool.documents.tolist()]),
+        runs,
+        level=2,
+    )
 
 
-def served_by_the_scheduler(campaign: Campaign, *, most: int | None = None) -> list[tuple[str, str, int]]:
+def served_by_the_scheduler(
+    campaign: Campaign, *, most: int | None = None
+) -> list[tuple[str, str, int]]:
     """Topic, document and priority of what one annotator gets, judged as it comes."""
-    ada = make_annotator(campaign, f"ada{campaign.pk}") if not campaign.memberships.filter(role="annotator").exists() else None
+    ada = (
+        make_annotator(campaign, f"ada{campaign.pk}")
+        if not campaign.memberships.filter(role="annotator").exists()
+        else None
+    )
     ada = ada or campaign.memberships.select_related("campaign", "user").get(role="annotator")
     rows = []
     while (most is None or len(rows) < most) and (lease := scheduling.claim(ada)) is not None:
@@ -62,16 +97,29 @@ def served_by_the_scheduler(campaign: Campaign, *, most: int | None = None) -> l
 
 
 def replayed(own: World, plan: OrderedReplay) -> list[list[tuple[str, str]]]:
-    pairs = [(own.pool.topics[t], d.decode()) for t, d in zip(own.pool.topic.tolist(), own.pool.documents.tolist(), strict=True)]
-    return [[pairs[row] for row in batch.rows.tolist()] for batch in served(own, plan, own.grades, SEED)]
+    pairs = [
+        (own.pool.topics[t], d.decode())
+        for t, d in zip(own.pool.topic.tolist(), own.pool.documents.tolist(), strict=True)
+    ]
+    return [
+        [pairs[row] for row in batch.rows.tolist()] for batch in served(own, plan, own.grades, SEED)
+    ]
 
 
 def test_level_by_level_the_replay_serves_rank_by_rank_what_the_scheduler_serves(collection):
     campaign, own = made(collection, {}), world(collection)
     real = served_by_the_scheduler(campaign)
     (batch,) = replayed(own, OrderedReplay("level", (1.0,), (), batch=len(own)))
-    rank = {pair: entry for *pair_of, entry in campaign.pool.entries.values_list("topic__topic_id", "docno", "best_rank") for pair in [tuple(pair_of)]}
-    assert [rank[pair[:2]] for pair in real] == [rank[pair] for pair in batch] == sorted(rank.values())
+    rank = {
+        pair: entry
+        for *pair_of, entry in campaign.pool.entries.values_list(
+            "topic__topic_id", "docno", "best_rank"
+        )
+        for pair in [tuple(pair_of)]
+    }
+    assert (
+        [rank[pair[:2]] for pair in real] == [rank[pair] for pair in batch] == sorted(rank.values())
+    )
     assert {pair[:2] for pair in real} == set(batch)
 
 
@@ -83,8 +131,12 @@ def by_topic(pairs) -> dict[str, list[str]]:
 
 
 def test_relevant_first_the_replay_serves_batch_by_batch_what_the_scheduler_serves(collection):
-    """Each topic's block in the same order; which block comes first differs after the first batch, since an annotator stays with the topic at hand."""
-    campaign, own = made(collection, ordering.parameters_of(batch=12, audit=0.25)), world(collection)
+    """Each topic's block in the same order; which block comes first differs after the first batch,
+    since an annotator stays with the topic at hand."""
+    campaign, own = (
+        made(collection, ordering.parameters_of(batch=12, audit=0.25)),
+        world(collection),
+    )
     batches = replayed(own, OrderedReplay("relevant", (1.0,), (), batch=12, audit=0.25))
     assert len(batches) > 3
     for number, batch in enumerate(batches):
@@ -96,7 +148,9 @@ def test_relevant_first_the_replay_serves_batch_by_batch_what_the_scheduler_serv
     assert served_by_the_scheduler(campaign) == []
 
 
-def test_topics_that_are_removed_leave_the_estimates_and_come_back_with_all_that_was_judged(collection):
+def test_topics_that_are_removed_leave_the_estimates_and_come_back_with_all_that_was_judged(
+    collection,
+):
     campaign = make_sampled(collection)
     judge_stage(campaign, 1)
     measures = ("--measures", "HT-P@10 HT-nDCG@10", "--per-topic")
@@ -108,7 +162,11 @@ def test_topics_that_are_removed_leave_the_estimates_and_come_back_with_all_that
         for measure, topics in before["per_topic"][campaign.slug][tag].items():
             kept = {topic: value for topic, value in topics.items() if topic != "2"}
             assert now["per_topic"][campaign.slug][tag][measure] == pytest.approx(kept)
-            assert now["qrels"][campaign.slug][tag][measure] == pytest.approx(sum(kept.values()) / 2)
+            assert now["qrels"][campaign.slug][tag][measure] == pytest.approx(
+                sum(kept.values()) / 2
+            )
     collection.topics.filter(topic_id="2").update(removed_reason="")
     follow_topics(campaign)
-    assert run("evaluate", "--campaign", campaign.slug, *measures)["per_topic"] == before["per_topic"]
+    assert (
+        run("evaluate", "--campaign", campaign.slug, *measures)["per_topic"] == before["per_topic"]
+    )

@@ -1,4 +1,5 @@
-"""Recipes that count excluded annotators again: in labels, files, words, datasheet and difference; the campaign stays as it is."""
+"""Recipes that count excluded annotators again: in labels, files, words, datasheet and difference;
+the campaign stays as it is."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from tests.builders import make_manager
 
 pytestmark = pytest.mark.django_db
 
-# Without the third annotator: [1 2] and [0 2] are ties, which take the lowest grade; [1 1 3 0] stays 1.
+# Without the third annotator: [1 2] and [0 2] are ties, which take the lowest grade; [1 1 3 0]
+# stays 1.
 WITHOUT_A003 = GRADED.replace("t1 0 d2 2", "t1 0 d2 1")
 
 
@@ -32,7 +34,9 @@ WITHOUT_A003 = GRADED.replace("t1 0 d2 2", "t1 0 d2 1")
 def campaign() -> Campaign:
     """The examples of METHODS 4 with the third annotator excluded."""
     made = examples_campaign()
-    exclusion.exclude_annotator(made.memberships.get(pseudonym="A003"), reason="answers at random", actor=None)
+    exclusion.exclude_annotator(
+        made.memberships.get(pseudonym="A003"), reason="answers at random", actor=None
+    )
     return made
 
 
@@ -50,8 +54,15 @@ def test_judgements_taken_back_make_the_labels_of_before_the_exclusion(campaign,
 
 
 def test_only_those_that_are_named_are_taken_back(campaign):
-    exclusion.exclude_annotator(campaign.memberships.get(pseudonym="A002"), reason="too", actor=None)
-    counted = {back: {row.annotator for row in raw_judgements(campaign, Choices(take_back=back), counted=True)} for back in ((), ("A003",), (EVERYBODY,))}
+    exclusion.exclude_annotator(
+        campaign.memberships.get(pseudonym="A002"), reason="too", actor=None
+    )
+    counted = {
+        back: {
+            row.annotator for row in raw_judgements(campaign, Choices(take_back=back), counted=True)
+        }
+        for back in ((), ("A003",), (EVERYBODY,))
+    }
     assert counted[()] == {"A001", "A004", "A005"}
     assert counted["A003",] == {"A001", "A003", "A004", "A005"}
     assert counted[EVERYBODY,] == {"A001", "A002", "A003", "A004", "A005"}
@@ -60,21 +71,40 @@ def test_only_those_that_are_named_are_taken_back(campaign):
 def test_what_was_too_fast_or_without_a_grade_is_not_taken_back(campaign):
     Campaign.objects.filter(pk=campaign.pk).update(min_active_seconds=5)
     campaign.refresh_from_db()
-    judged = Judgement.objects.filter(membership__pseudonym="A003", current=True, pair__entry__topic__topic_id="t1")
+    judged = Judgement.objects.filter(
+        membership__pseudonym="A003", current=True, pair__entry__topic__topic_id="t1"
+    )
     assert judged.filter(pair__entry__docno="d2").update(active_ms=4_999) == 1
     assert judged.filter(pair__entry__docno="d3").update(grade=None, cannot_reason="unclear") == 1
     assert text(campaign, take_back=("A003",)) == WITHOUT_A003
-    reasons = {row.docid: row.exclusion_reason for row in raw_judgements(campaign, Choices(take_back=("A003",))) if row.annotator == "A003" and row.qid == "t1"}
-    assert reasons == {"d1": "", "d2": "faster than the campaign's 5 s", "d3": "cannot judge: unclear"}
+    reasons = {
+        row.docid: row.exclusion_reason
+        for row in raw_judgements(campaign, Choices(take_back=("A003",)))
+        if row.annotator == "A003" and row.qid == "t1"
+    }
+    assert reasons == {
+        "d1": "",
+        "d2": "faster than the campaign's 5 s",
+        "d3": "cannot judge: unclear",
+    }
 
 
 def test_choices_say_whom_they_take_back():
-    assert Choices(take_back=("A003", "A007")).words() == ["majority", "at least 2 judgements", "taking back A003, A007 (even if excluded)"]
-    assert Choices.of({"take_back": ["A003", EVERYBODY]}).words()[-1] == "taking back all excluded annotators"
+    assert Choices(take_back=("A003", "A007")).words() == [
+        "majority",
+        "at least 2 judgements",
+        "taking back A003, A007 (even if excluded)",
+    ]
+    assert (
+        Choices.of({"take_back": ["A003", EVERYBODY]}).words()[-1]
+        == "taking back all excluded annotators"
+    )
     assert Choices.of({}).words() == ["majority", "at least 2 judgements"]
 
 
-def test_a_release_says_whom_it_took_back_and_comes_in_again_with_the_same_labels(campaign, tmp_path):
+def test_a_release_says_whom_it_took_back_and_comes_in_again_with_the_same_labels(
+    campaign, tmp_path
+):
     campaigns.close(campaign)
     path = tmp_path / "release.zip"
     path.write_bytes(built(campaign, ReleasePlan("all", Choices(take_back=(EVERYBODY,)))))
@@ -92,12 +122,23 @@ def test_a_release_says_whom_it_took_back_and_comes_in_again_with_the_same_label
 
 def test_two_recipes_differ_by_what_is_taken_back(campaign, client):
     first = recipes.save_recipe(campaign, ReleasePlan("out"), user=None)
-    second = recipes.save_recipe(campaign, ReleasePlan("back", Choices(take_back=("A003",))), user=None)
-    found = recipes.difference(campaign, recipes.plan_of(first).choices, recipes.plan_of(second).choices)
-    assert [(c.topic, c.document, c.first.grade, c.second.grade) for c in found.changes if c.first.grade != c.second.grade] == [("t1", "d2", 1, 2)]
+    second = recipes.save_recipe(
+        campaign, ReleasePlan("back", Choices(take_back=("A003",))), user=None
+    )
+    found = recipes.difference(
+        campaign, recipes.plan_of(first).choices, recipes.plan_of(second).choices
+    )
+    assert [
+        (c.topic, c.document, c.first.grade, c.second.grade)
+        for c in found.changes
+        if c.first.grade != c.second.grade
+    ] == [("t1", "d2", 1, 2)]
     assert (found.n_graded, found.n_binary) == (1, 2), "on two grades also [0 1] against [0 1 1]"
     client.force_login(make_manager(campaign).user)
-    page = client.get(reverse("campaign-recipe-difference", args=[campaign.slug]), {"first": first.pk, "second": second.pk}).content.decode()
+    page = client.get(
+        reverse("campaign-recipe-difference", args=[campaign.slug]),
+        {"first": first.pk, "second": second.pk},
+    ).content.decode()
     assert "taking back A003 (even if excluded)" in page
 
 
@@ -109,7 +150,9 @@ def test_the_form_offers_the_excluded_alone_and_refuses_both_at_once(campaign):
     both = RecipeForm({"name": "a", "take_back": ["A003"], "exclude": ["A003"]}, campaign=campaign)
     assert both.errors["take_back"] == ["A003: either left out or taken back, not both."]
     with pytest.raises(CampaignError, match="either left out or taken back"):
-        recipes.save_recipe(campaign, ReleasePlan("x", Choices(exclude=("A003",), take_back=("A003",))), user=None)
+        recipes.save_recipe(
+            campaign, ReleasePlan("x", Choices(exclude=("A003",), take_back=("A003",))), user=None
+        )
     with pytest.raises(CampaignError, match="No annotator of this campaign is called A099"):
         recipes.save_recipe(campaign, ReleasePlan("x", Choices(take_back=("A099",))), user=None)
 
@@ -117,7 +160,9 @@ def test_the_form_offers_the_excluded_alone_and_refuses_both_at_once(campaign):
 def test_recipes_of_the_api_take_back(campaign, client):
     client.force_login(make_manager(campaign).user)
     address = f"/api/v1/campaigns/{campaign.slug}/recipes/"
-    answer = client.post(address, {"name": "all", "take_back": ["*"]}, content_type="application/json")
+    answer = client.post(
+        address, {"name": "all", "take_back": ["*"]}, content_type="application/json"
+    )
     assert answer.status_code == 201, answer.content
     assert [one["take_back"] for one in client.get(address).json()] == [["*"]]
 
@@ -125,5 +170,7 @@ def test_recipes_of_the_api_take_back(campaign, client):
 def test_commands_take_back(campaign):
     found = run("export_qrels", "--campaign", campaign.slug, "--take-back")
     assert (found["labels"], found["take_back"]) == ({"0": 2, "1": 2, "2": 2}, ["*"])
-    assert run("export_qrels", "--campaign", campaign.slug, "--take-back", "A003")["take_back"] == ["A003"]
+    assert run("export_qrels", "--campaign", campaign.slug, "--take-back", "A003")["take_back"] == [
+        "A003"
+    ]
     assert run("export_qrels", "--campaign", campaign.slug)["labels"] == {"0": 2, "1": 3, "2": 1}

@@ -39,14 +39,20 @@ def manager_of(campaign: Campaign) -> User:
 
 
 def viewer_of(campaign: Campaign) -> Client:
-    return client_of(people.add_member(campaign=campaign, user=make_user(), role=Membership.Role.VIEWER).user)
+    return client_of(
+        people.add_member(campaign=campaign, user=make_user(), role=Membership.Role.VIEWER).user
+    )
 
 
 @pytest.fixture
 def judged() -> Campaign:
-    """Two annotators with names that stand nowhere else judge the same six pairs, and agree on all but one."""
+    """Two annotators with names that stand nowhere else judge the same six pairs, and agree on all
+    but one."""
     campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2, name="Spring")
-    for name, grades in (("zwillingsschwester", [2, 2, 0, 0, 1, 1]), ("doppelgaenger", [2, 2, 0, 0, 1, 3])):
+    for name, grades in (
+        ("zwillingsschwester", [2, 2, 0, 0, 1, 1]),
+        ("doppelgaenger", [2, 2, 0, 0, 1, 3]),
+    ):
         annotator = make_annotator(campaign, name, pseudonym=f"Pseudo-{name}")
         for grade in grades:
             judge(annotator, grade)
@@ -61,7 +67,9 @@ def compute_agreement(campaign: Campaign) -> None:
 
 def pages_of(client: Client, before: str) -> dict[str, str]:
     answers = {part: client.get(f"{before}{part}/") for part in PARTS}
-    assert {part: answer.status_code for part, answer in answers.items()} == dict.fromkeys(PARTS, 200)
+    assert {part: answer.status_code for part, answer in answers.items()} == dict.fromkeys(
+        PARTS, 200
+    )
     return {part: answer.content.decode() for part, answer in answers.items()}
 
 
@@ -82,10 +90,17 @@ def test_a_viewer_and_a_link_show_the_same_figures_and_name_nobody(judged):
         assert "There are fewer than two runs to compare." in words(pages["systems"])
         assert "There are no reports yet." in words(pages["systems"])
         whole = "".join(pages.values())
-        names = [name for member in judged.memberships.exclude(role="viewer").select_related("user") for name in (member.pseudonym, member.user.username)]
+        names = [
+            name
+            for member in judged.memberships.exclude(role="viewer").select_related("user")
+            for name in (member.pseudonym, member.user.username)
+        ]
         assert len(names) == 6
         assert [name for name in names if re.search(rf"\b{re.escape(name)}\b", words(whole))] == []
-        own = ('<form method="post" action="/sign-out">', '<form method="post" action="/language">')  # of the account, not of the campaign
+        own = (
+            '<form method="post" action="/sign-out">',
+            '<form method="post" action="/language">',
+        )  # of the account, not of the campaign
         assert whole.count('method="post"') == sum(whole.count(form) for form in own)
     assert "hx-get" not in "".join(by_link.values())
 
@@ -102,7 +117,10 @@ def test_looking_at_results_starts_no_job(judged):
 
 def test_a_campaign_that_is_not_open_has_no_results():
     campaign = make_campaign(state="draft")
-    assert "No results yet" in viewer_of(campaign).get(f"/campaigns/{campaign.slug}/results/").content.decode()
+    assert (
+        "No results yet"
+        in viewer_of(campaign).get(f"/campaigns/{campaign.slug}/results/").content.decode()
+    )
 
 
 def test_there_is_no_other_part(judged):
@@ -111,7 +129,10 @@ def test_there_is_no_other_part(judged):
 
 def pictures_of(page: str) -> list[str]:
     """Without the numbers by which a picture and its title are tied together."""
-    return [re.sub(r'"p\d+t( p\d+d)?"|"p\d+d"', "", picture) for picture in re.findall(r'<div class="picture.*?</div>', page, re.DOTALL)]
+    return [
+        re.sub(r'"p\d+t( p\d+d)?"|"p\d+d"', "", picture)
+        for picture in re.findall(r'<div class="picture.*?</div>', page, re.DOTALL)
+    ]
 
 
 class TestTheAnswerOfSystems:
@@ -125,8 +146,14 @@ class TestTheAnswerOfSystems:
     def test_readers_see_what_managers_see_and_nobody_is_named(self, compared):
         answer = computed(compared)
         token = make_results_link(compared, name="steering group", days=7, actor=None)
-        manager = client_of(manager_of(compared)).get(f"/campaigns/{compared.slug}/systems/").content.decode()
-        by_account = viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode()
+        manager = (
+            client_of(manager_of(compared))
+            .get(f"/campaigns/{compared.slug}/systems/")
+            .content.decode()
+        )
+        by_account = (
+            viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode()
+        )
         by_link = Client().get(f"/results/{token}/systems/").content.decode()
         assert answer["words"].startswith(f"{answer['systems'][0]['tag']} leads by nDCG@10")
         for page in (manager, by_account, by_link):
@@ -136,9 +163,15 @@ class TestTheAnswerOfSystems:
             assert "Runs by nDCG@10, best first" in page
         for page in (by_account, by_link):
             assert pictures_of(page) == pictures_of(manager) != []
-            names = [n for m in compared.memberships.exclude(role="viewer").select_related("user") for n in (m.pseudonym, m.user.username)]
+            names = [
+                n
+                for m in compared.memberships.exclude(role="viewer").select_related("user")
+                for n in (m.pseudonym, m.user.username)
+            ]
             assert len(names) == 6
-            assert [name for name in names if re.search(rf"\b{re.escape(name)}\b", words(page))] == []
+            assert [
+                name for name in names if re.search(rf"\b{re.escape(name)}\b", words(page))
+            ] == []
             assert "hx-get" not in page
             assert 'name="measure"' not in page
 
@@ -150,18 +183,27 @@ class TestTheAnswerOfSystems:
         assert " leads by AP " in words(page)
         assert re.findall(r'href="\?measure=([^"]+)"', page) == ["AP"]
         for asked in ("nDCG@10", "P@3", "<b>"):
-            assert " leads by AP " in words(Client().get(f"/results/{token}/systems/", {"measure": asked}).content.decode())
+            assert " leads by AP " in words(
+                Client().get(f"/results/{token}/systems/", {"measure": asked}).content.decode()
+            )
         computed(compared)
         page = Client().get(f"/results/{token}/systems/").content.decode()
         assert " leads by nDCG@10 " in words(page)
         assert re.findall(r'href="\?measure=([^"]+)"', page) == ["nDCG%4010", "AP"]
-        assert " leads by AP " in words(Client().get(f"/results/{token}/systems/?measure=AP").content.decode())
+        assert " leads by AP " in words(
+            Client().get(f"/results/{token}/systems/?measure=AP").content.decode()
+        )
         assert Job.objects.count() == before + 1, "the one of this test"
 
     def test_before_the_first_answer_it_is_said_who_asks_for_it(self, compared):
         before = Job.objects.count()
-        page = words(viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode())
-        assert "Not computed yet: the answer is computed when a manager of the campaign opens the page Systems." in page
+        page = words(
+            viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode()
+        )
+        assert (
+            "Not computed yet: the answer is computed when a manager of the campaign opens the page Systems."
+            in page
+        )
         assert Job.objects.count() == before
 
     def test_an_answer_of_fewer_judgements_says_so(self, compared):
@@ -169,7 +211,9 @@ class TestTheAnswerOfSystems:
         annotator = make_annotator(compared)
         judge(annotator, 1)
         age_everything()
-        page = words(viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode())
+        page = words(
+            viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode()
+        )
         assert "there are newer ones" in page
         assert "being computed" not in page
 
@@ -210,17 +254,30 @@ class TestLinks:
     def test_reports_of_other_campaigns_and_unfinished_ones_are_not_there(self, judged, token):
         other = make_campaign()
         rows = {"kind": "evaluate", "title": "Scores", "result": {}}
-        foreign = Report.objects.create(collection=other.collection, campaign=other, finished_at=timezone.now(), **rows)
+        foreign = Report.objects.create(
+            collection=other.collection, campaign=other, finished_at=timezone.now(), **rows
+        )
         waiting = Report.objects.create(collection=judged.collection, campaign=judged, **rows)
-        of_collection = Report.objects.create(collection=judged.collection, finished_at=timezone.now(), **rows)
+        of_collection = Report.objects.create(
+            collection=judged.collection, finished_at=timezone.now(), **rows
+        )
         for report in (foreign, waiting, of_collection):
             assert Client().get(f"/results/{token}/reports/{report.pk}/").status_code == 404
-            assert viewer_of(judged).get(f"/campaigns/{judged.slug}/results/reports/{report.pk}/").status_code == 404
+            assert (
+                viewer_of(judged)
+                .get(f"/campaigns/{judged.slug}/results/reports/{report.pk}/")
+                .status_code
+                == 404
+            )
 
     def test_an_address_may_open_so_many_pages_and_others_go_on(self, judged, token, monkeypatch):
         monkeypatch.setattr(attempts, "MOST_LOOKS", 2)
         second = make_results_link(judged, name="another", days=7, actor=None)
-        assert [Client().get(f"/results/{token}/systems/").status_code for _ in range(3)] == [200, 200, 429]
+        assert [Client().get(f"/results/{token}/systems/").status_code for _ in range(3)] == [
+            200,
+            200,
+            429,
+        ]
         assert int(Client().get(f"/results/{token}/systems/").headers["Retry-After"]) == 300
         assert Client(REMOTE_ADDR="192.0.2.7").get(f"/results/{token}/systems/").status_code == 200
         assert Client().get(f"/results/{second}/systems/").status_code == 200
@@ -235,7 +292,9 @@ class TestThePageOfTheManager:
     def test_a_link_is_made_shown_once_and_withdrawn(self, judged):
         manager = client_of(manager_of(judged))
         address = f"/campaigns/{judged.slug}/readers/"
-        made = manager.post(address, {"action": "link", "name": "steering group", "days": "30"}).content.decode()
+        made = manager.post(
+            address, {"action": "link", "name": "steering group", "days": "30"}
+        ).content.decode()
         (link,) = re.findall(r"http://testserver(/results/[\w-]+/)", made)
         assert link not in manager.get(address).content.decode()
         row = judged.results_links.get()
@@ -243,26 +302,37 @@ class TestThePageOfTheManager:
         assert Client().get(link).status_code == 200
         assert manager.post(address, {"action": "revoke", "link": row.pk}).status_code == 302
         assert Client().get(link).status_code == 410
-        said = list(AuditEvent.objects.filter(campaign=judged).order_by("pk").values_list("action", flat=True))
+        said = list(
+            AuditEvent.objects.filter(campaign=judged)
+            .order_by("pk")
+            .values_list("action", flat=True)
+        )
         assert said[-2:] == ["made a link to the results", "revoked a link to the results"]
 
     def test_a_link_of_another_campaign_is_not_withdrawn(self, judged):
         make_results_link(judged, name="x", days=7, actor=None)
         other = make_campaign()
-        answer = client_of(manager_of(other)).post(f"/campaigns/{other.slug}/readers/", {"action": "revoke", "link": judged.results_links.get().pk})
+        answer = client_of(manager_of(other)).post(
+            f"/campaigns/{other.slug}/readers/",
+            {"action": "revoke", "link": judged.results_links.get().pk},
+        )
         assert answer.status_code == 404
         assert judged.results_links.get().revoked_at is None
 
     def test_there_are_so_many_links_and_no_more(self, judged):
         for number in range(MOST_LINKS):
             make_results_link(judged, name=str(number), days=7, actor=None)
-        answer = client_of(manager_of(judged)).post(f"/campaigns/{judged.slug}/readers/", {"action": "link", "name": "x", "days": "7"})
+        answer = client_of(manager_of(judged)).post(
+            f"/campaigns/{judged.slug}/readers/", {"action": "link", "name": "x", "days": "7"}
+        )
         assert answer.status_code == 400
         assert f"{MOST_LINKS} links" in answer.content.decode()
 
     def test_an_invited_viewer_comes_to_the_results_and_goes_when_removed(self, judged):
         manager = client_of(manager_of(judged))
-        manager.post(f"/campaigns/{judged.slug}/settings/people/", {"action": "link", "role": "viewer"})
+        manager.post(
+            f"/campaigns/{judged.slug}/settings/people/", {"action": "link", "role": "viewer"}
+        )
         invitation = Invitation.objects.get(campaign=judged)
         person = make_user("guest")
         guest = client_of(person)
@@ -274,11 +344,18 @@ class TestThePageOfTheManager:
         membership = judged.memberships.get(user=person)
         assert (membership.role, membership.pseudonym) == ("viewer", "V01")
         assert "guest" in manager.get(f"/campaigns/{judged.slug}/readers/").content.decode()
-        assert manager.post(f"/campaigns/{judged.slug}/readers/", {"action": "remove", "viewer": membership.pk}).status_code == 302
+        assert (
+            manager.post(
+                f"/campaigns/{judged.slug}/readers/", {"action": "remove", "viewer": membership.pk}
+            ).status_code
+            == 302
+        )
         assert guest.get(answer.url).status_code == 404
 
     def test_annotators_and_managers_are_not_removed_here(self, judged):
         for member in judged.memberships.all():
-            answer = client_of(manager_of(judged)).post(f"/campaigns/{judged.slug}/readers/", {"action": "remove", "viewer": member.pk})
+            answer = client_of(manager_of(judged)).post(
+                f"/campaigns/{judged.slug}/readers/", {"action": "remove", "viewer": member.pk}
+            )
             assert answer.status_code == 404
         assert judged.memberships.count() == 3

@@ -26,7 +26,9 @@ def study_of(folder: Path, name: str, text: str, **files: str) -> Path:
 def refusal(folder: Path, name: str, text: str) -> str:
     """What a person is told; nothing is written."""
     (folder / "study.toml").write_text(text, encoding="utf-8")
-    status, out, err = refused("study", name, str(folder / "study.toml"), "--output", str(folder / "out"))
+    status, out, err = refused(
+        "study", name, str(folder / "study.toml"), "--output", str(folder / "out")
+    )
     assert (status, out) == (2, "")
     assert not (folder / "out").exists()
     return err
@@ -49,9 +51,16 @@ def about(out: Path) -> dict[str, Any]:
 
 
 def drawn(out: Path, key: str) -> list[list[str]]:
-    """The numbers behind a figure, as the report tells them: its header, then its rows; of panels one below the other."""
+    """The numbers behind a figure, as the report tells them: its header, then its rows; of panels
+    one below the other."""
     page = (out / "report.html").read_text(encoding="utf-8")
     end = page.index(f">figures/{key}: ")
     figure = page[page.rindex('<figure class="figure">', 0, end) : end]
     rows = re.findall(r"<tr>(.*?)</tr>", figure, re.DOTALL)
-    return [[unescape(re.sub(r"<.*?>", "", cell)) for cell in re.findall(r"<t[hd][^>]*?(?:/>|>(.*?)</t[hd]>)", row, re.DOTALL)] for row in rows]
+    return [
+        [
+            unescape(re.sub(r"<.*?>", "", cell))
+            for cell in re.findall(r"<t[hd][^>]*?(?:/>|>(.*?)</t[hd]>)", row, re.DOTALL)
+        ]
+        for row in rows
+    ]

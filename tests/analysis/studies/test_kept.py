@@ -43,13 +43,23 @@ def owner(campaign, client):
 def sent(form: StudyForm, **changes: Any) -> dict[str, Any]:
     """What a browser sends of the form as it stands."""
     begun = {name: form[name].initial for name in form.fields if name not in form.uploads}
-    return {name: value for name, value in begun.items() if value not in (None, False, "")} | changes
+    return {
+        name: value for name, value in begun.items() if value not in (None, False, "")
+    } | changes
 
 
-def made(client, name: str, *, campaign: Campaign, of_collection: bool = False, **changes: Any) -> Report:
+def made(
+    client, name: str, *, campaign: Campaign, of_collection: bool = False, **changes: Any
+) -> Report:
     collection = campaign.collection
-    form = StudyForm(study=study_named(name), collection=collection, campaign=None if of_collection else campaign)
-    address, slug = ("collection-study-new", collection.slug) if of_collection else ("campaign-study-new", campaign.slug)
+    form = StudyForm(
+        study=study_named(name), collection=collection, campaign=None if of_collection else campaign
+    )
+    address, slug = (
+        ("collection-study-new", collection.slug)
+        if of_collection
+        else ("campaign-study-new", campaign.slug)
+    )
     answer = client.post(reverse(address, args=[slug, name]), sent(form, **changes))
     assert answer.status_code == 302, answer.context["form"].errors
     return finished(Report.objects.latest("pk"))
@@ -70,12 +80,21 @@ def packed(client, row: Report) -> dict[str, bytes]:
 
 
 def folder(path: Path) -> dict[str, bytes]:
-    return {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    return {
+        file.relative_to(path).as_posix(): file.read_bytes()
+        for file in path.rglob("*")
+        if file.is_file()
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_of_a_campaign_the_zip_holds_the_same_bytes_as_the_folder_of_the_command(campaign, owner, client, tmp_path, name) -> None:
-    few = {"stability": {"pairs": 2, "overlaps": "50:100:50", "measures": "AP"}, "leaderboard": {"trials": 20, "splits": 3}}.get(name, {})
+def test_of_a_campaign_the_zip_holds_the_same_bytes_as_the_folder_of_the_command(
+    campaign, owner, client, tmp_path, name
+) -> None:
+    few = {
+        "stability": {"pairs": 2, "overlaps": "50:100:50", "measures": "AP"},
+        "leaderboard": {"trials": 20, "splits": 3},
+    }.get(name, {})
     row = made(client, name, campaign=campaign, **few)
     files = packed(client, row)
     if not few:
@@ -103,17 +122,33 @@ def test_of_a_campaign_the_zip_holds_the_same_bytes_as_the_folder_of_the_command
 def test_choices_options_and_files_go_into_the_toml_file(campaign, owner, client) -> None:
     runs = list(campaign.collection.runs.order_by("tag"))[1:4]
     judged = campaign.collection.qrels.get(name="judged, old")
-    groups = SimpleUploadedFile("bands.tsv", "".join(f"t{t}\t{'Head' if t < 4 else 'Tail'}\n" for t in range(1, 9)).encode())
+    groups = SimpleUploadedFile(
+        "bands.tsv", "".join(f"t{t}\t{'Head' if t < 4 else 'Tail'}\n" for t in range(1, 9)).encode()
+    )
     row = made(
-        client, "comparison", campaign=campaign, runs=[one.pk for one in runs], qrels=f"imported:{judged.pk}", measures="AP", against="sys.2",
-        family="holm", seed=5, title="Three of ours", topic_groups=groups,
-    )  # fmt: skip
+        client,
+        "comparison",
+        campaign=campaign,
+        runs=[one.pk for one in runs],
+        qrels=f"imported:{judged.pk}",
+        measures="AP",
+        against="sys.2",
+        family="holm",
+        seed=5,
+        title="Three of ours",
+        topic_groups=groups,
+    )
     files = packed(client, row)
-    assert sorted(name for name in files if name.startswith("inputs/runs/")) == [f"inputs/runs/{one.tag}.run.gz" for one in runs]
+    assert sorted(name for name in files if name.startswith("inputs/runs/")) == [
+        f"inputs/runs/{one.tag}.run.gz" for one in runs
+    ]
     about = json.loads(files["study.json"])
     assert (about["title"], about["seed"], about["left_out"]) == ("Three of ours", 5, {})
     assert about["parameters"]["level"] is None  # these qrels are not the campaign's
-    assert about["parameters"] | {"measures": "AP", "against": "sys.2", "family": "holm"} == about["parameters"]
+    assert (
+        about["parameters"] | {"measures": "AP", "against": "sys.2", "family": "holm"}
+        == about["parameters"]
+    )
     assert "inputs/given/topic_groups/bands.tsv" in files
     assert "tables/scores-Tail.csv" in files
     page = client.get(reverse("study", args=[row.pk]))
@@ -133,19 +168,46 @@ def test_of_a_collection_qrels_and_clicks_are_chosen(campaign, owner, client, tm
     assert row.campaign is None
     files = packed(client, row)
     assert "inputs/qrels/judged-old.qrels" in files  # the only ones that do not come from clicks
-    run("study", "comparison", "--collection", campaign.collection.slug, "--output", str(tmp_path / "typed"))
-    inputs = {name: content for name, content in folder(tmp_path / "typed").items() if name.startswith("inputs/") and ".toml" not in name}
-    assert inputs == {name: content for name, content in files.items() if name.startswith("inputs/") and ".toml" not in name}
-    boards = made(client, "leaderboard", campaign=campaign, of_collection=True, trials=20, splits=3, measures="AP")
+    run(
+        "study",
+        "comparison",
+        "--collection",
+        campaign.collection.slug,
+        "--output",
+        str(tmp_path / "typed"),
+    )
+    inputs = {
+        name: content
+        for name, content in folder(tmp_path / "typed").items()
+        if name.startswith("inputs/") and ".toml" not in name
+    }
+    assert inputs == {
+        name: content
+        for name, content in files.items()
+        if name.startswith("inputs/") and ".toml" not in name
+    }
+    boards = made(
+        client,
+        "leaderboard",
+        campaign=campaign,
+        of_collection=True,
+        trials=20,
+        splits=3,
+        measures="AP",
+    )
     assert set(json.loads(packed(client, boards)["study.json"])["parts"]) >= {"certainty", "halves"}
 
 
-def test_finished_studies_are_listed_with_the_reports_of_all_campaigns(campaign, owner, client) -> None:
+def test_finished_studies_are_listed_with_the_reports_of_all_campaigns(
+    campaign, owner, client
+) -> None:
     row = made(client, "comparison", campaign=campaign, measures="AP", title="Ours, compared")
     for query in ("", "?kind=study-"):
         page = client.get(reverse("analyses") + query).content.decode()
         assert f'href="{reverse("study", args=[row.pk])}">Ours, compared' in page
-    assert "Ours, compared" not in client.get(reverse("analyses") + "?kind=evaluate").content.decode()
+    assert (
+        "Ours, compared" not in client.get(reverse("analyses") + "?kind=evaluate").content.decode()
+    )
 
 
 def test_judged_qrels_are_never_taken_for_clicks(campaign, owner, client, tmp_path) -> None:
@@ -153,20 +215,32 @@ def test_judged_qrels_are_never_taken_for_clicks(campaign, owner, client, tmp_pa
     campaign.collection.qrels.exclude(pk=judged.pk).delete()
     row = made(client, "tripjudge", campaign=campaign)
     assert not [name for name in packed(client, row) if name.startswith("inputs/clicks")]
-    form = StudyForm(study=study_named("tripjudge"), collection=campaign.collection, campaign=campaign)
+    form = StudyForm(
+        study=study_named("tripjudge"), collection=campaign.collection, campaign=campaign
+    )
     assert "clicks" not in form.fields or form.fields["clicks"].choices == []
     with pytest.raises(Refused, match="judged, old holds judgements"):
-        campaign_inputs(study_named("tripjudge"), campaign.slug, tmp_path, Given(clicks=[f"imported:{judged.pk}"]))
+        campaign_inputs(
+            study_named("tripjudge"),
+            campaign.slug,
+            tmp_path,
+            Given(clicks=[f"imported:{judged.pk}"]),
+        )
 
 
 def test_what_a_study_does_not_take_is_refused_at_the_form(campaign, owner, client) -> None:
-    form = StudyForm(study=study_named("leaderboard"), collection=campaign.collection, campaign=campaign)
+    form = StudyForm(
+        study=study_named("leaderboard"), collection=campaign.collection, campaign=campaign
+    )
     address = reverse("campaign-study-new", args=[campaign.slug, "leaderboard"])
     answer = client.post(address, sent(form, institutions="no sign of equality"))
     assert answer.status_code == 400
     assert "write name = words" in answer.content.decode()
     assert client.post(address, sent(form, trials=0)).status_code == 400
-    assert client.get(reverse("campaign-study-new", args=[campaign.slug, "nonsense"])).status_code == 404
+    assert (
+        client.get(reverse("campaign-study-new", args=[campaign.slug, "nonsense"])).status_code
+        == 404
+    )
     assert Report.objects.count() == 0
 
 
@@ -174,7 +248,9 @@ def test_a_study_of_which_nothing_can_be_made_says_why(settings, tmp_path, clien
     settings.MEDIA_ROOT = tmp_path / "files"
     campaign = small_campaign(small_collection(), judged=False)
     client.force_login(campaign.collection.managers.get())
-    form = StudyForm(study=study_named("comparison"), collection=campaign.collection, campaign=campaign)
+    form = StudyForm(
+        study=study_named("comparison"), collection=campaign.collection, campaign=campaign
+    )
     client.post(reverse("campaign-study-new", args=[campaign.slug, "comparison"]), sent(form))
     row = Report.objects.get()
     assert row.job is not None
@@ -187,7 +263,12 @@ def test_a_study_of_which_nothing_can_be_made_says_why(settings, tmp_path, clien
 def test_the_api_asks_lists_hands_out_and_deletes_like_reports(
     campaign, owner, client, settings, django_capture_on_commit_callbacks
 ) -> None:
-    asked = {"name": "comparison", "campaign": campaign.slug, "options": {"measures": "AP", "seed": 3}, "qrels": ["campaign:binary:majority"]}
+    asked = {
+        "name": "comparison",
+        "campaign": campaign.slug,
+        "options": {"measures": "AP", "seed": 3},
+        "qrels": ["campaign:binary:majority"],
+    }
     answer = client.post("/api/v1/studies/", asked, content_type="application/json")
     assert answer.status_code == 202, answer.json()
     row = Report.objects.get()
@@ -195,8 +276,15 @@ def test_the_api_asks_lists_hands_out_and_deletes_like_reports(
     assert client.get(f"/api/v1/studies/{row.pk}/study.zip").status_code == 404  # not made yet
     finished(row)
     one = client.get(f"/api/v1/studies/{row.pk}/").json()
-    assert (one["name"], one["state"], one["seed"], one["campaign"]) == ("comparison", "done", 3, campaign.slug)
-    assert one["result"]["left_out"] == {"groups": "needs `topic_groups`: a file of topics and their groups"}
+    assert (one["name"], one["state"], one["seed"], one["campaign"]) == (
+        "comparison",
+        "done",
+        3,
+        campaign.slug,
+    )
+    assert one["result"]["left_out"] == {
+        "groups": "needs `topic_groups`: a file of topics and their groups"
+    }
     content = b"".join(client.get(f"/api/v1/studies/{row.pk}/study.zip").streaming_content)
     assert content == b"".join(client.get(reverse("study-zip", args=[row.pk])).streaming_content)
     assert campaign.audit.filter(action="exported", subject__startswith="study ").count() == 2
@@ -204,10 +292,20 @@ def test_the_api_asks_lists_hands_out_and_deletes_like_reports(
     assert client.get("/api/v1/reports/").json()["results"] == []
     assert client.get(f"/api/v1/reports/{row.pk}/").status_code == 404
     for wrong, status in (
-        ({"options": {"measure": "AP"}}, 400), ({"options": {"trials": 0}}, 400), ({"options": {"judgements": "x"}}, 400),
-        ({"qrels": ["imported:999"]}, 409), ({"name": "nonsense"}, 400), ({"files": {"measures": {"x": "y"}}}, 400), ({"runs": [10**6]}, 409),
-    ):  # fmt: skip
-        assert client.post("/api/v1/studies/", asked | wrong, content_type="application/json").status_code == status, wrong
+        ({"options": {"measure": "AP"}}, 400),
+        ({"options": {"trials": 0}}, 400),
+        ({"options": {"judgements": "x"}}, 400),
+        ({"qrels": ["imported:999"]}, 409),
+        ({"name": "nonsense"}, 400),
+        ({"files": {"measures": {"x": "y"}}}, 400),
+        ({"runs": [10**6]}, 409),
+    ):
+        assert (
+            client.post(
+                "/api/v1/studies/", asked | wrong, content_type="application/json"
+            ).status_code
+            == status
+        ), wrong
     client.force_login(make_user("stranger"))
     assert client.get(f"/api/v1/studies/{row.pk}/").status_code == 404
     assert client.get(reverse("study", args=[row.pk])).status_code == 404

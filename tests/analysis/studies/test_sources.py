@@ -1,4 +1,5 @@
-"""A campaign and a release as the files of a study: the same numbers as the campaign's own commands."""
+"""A campaign and a release as the files of a study: the same numbers as the campaign's own
+commands."""
 
 from __future__ import annotations
 
@@ -21,12 +22,30 @@ from tests.analysis.studies.made import table
 
 pytestmark = pytest.mark.django_db
 EVERYTHING = Study(
-    "everything", "Everything", "nobody", "All inputs.",
-    tuple(SettingKey(name, kind, "") for name, kind in {
-        "judgements": "file", "scale": "whole", "threshold": "whole", "min_seconds": "number", "grades": "names", "labels": "file",
-        "binary_labels": "file", "documents": "whole", "pool": "file", "texts": "file", "runs": "files", "qrels": "file", "clicks": "named",
-    }.items()), (),
-)  # fmt: skip
+    "everything",
+    "Everything",
+    "nobody",
+    "All inputs.",
+    tuple(
+        SettingKey(name, kind, "")
+        for name, kind in {
+            "judgements": "file",
+            "scale": "whole",
+            "threshold": "whole",
+            "min_seconds": "number",
+            "grades": "names",
+            "labels": "file",
+            "binary_labels": "file",
+            "documents": "whole",
+            "pool": "file",
+            "texts": "file",
+            "runs": "files",
+            "qrels": "file",
+            "clicks": "named",
+        }.items()
+    ),
+    (),
+)
 
 
 def test_the_judgements_of_a_campaign_give_its_labels(tmp_path: Path) -> None:
@@ -35,23 +54,41 @@ def test_the_judgements_of_a_campaign_give_its_labels(tmp_path: Path) -> None:
     settings = read_settings(path, EVERYTHING)
     assert (settings.values["scale"], settings.values["threshold"]) == (4, 2)
     assert (tmp_path / "inputs" / settings.values["labels"]).read_text(encoding="utf-8") == GRADED
-    assert (tmp_path / "inputs" / settings.values["binary_labels"]).read_text(encoding="utf-8") == BINARY
+    assert (tmp_path / "inputs" / settings.values["binary_labels"]).read_text(
+        encoding="utf-8"
+    ) == BINARY
     there = run("aggregate", "--campaign", campaign.slug)
-    here = run("aggregate", settings.path("judgements.tsv"), f"--min-seconds={settings.values['min_seconds']:g}")
+    here = run(
+        "aggregate",
+        settings.path("judgements.tsv"),
+        f"--min-seconds={settings.values['min_seconds']:g}",
+    )
     for key in ("pairs", "graded", "binary", "judgements"):
         assert here[key] == there[key]
 
 
-def test_what_annotators_said_is_the_survey_of_a_study_of_the_campaign_and_of_its_release(tmp_path: Path) -> None:
+def test_what_annotators_said_is_the_survey_of_a_study_of_the_campaign_and_of_its_release(
+    tmp_path: Path,
+) -> None:
     campaign = examples_campaign()
     for number, score in enumerate(("GOOD", "VERY_GOOD", "GOOD"), 1):
-        participation.give_feedback(campaign.memberships.get(pseudonym=f"A00{number}"), score=score, text="Words")
+        participation.give_feedback(
+            campaign.memberships.get(pseudonym=f"A00{number}"), score=score, text="Words"
+        )
     with (tmp_path / "release.zip").open("wb") as out:
         write_release(campaign, ReleasePlan(), out)
-    for name, source in (("of-campaign", ("--campaign", campaign.slug)), ("of-release", (str(tmp_path / "release.zip"),))):
+    for name, source in (
+        ("of-campaign", ("--campaign", campaign.slug)),
+        ("of-release", (str(tmp_path / "release.zip"),)),
+    ):
         run("study", "tripjudge", *source, "--output", str(tmp_path / name))
-        rows = [(row["answer"], row["n"], row["TripJudge"]) for row in table(tmp_path / name, "survey")]
-        assert rows == [("Good", "2", "0.28"), ("Very good", "1", "0.33")]  # what somebody wrote is no count
+        rows = [
+            (row["answer"], row["n"], row["TripJudge"]) for row in table(tmp_path / name, "survey")
+        ]
+        assert rows == [
+            ("Good", "2", "0.28"),
+            ("Very good", "1", "0.33"),
+        ]  # what somebody wrote is no count
 
 
 def test_a_release_is_read_as_a_file_and_as_a_folder(tmp_path: Path) -> None:
@@ -64,7 +101,9 @@ def test_a_release_is_read_as_a_file_and_as_a_folder(tmp_path: Path) -> None:
     for number, source in enumerate(("release.zip", "unpacked")):
         folder = tmp_path / f"inputs-{number}" / "inputs"
         folder.parent.mkdir()
-        settings = read_settings(release_inputs(EVERYTHING, str(tmp_path / source), folder), EVERYTHING)
+        settings = read_settings(
+            release_inputs(EVERYTHING, str(tmp_path / source), folder), EVERYTHING
+        )
         texts.append({name: settings.values[name] for name in keys_of(EVERYTHING)})
         assert (folder / "qrels.txt").read_text(encoding="utf-8") == GRADED
     assert texts[0] == texts[1]
@@ -78,7 +117,9 @@ def test_a_study_of_a_campaign_without_runs_says_so(tmp_path: Path) -> None:
     from tests.analysis.commands.judged_file import refused
 
     campaign = examples_campaign()
-    status, _, err = refused("study", "comparison", "--campaign", campaign.slug, "--output", str(tmp_path / "out"))
+    status, _, err = refused(
+        "study", "comparison", "--campaign", campaign.slug, "--output", str(tmp_path / "out")
+    )
     assert status == 2
     assert "needs `runs`" in err
     assert not (tmp_path / "out").exists()

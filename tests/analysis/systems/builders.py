@@ -1,4 +1,5 @@
-"""A small collection with runs, judged and click-based qrels, and a campaign with judgements; and its files for the commands."""
+"""A small collection with runs, judged and click-based qrels, and a campaign with judgements; and
+its files for the commands."""
 
 from __future__ import annotations
 
@@ -19,20 +20,31 @@ from pooling.formats.qrels import read_qrels, save_qrels
 from pooling.formats.runs import read_run, save_run
 from pooling.models import Collection, Job
 from pooling.services.stored_columns import store_columns
-from tests.builders import lease_of, make_annotator, make_campaign, make_collection, make_pool, make_user, submit
+from tests.builders import (
+    lease_of,
+    make_annotator,
+    make_campaign,
+    make_collection,
+    make_pool,
+    make_user,
+    submit,
+)
 
 N_TOPICS, N_DOCUMENTS = 8, 30
 GROUPS = ["north", "north", "south", "", "east"]
 
 
 def run_texts(seed: int = 5, n_runs: int = 5) -> dict[str, str]:
-    """Runs of different worth over documents d1 … d30, some topics missing from the last, with ties of scores."""
+    """Runs of different worth over documents d1 … d30, some topics missing from the last, with ties
+    of scores."""
     rng = np.random.default_rng(seed)
     texts = {}
     for r in range(n_runs):
         rows = []
         for t in range(1, N_TOPICS + 1 - (r == n_runs - 1)):
-            scores = np.round(np.linspace(3, 0, N_DOCUMENTS) + rng.normal(0, 0.4 + 0.3 * r, N_DOCUMENTS), 1)
+            scores = np.round(
+                np.linspace(3, 0, N_DOCUMENTS) + rng.normal(0, 0.4 + 0.3 * r, N_DOCUMENTS), 1
+            )
             for d in rng.choice(N_DOCUMENTS, 20, replace=False):
                 rows.append(f"t{t} Q0 d{d + 1} 0 {scores[d]} sys.{r}\n")
         texts[f"sys.{r}"] = "".join(rows)
@@ -51,7 +63,9 @@ def qrels_text(seed: int, grades: int) -> str:
 
 def small_collection(*, slug: str = "small") -> Collection:
     manager = make_user(f"{slug}-owner", may_create=True)
-    collection = make_collection(n_topics=N_TOPICS, n_documents=N_DOCUMENTS, manager=manager, slug=slug)
+    collection = make_collection(
+        n_topics=N_TOPICS, n_documents=N_DOCUMENTS, manager=manager, slug=slug
+    )
     for number, (tag, text) in enumerate(run_texts().items()):
         run = read_run(BytesIO(text.encode()), name=f"{tag}.txt")
         name, digest = store_columns("runs", lambda path, run=run: save_run(run, path))
@@ -71,14 +85,23 @@ def small_collection(*, slug: str = "small") -> Collection:
         qrels = read_qrels(BytesIO(qrels_text(seed, grades).encode()), name=called)
         name, digest = store_columns("qrels", lambda path, qrels=qrels: save_qrels(qrels, path))
         kind = "clicks" if called.startswith("clicks") else "judged"
-        collection.qrels.create(name=called, kind=kind, columns=name, digest=digest, n_rows=len(qrels), n_topics=len(qrels.topics))
+        collection.qrels.create(
+            name=called,
+            kind=kind,
+            columns=name,
+            digest=digest,
+            n_rows=len(qrels),
+            n_topics=len(qrels.topics),
+        )
     return collection
 
 
 def small_campaign(collection: Collection, *, judged: bool = True) -> Campaign:
     """Three annotators have judged pairs of it."""
     owner = collection.managers.get()
-    campaign = make_campaign(collection=collection, pool=make_pool(collection), manager=owner, name="Spring")
+    campaign = make_campaign(
+        collection=collection, pool=make_pool(collection), manager=owner, name="Spring"
+    )
     if judged:
         rng = np.random.default_rng(9)
         now = timezone.now()

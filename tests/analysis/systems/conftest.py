@@ -1,4 +1,5 @@
-"""Figures take longer than all else: only modules that say so draw them (`DRAWS_FIGURES = True`)."""
+"""Figures take longer than all else: only modules that say so draw them (`DRAWS_FIGURES =
+True`)."""
 
 from __future__ import annotations
 

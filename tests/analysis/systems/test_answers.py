@@ -1,4 +1,5 @@
-"""The answer of the page Systems: kept with its age, computed by a job, by the labels of now; nothing naive of a sample or of a half-finished order."""
+"""The answer of the page Systems: kept with its age, computed by a job, by the labels of now;
+nothing naive of a sample or of a half-finished order."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ from analysis.systems.answer_page import holes_words
 from annotation.models import Campaign, Judgement
 from pooling.models import Job
 from pooling.services.runs import rankings_of
-from tests.analysis.publishing.test_nothing_naive import campaign as sampled_campaign  # noqa: F401  a fixture
+from tests.analysis.publishing.test_nothing_naive import (
+    campaign as sampled_campaign,  # noqa: F401  a fixture
+)
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 from tests.builders import lease_of, make_annotator, submit
 
@@ -58,10 +61,15 @@ def by_trec_eval(campaign: Campaign, measure: str) -> dict[str, dict[str, float]
     for run in campaign.collection.runs.all():
         columns = rankings_of(run)
         ranked = {
-            topic: {document.decode(): 1000.0 - rank for rank, document in enumerate(columns.documents[columns.rows(k)].tolist())}
+            topic: {
+                document.decode(): 1000.0 - rank
+                for rank, document in enumerate(columns.documents[columns.rows(k)].tolist())
+            }
             for k, topic in enumerate(columns.topics)
         }
-        by_topic = pytrec_eval.RelevanceEvaluator(qrels, {measure}, relevance_level=campaign.threshold).evaluate(ranked)
+        by_topic = pytrec_eval.RelevanceEvaluator(
+            qrels, {measure}, relevance_level=campaign.threshold
+        ).evaluate(ranked)
         scores[run.tag] = {topic: by_topic.get(topic, {}).get(measure, 0.0) for topic in qrels}
     return scores
 
@@ -78,7 +86,9 @@ def test_means_and_p_values_are_those_of_trec_eval_and_scipy(judged, measure, of
         for k, p in enumerate(row):
             a, b = (np.array(list(scores[order[n]].values())) for n in (i, i + 1 + k))
             assert p == pytest.approx(stats.ttest_rel(a, b).pvalue, abs=1e-9)
-    assert answer["words"].startswith(f"{order[0]} leads by {measure} ({answer['systems'][0]['mean']:.4f}, 8 topics)")
+    assert answer["words"].startswith(
+        f"{order[0]} leads by {measure} ({answer['systems'][0]['mean']:.4f}, 8 topics)"
+    )
 
 
 def test_unjudged_shares_are_counted_by_hand_and_no_mean_lies_outside_its_range(judged):
@@ -87,7 +97,12 @@ def test_unjudged_shares_are_counted_by_hand_and_no_mean_lies_outside_its_range(
     topics = {topic for topic, _ in known}
     for one in answer["systems"]:
         columns = rankings_of(judged.collection.runs.get(tag=one["tag"]))
-        tops = [(t, d.decode()) for k, t in enumerate(columns.topics) if t in topics for d in columns.documents[columns.rows(k)][:10].tolist()]
+        tops = [
+            (t, d.decode())
+            for k, t in enumerate(columns.topics)
+            if t in topics
+            for d in columns.documents[columns.rows(k)][:10].tolist()
+        ]
         assert one["unjudged"] == pytest.approx(sum(pair not in known for pair in tops) / len(tops))
         assert one["least"] <= one["mean"] <= one["most"]
 
@@ -98,7 +113,10 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
     job = work_off(Job.objects.get(kind=answers.ANSWER))
     page = page_of(judged, client)
     assert job.report["words"] in html.unescape(page)
-    assert "Over 8 of 8 topics, those with a label; 40 labels, each by the majority of at least 2 judgements." in page
+    assert (
+        "Over 8 of 8 topics, those with a label; 40 labels, each by the majority of at least 2 judgements."
+        in page
+    )
     assert "they count as not relevant here" in page
     assert "No interval for any run: 8 topics; an interval needs 30." in page
     assert "Tests and 95% intervals hold for a single look." in page
@@ -107,10 +125,17 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
 
 
 def test_where_no_reason_is_known_none_is_said_to_be_missing():
-    answer = {"estimated": False, "systems": [{"tag": "a", "unjudged": None}], "why_no_bounds": "", "open": ""}
+    answer = {
+        "estimated": False,
+        "systems": [{"tag": "a", "unjudged": None}],
+        "why_no_bounds": "",
+        "open": "",
+    }
     assert holes_words(answer) == "Unjudged documents count as not relevant in these means."
     why = "AP reads the runs to their ends"
-    assert holes_words(answer | {"why_no_bounds": why}).endswith(f"means. How far they could move the means is not said: {why}.")
+    assert holes_words(answer | {"why_no_bounds": why}).endswith(
+        f"means. How far they could move the means is not said: {why}."
+    )
 
 
 def test_a_new_judgement_is_said_and_computed_after_a_minute(judged, client):
@@ -118,11 +143,20 @@ def test_a_new_judgement_is_said_and_computed_after_a_minute(judged, client):
     annotator = make_annotator(judged)
     pair = judged.pairs.order_by("position")[41]
     now = timezone.now()
-    submit(annotator, lease_of(annotator, pair, now=now), 3, now=now + timedelta(seconds=6), active_ms=5000, wall_ms=5500)
+    submit(
+        annotator,
+        lease_of(annotator, pair, now=now),
+        3,
+        now=now + timedelta(seconds=6),
+        active_ms=5000,
+        wall_ms=5500,
+    )
     age_everything()
     assert "there are newer ones" in page_of(judged, client)
     assert Job.objects.filter(kind=answers.ANSWER).count() == 1, "not yet"
-    Job.objects.filter(kind=answers.ANSWER).update(finished_at=timezone.now() - timedelta(seconds=61))
+    Job.objects.filter(kind=answers.ANSWER).update(
+        finished_at=timezone.now() - timedelta(seconds=61)
+    )
     assert "being computed anew" in page_of(judged, client)
     assert Job.objects.filter(kind=answers.ANSWER).count() == 2
 
@@ -130,25 +164,47 @@ def test_a_new_judgement_is_said_and_computed_after_a_minute(judged, client):
 def test_looks_are_taken_at_tenths_and_the_last_one_is_now(judged):
     """240 pairs of three judgements: a tenth is 72, and 80 have been made."""
     for k, judgement in enumerate(Judgement.objects.order_by("pk")):
-        Judgement.objects.filter(pk=judgement.pk).update(judged_at=timezone.now() - timedelta(hours=100 - k))
+        Judgement.objects.filter(pk=judgement.pk).update(
+            judged_at=timezone.now() - timedelta(hours=100 - k)
+        )
     age_everything()
     answer = computed(judged)
-    assert [(look["judgements"], round(look["share"], 4)) for look in answer["looks"]] == [(72, 0.1), (80, 0.1111)]
-    assert answer["looks"][-1]["means"] == pytest.approx([one["mean"] for one in answer["systems"]], abs=1e-12)
-    Judgement.objects.filter(pk__in=Judgement.objects.order_by("-judged_at").values("pk")[:8]).delete()
+    assert [(look["judgements"], round(look["share"], 4)) for look in answer["looks"]] == [
+        (72, 0.1),
+        (80, 0.1111),
+    ]
+    assert answer["looks"][-1]["means"] == pytest.approx(
+        [one["mean"] for one in answer["systems"]], abs=1e-12
+    )
+    Judgement.objects.filter(
+        pk__in=Judgement.objects.order_by("-judged_at").values("pk")[:8]
+    ).delete()
     judged.refresh_from_db()
     fewer = by_trec_eval(judged, "ndcg_cut_10")
-    means = {one["tag"]: mean for one, mean in zip(answer["systems"], answer["looks"][0]["means"], strict=True)}
+    means = {
+        one["tag"]: mean
+        for one, mean in zip(answer["systems"], answer["looks"][0]["means"], strict=True)
+    }
     for tag, by_topic in fewer.items():
         assert means[tag] == pytest.approx(math.fsum(by_topic.values()) / len(by_topic), abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("nonsense", "No measure is called"), ("HT-nDCG@10", "this campaign&#x27;s is none"), ("Judged@10", "how much is judged")]
+    ("name", "said"),
+    [
+        ("nonsense", "No measure is called"),
+        ("HT-nDCG@10", "this campaign&#x27;s is none"),
+        ("Judged@10", "how much is judged"),
+    ],
 )
 def test_a_wrong_measure_is_refused_in_words(judged, client, name, said):
     assert said in page_of(judged, client, f"?measure={name}")
-    assert client.get(reverse("api-campaign-systems", args=[judged.slug]) + f"?measure={name}").status_code == 400
+    assert (
+        client.get(
+            reverse("api-campaign-systems", args=[judged.slug]) + f"?measure={name}"
+        ).status_code
+        == 400
+    )
     assert not Job.objects.filter(kind=answers.ANSWER).exists()
 
 
@@ -175,9 +231,14 @@ def test_a_failed_answer_is_said_and_not_asked_for_again_and_again(judged, clien
     assert Job.objects.filter(kind=answers.ANSWER).count() == 1
 
 
-def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(sampled_campaign, client):  # noqa: F811
+def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(
+    sampled_campaign,  # noqa: F811
+    client,
+):
     assert sample_of(sampled_campaign, Choices()).stage >= 1
-    assert "would count every pair that was not drawn" in page_of(sampled_campaign, client, "?measure=nDCG@10")
+    assert "would count every pair that was not drawn" in page_of(
+        sampled_campaign, client, "?measure=nDCG@10"
+    )
     page_of(sampled_campaign, client)
     job = work_off(Job.objects.get(kind=answers.ANSWER))
     assert job.state == "done", job.message

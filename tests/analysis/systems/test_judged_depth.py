@@ -28,7 +28,9 @@ def campaign(settings, tmp_path: Path) -> Campaign:
 def defaults(campaign: Campaign, client, folder: Path) -> dict[str, str]:
     """The measures that nobody chose."""
     client.force_login(campaign.created_by)
-    form = client.get(reverse("campaign-report-new", args=[campaign.slug, "compare_systems"])).context["form"]
+    form = client.get(
+        reverse("campaign-report-new", args=[campaign.slug, "compare_systems"])
+    ).context["form"]
     study = study_named("comparison")
     settings = read_settings(campaign_inputs(study, campaign.slug, folder), study)
     command = run("compare_systems", "--campaign", campaign.slug)
@@ -36,7 +38,9 @@ def defaults(campaign: Campaign, client, folder: Path) -> dict[str, str]:
         "page": answers.usual_measure(campaign) + " AP",
         "form": form["measures"].initial,
         "study": settings.values["measures"],
-        "command": " ".join(name for name, one in command.items() if isinstance(one, dict) and "means" in one),
+        "command": " ".join(
+            name for name, one in command.items() if isinstance(one, dict) and "means" in one
+        ),
     }
 
 
@@ -50,10 +54,15 @@ def test_defaults_follow_the_depth_of_the_pool(campaign, client, tmp_path) -> No
 
 def test_chosen_measures_keep_their_cutoffs(campaign) -> None:
     set_depth(campaign, campaign.pool.depth - 4, actor=campaign.created_by)
-    assert "nDCG@10" in run("compare_systems", "--campaign", campaign.slug, "--measures", "nDCG@10 AP")
+    assert "nDCG@10" in run(
+        "compare_systems", "--campaign", campaign.slug, "--measures", "nDCG@10 AP"
+    )
 
 
 def test_the_page_says_to_which_rank_the_pool_is_judged(campaign, client) -> None:
     set_depth(campaign, campaign.pool.depth - 4, actor=campaign.created_by)
     client.force_login(campaign.created_by)
-    assert "judged to rank 4" in client.get(reverse("campaign-systems", args=[campaign.slug])).content.decode()
+    assert (
+        "judged to rank 4"
+        in client.get(reverse("campaign-systems", args=[campaign.slug])).content.decode()
+    )

@@ -1,4 +1,5 @@
-"""A kind of report is one file and one line in the documents: nothing else of the program names it."""
+"""A kind of report is one file and one line in the documents: nothing else of the program names
+it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ BY_NAME = {("reports.py", "compare_rankings"), ("reports.py", "label_overlap")}
 
 
 def test_each_file_is_a_kind_called_as_its_command() -> None:
-    files = {path.stem for path in (ROOT / "analysis" / "systems" / "kinds").glob("*.py")} - {"__init__"}
+    files = {path.stem for path in (ROOT / "analysis" / "systems" / "kinds").glob("*.py")} - {
+        "__init__"
+    }
     assert files == set(KINDS)
     commands = get_commands()
     for name, kind in KINDS.items():
@@ -32,7 +35,11 @@ def test_each_file_is_a_kind_called_as_its_command() -> None:
 
 
 def test_each_kind_has_its_line_in_the_documents() -> None:
-    rows = re.findall(r"^\| ([^|]+?) \| `(\w+)` \|", (ROOT / "docs" / "reports.md").read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| ([^|]+?) \| `(\w+)` \|",
+        (ROOT / "docs" / "reports.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert rows == [(kind.title, kind.name) for kind in KINDS.values()]  # in the order of the pages
 
 
@@ -85,17 +92,36 @@ def test_a_new_kind_is_one_file(tmp_path: Path, monkeypatch, settings, client) -
     owner = collection.managers.get()
     client.force_login(owner)
     try:
-        form = client.get(reverse("collection-report-new", args=[collection.slug, "aggregate"])).content.decode()
+        form = client.get(
+            reverse("collection-report-new", args=[collection.slug, "aggregate"])
+        ).content.decode()
         assert "Judgements a pair needs" in form
-        assert "Labels of a file" in client.get(reverse("collection-analyses", args=[collection.slug])).content.decode()
+        assert (
+            "Labels of a file"
+            in client.get(reverse("collection-analyses", args=[collection.slug])).content.decode()
+        )
         parameters = {"options": {"min_judgements": 1}}
-        report = reports.ask_for_report(KINDS["aggregate"], collection=collection, campaign=None, parameters=parameters, seed=0, user=owner)
+        report = reports.ask_for_report(
+            KINDS["aggregate"],
+            collection=collection,
+            campaign=None,
+            parameters=parameters,
+            seed=0,
+            user=owner,
+        )
         assert report.command == "python manage.py aggregate judged.csv --min-judgements=1 --json"
         assert work_off(report.job).state == "done"
         page = client.get(reverse("report", args=[report.pk])).content.decode()
         assert "a picture of labels" in page
-        table = client.get(reverse("report-table", args=[report.pk, "labels", "csv"])).content.decode()
-        assert table == "grade,pairs\n0,1\n1,2\n2,1\n3,0\n"  # t1 d1: 0 0 2; t1 d2: 2 1; t2 d1: 2 3; t2 d3: 1
-        assert client.get(reverse("report-figure", args=[report.pk, "figure-1.pdf"])).status_code == 200
+        table = client.get(
+            reverse("report-table", args=[report.pk, "labels", "csv"])
+        ).content.decode()
+        assert (
+            table == "grade,pairs\n0,1\n1,2\n2,1\n3,0\n"
+        )  # t1 d1: 0 0 2; t1 d2: 2 1; t2 d1: 2 3; t2 d3: 1
+        assert (
+            client.get(reverse("report-figure", args=[report.pk, "figure-1.pdf"])).status_code
+            == 200
+        )
     finally:
         sys.modules.pop("analysis.systems.kinds.aggregate", None)

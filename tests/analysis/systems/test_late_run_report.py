@@ -1,4 +1,5 @@
-"""The report about a run that came late: the command's numbers, in the words of the method, until nothing is open."""
+"""The report about a run that came late: the command's numbers, in the words of the method, until
+nothing is open."""
 
 from __future__ import annotations
 
@@ -25,10 +26,19 @@ def asked(collection, **options):
     runs = list(collection.runs.order_by("tag").values_list("pk", flat=True))
     row = collection.qrels.filter(kind="judged").order_by("pk").first()
     parameters = {"runs": runs, "qrels": [f"imported:{row.pk}"], "options": options}
-    return reports.ask_for_report(KINDS["holes"], collection=collection, campaign=None, parameters=parameters, seed=0, user=collection.managers.get())
+    return reports.ask_for_report(
+        KINDS["holes"],
+        collection=collection,
+        campaign=None,
+        parameters=parameters,
+        seed=0,
+        user=collection.managers.get(),
+    )
 
 
-def test_the_report_has_the_numbers_of_the_command_and_says_what_they_mean(collection, client, tmp_path):
+def test_the_report_has_the_numbers_of_the_command_and_says_what_they_mean(
+    collection, client, tmp_path
+):
     report = asked(collection, late="sys.3", against="sys.1", judge=5)
     assert work_off(report.job).state == "done", report.job.message
     report.refresh_from_db()
@@ -40,26 +50,47 @@ def test_the_report_has_the_numbers_of_the_command_and_says_what_they_mean(colle
     assert result["settles"]["n"] == 5
     low, high = result["bounds"]["nDCG@10"]
     each = result["holes"]["total"] / N_TOPICS
-    assert f"{each:.1f} of 10 results of this system have never been judged. Its nDCG@10 is at least {low:.3f}, at most {high:.3f}" in page
-    order = json.loads(client.get(reverse("report-table", args=[report.pk, "order", "json"])).content)
-    assert len(order["rows"] if isinstance(order, dict) else order) == len(result["order"]) > result["holes"]["total"], "holes of both runs"
+    assert (
+        f"{each:.1f} of 10 results of this system have never been judged. Its nDCG@10 is at least "
+        f"{low:.3f}, at most {high:.3f}"
+    ) in page
+    order = json.loads(
+        client.get(reverse("report-table", args=[report.pk, "order", "json"])).content
+    )
+    assert (
+        len(order["rows"] if isinstance(order, dict) else order)
+        == len(result["order"])
+        > result["holes"]["total"]
+    ), "holes of both runs"
     assert "of the difference to sys.1." in page
-    assert len(report.command.split("--pool")[1].split("runs/")) - 1 >= 4, "the four other runs are those of the pool"
+    assert len(report.command.split("--pool")[1].split("runs/")) - 1 >= 4, (
+        "the four other runs are those of the pool"
+    )
 
 
 def test_a_run_all_of_whose_results_are_judged_closes_the_report(collection):
     found = KINDS["holes"]
     result = {
-        "run": "late", "cutoff": 10, "holes": {"total": 0, "per_topic": {"1": 0}}, "order": [], "score": {"P@10": 0.5}, "bounds": {"P@10": [0.5, 0.5]},
-        "filled": {"P@10": None}, "settles": {"n": 0, "left": None, "enough": 0, "by_share": {}},
-    }  # fmt: skip
+        "run": "late",
+        "cutoff": 10,
+        "holes": {"total": 0, "per_topic": {"1": 0}},
+        "order": [],
+        "score": {"P@10": 0.5},
+        "bounds": {"P@10": [0.5, 0.5]},
+        "filled": {"P@10": None},
+        "settles": {"n": 0, "left": None, "enough": 0, "by_share": {}},
+    }
     (table,) = found.tables(result)
-    assert table.note.startswith("Every result of late down to rank 10 has been judged: nothing is open.")
+    assert table.note.startswith(
+        "Every result of late down to rank 10 has been judged: nothing is open."
+    )
     assert found.pictures(result)
 
 
 def test_the_first_run_is_the_late_one_unless_another_is_named(collection):
-    assert asked(collection).command.startswith("python manage.py holes qrels/judged-old.qrels runs/sys.0.run")
+    assert asked(collection).command.startswith(
+        "python manage.py holes qrels/judged-old.qrels runs/sys.0.run"
+    )
 
 
 def test_what_names_no_late_run_is_refused(collection):

@@ -1,4 +1,5 @@
-"""The report *A machine beside people* of a campaign on a sampled pool: what it shows, and where it refuses."""
+"""The report *A machine beside people* of a campaign on a sampled pool: what it shows, and where it
+refuses."""
 
 from __future__ import annotations
 
@@ -20,7 +21,11 @@ from annotation.selectors.machines import entries_of
 from annotation.services import machines
 from pooling.jobs import Refused
 from pooling.models import Pool
-from tests.analysis.publishing.test_sampled_campaigns import campaign, collection, grade_of  # noqa: F401  fixtures
+from tests.analysis.publishing.test_sampled_campaigns import (  # noqa: F401  fixtures
+    campaign,
+    collection,
+    grade_of,
+)
 from tests.analysis.systems.builders import by_command
 from tests.analysis.systems.test_reports import unpacked
 from tests.builders import make_campaign
@@ -31,11 +36,26 @@ DRAWS_FIGURES = True
 KIND = KINDS["machine_judges"]
 
 
-def labelled(campaign: Campaign, *, name: str = "model-x", related: str = "", most: int | None = None, hours: int = -1) -> MachineJudge:  # noqa: F811
+def labelled(
+    campaign: Campaign,  # noqa: F811
+    *,
+    name: str = "model-x",
+    related: str = "",
+    most: int | None = None,
+    hours: int = -1,
+) -> MachineJudge:
     """A machine that is right about every pair, frozen so many hours after the draw."""
     pairs = list(entries_of(campaign).values_list("topic__topic_id", "docno"))[:most]
     labels = [LabelOfFile(topic, docno, grade_of(docno), "", None, False) for topic, docno in pairs]
-    judge = machines.add_from_file(campaign, name=name, model="some", labels=labels, file_name="f.txt", related=related, actor=None)
+    judge = machines.add_from_file(
+        campaign,
+        name=name,
+        model="some",
+        labels=labels,
+        file_name="f.txt",
+        related=related,
+        actor=None,
+    )
     machines.freeze(judge, actor=None)
     drawn = Pool.objects.get(pk=campaign.pool_id).built_at
     assert drawn is not None
@@ -46,7 +66,14 @@ def labelled(campaign: Campaign, *, name: str = "model-x", related: str = "", mo
 def asked(campaign: Campaign, **chosen: Any) -> Report:  # noqa: F811
     runs = [row.pk for row in campaign.collection.runs.order_by("tag")]
     parameters = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": {}} | chosen
-    report = reports.ask_for_report(KIND, collection=campaign.collection, campaign=campaign, parameters=parameters, seed=0, user=None)
+    report = reports.ask_for_report(
+        KIND,
+        collection=campaign.collection,
+        campaign=campaign,
+        parameters=parameters,
+        seed=0,
+        user=None,
+    )
     assert report.job is not None
     assert do(report.job).state == "done", report.job.message
     report.refresh_from_db()
@@ -54,7 +81,8 @@ def asked(campaign: Campaign, **chosen: Any) -> Report:  # noqa: F811
 
 
 def test_a_machine_that_is_right(campaign: Campaign, tmp_path: Path) -> None:  # noqa: F811
-    """Relevant is every third document: four of the first ten of A and of B, by `grade_of`, whatever was drawn. Both annotators agree wholly."""
+    """Relevant is every third document: four of the first ten of A and of B, by `grade_of`,
+    whatever was drawn. Both annotators agree wholly."""
     campaign.collection.runs.filter(tag="B").update(group="builders")
     labelled(campaign, related="Builders")
     report = asked(campaign)
@@ -72,7 +100,12 @@ def test_a_machine_that_is_right(campaign: Campaign, tmp_path: Path) -> None:  #
     assert "an interval needs 100" in systems["undefined"]["A"]
     assert found["related"] == {"B": "named as built with it"}
     titles = [table.title for table in KIND.tables(result)]
-    assert titles[:4] == ["Agreement with model-x", "Grades by people and by model-x", "Agreement with model-x by topic", "Systems related to model-x"]
+    assert titles[:4] == [
+        "Agreement with model-x",
+        "Grades by people and by model-x",
+        "Agreement with model-x by topic",
+        "Systems related to model-x",
+    ]
     assert "Rankings by P@10" in titles
     assert {"figure-1.svg", "figure-1.pdf"} <= set(report.files)  # of people alone and corrected
     assert by_command(report.command, unpacked(report, tmp_path / "exported")) == result
@@ -85,12 +118,27 @@ def test_its_form_and_its_page(campaign: Campaign, client: Client) -> None:  # n
         slug = campaign.slug if address.startswith("campaign") else campaign.collection.slug
         assert client.get(reverse(address, args=[slug, KIND.name])).status_code == 200
     page = client.get(reverse("report", args=[asked(campaign).pk])).content.decode()
-    for words in ("Agreement with model-x", "noise ceiling", 'role="img"', "corrected, cross-fitted"):
+    for words in (
+        "Agreement with model-x",
+        "noise ceiling",
+        'role="img"',
+        "corrected, cross-fitted",
+    ):
         assert words in page, words
 
 
-@pytest.mark.parametrize(("given", "said"), [({"hours": 1}, "after the sample was drawn"), ({"most": 20}, "pairs of the pool have no label")])
-def test_people_are_not_corrected_where_it_would_not_be_valid(campaign: Campaign, given: dict[str, int], said: str) -> None:  # noqa: F811
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"hours": 1}, "after the sample was drawn"),
+        ({"most": 20}, "pairs of the pool have no label"),
+    ],
+)
+def test_people_are_not_corrected_where_it_would_not_be_valid(
+    campaign: Campaign,  # noqa: F811
+    given: dict[str, int],
+    said: str,
+) -> None:
     labelled(campaign, **given)  # type: ignore[arg-type]
     result = asked(campaign).result or {}
     assert said in result["model-x"]["refused"]
@@ -105,7 +153,12 @@ def test_it_says_what_is_missing(campaign: Campaign) -> None:  # noqa: F811
         asked(campaign)
     other = make_campaign(n_topics=1, n_documents=2, collection=None)
     machine = machines.add_from_file(
-        other, name="m", model="m", labels=[LabelOfFile("t1", "d1", 1, "", None, False)], file_name="f", actor=None
+        other,
+        name="m",
+        model="m",
+        labels=[LabelOfFile("t1", "d1", 1, "", None, False)],
+        file_name="f",
+        actor=None,
     )
     machines.freeze(machine, actor=None)
     other.collection.runs.set(campaign.collection.runs.all())

@@ -1,4 +1,5 @@
-"""A sampled pool drawn by votes and a frozen machine's grades: the design under which people may be corrected by that machine (SAMPLING 5.2)."""
+"""A sampled pool drawn by votes and a frozen machine's grades: the design under which people may be
+corrected by that machine (SAMPLING 5.2)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,12 @@ from pooling.jobs import Refused
 from pooling.models import Collection, Job, Pool
 from pooling.services import pools, sampling
 from pooling.services.making import parameters_of
-from tests.analysis.publishing.test_sampled_campaigns import N_RANKED, collection, grade_of, judge_stage  # noqa: F401  fixtures
+from tests.analysis.publishing.test_sampled_campaigns import (
+    N_RANKED,
+    collection,  # noqa: F401
+    grade_of,  # noqa: F401
+    judge_stage,
+)
 from tests.analysis.systems.test_machine_kind import asked
 from tests.builders import make_annotator, make_user
 from tests.pooling.conftest import run as do
@@ -40,8 +46,17 @@ def owner(collection: Collection) -> User:  # noqa: F811
 @pytest.fixture
 def whole(collection: Collection, owner: User) -> Campaign:  # noqa: F811
     """A draft on a pool of all pairs, as it is when a machine labels it."""
-    job = do(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=N_RANKED, user=None))
-    campaign = campaigns.create_campaign(name="Whole", slug=CAMPAIGN, collection=collection, actor=owner, judgements_per_pair=2, min_active_seconds=0)
+    job = do(
+        pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=N_RANKED, user=None)
+    )
+    campaign = campaigns.create_campaign(
+        name="Whole",
+        slug=CAMPAIGN,
+        collection=collection,
+        actor=owner,
+        judgements_per_pair=2,
+        min_active_seconds=0,
+    )
     campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
     return campaign
 
@@ -53,23 +68,50 @@ def machine_grade(docno: str) -> int:
 
 def labelled(campaign: Campaign, *, most: int | None = None, freeze: bool = True) -> MachineJudge:
     pairs = list(entries_of(campaign).values_list("topic__topic_id", "docno"))[:most]
-    labels = [LabelOfFile(topic, docno, machine_grade(docno), "", None, False) for topic, docno in pairs]
-    judge = machines.add_from_file(campaign, name=JUDGE, model="some", labels=labels, file_name="f.txt", actor=None)
+    labels = [
+        LabelOfFile(topic, docno, machine_grade(docno), "", None, False) for topic, docno in pairs
+    ]
+    judge = machines.add_from_file(
+        campaign, name=JUDGE, model="some", labels=labels, file_name="f.txt", actor=None
+    )
     return machines.freeze(judge, actor=None) if freeze else judge
 
 
 def drawn(collection: Collection, *stages: float, user: Any = None, name: str = "sample") -> Pool:  # noqa: F811
-    making = parameters_of(PoolKind.SAMPLED, strata="machine", stages=stages, machine=f"{CAMPAIGN}/{JUDGE}", of=collection, user=user)
-    job = do(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=N_RANKED, seed=5, name=name, making=making, user=user))
+    making = parameters_of(
+        PoolKind.SAMPLED,
+        strata="machine",
+        stages=stages,
+        machine=f"{CAMPAIGN}/{JUDGE}",
+        of=collection,
+        user=user,
+    )
+    job = do(
+        pools.ask_for_pool(
+            collection,
+            runs=list(collection.runs.all()),
+            depth=N_RANKED,
+            seed=5,
+            name=name,
+            making=making,
+            user=user,
+        )
+    )
     assert job.state == "done", job.message
     return Pool.objects.get(pk=job.parameters["pool"])
 
 
-def test_strata_are_votes_and_the_machines_grades_and_people_are_shared_out_by_them(whole: Campaign) -> None:
-    """Two runs: a pair is in the first ten of none, of one or of both. The median of the votes is 0, so that band 1 has none of them."""
+def test_strata_are_votes_and_the_machines_grades_and_people_are_shared_out_by_them(
+    whole: Campaign,
+) -> None:
+    """Two runs: a pair is in the first ten of none, of one or of both. The median of the votes is
+    0, so that band 1 has none of them."""
     labelled(whole)
     pool = drawn(whole.collection, 0.2)
-    first_ten = {entry.pk: sum(rank <= 10 for rank in entry.contributions.values()) / 2 for entry in pool.entries.all()}
+    first_ten = {
+        entry.pk: sum(rank <= 10 for rank in entry.contributions.values()) / 2
+        for entry in pool.entries.all()
+    }
     strata = {one.number: one for one in pool.strata.all()}
     held = Counter()
     spread: dict[str, float] = Counter()
@@ -90,17 +132,23 @@ def test_strata_are_votes_and_the_machines_grades_and_people_are_shared_out_by_t
     free = [name for name in n if 2 < n[name] < held[name]]
     assert len(free) > 1
     for a, b in combinations(free, 2):
-        assert abs((n[a] - 2) * weight[b] - (n[b] - 2) * weight[a]) < weight[a] + weight[b], "in proportion, but for the rounding of either"
+        assert abs((n[a] - 2) * weight[b] - (n[b] - 2) * weight[a]) < weight[a] + weight[b], (
+            "in proportion, but for the rounding of either"
+        )
 
 
 def test_a_later_stage_goes_on_in_the_same_strata(whole: Campaign) -> None:
     labelled(whole)
     pool, at_once = drawn(whole.collection, 0.2), drawn(whole.collection, 0.2, 0.5, name="at once")
     assert do(sampling.ask_for_stage(pool, 0.5, user=None)).state == "done"
-    assert list(pool.strata.values_list("name", "size", "drawn")) == list(at_once.strata.values_list("name", "size", "drawn"))
+    assert list(pool.strata.values_list("name", "size", "drawn")) == list(
+        at_once.strata.values_list("name", "size", "drawn")
+    )
 
 
-def test_what_makes_it_invalid_is_refused_with_what_is_missing(whole: Campaign, owner: User) -> None:
+def test_what_makes_it_invalid_is_refused_with_what_is_missing(
+    whole: Campaign, owner: User
+) -> None:
     making = {"strata": "machine", "stages": (0.2,), "of": whole.collection}
     with pytest.raises(Refused, match="need the machine judge, named as CAMPAIGN/JUDGE"):
         parameters_of(PoolKind.SAMPLED, **making)
@@ -111,32 +159,58 @@ def test_what_makes_it_invalid_is_refused_with_what_is_missing(whole: Campaign, 
         parameters_of(PoolKind.SAMPLED, machine="whole/model-x", **making)
     machines.freeze(judge, actor=None)
     stranger = make_user("stranger")
-    assert (frozen_judges(whole.collection, stranger), len(frozen_judges(whole.collection, owner))) == ([], 1)
+    assert (
+        frozen_judges(whole.collection, stranger),
+        len(frozen_judges(whole.collection, owner)),
+    ) == ([], 1)
     with pytest.raises(Refused, match="no machine judge of this collection is called"):
         parameters_of(PoolKind.SAMPLED, machine="whole/model-x", user=stranger, **making)
     made = parameters_of(PoolKind.SAMPLED, machine="whole/model-x", user=owner, **making)
-    job = do(pools.ask_for_pool(whole.collection, runs=list(whole.collection.runs.all()), depth=N_RANKED, making=made, user=owner))
+    job = do(
+        pools.ask_for_pool(
+            whole.collection,
+            runs=list(whole.collection.runs.all()),
+            depth=N_RANKED,
+            making=made,
+            user=owner,
+        )
+    )
     assert job.state == "failed"
     assert "whole/model-x has no label of" in job.message
 
 
-def test_a_manager_draws_by_it_on_the_page_and_the_report_corrects_people(whole: Campaign, owner: User, client: Client) -> None:
+def test_a_manager_draws_by_it_on_the_page_and_the_report_corrects_people(
+    whole: Campaign, owner: User, client: Client
+) -> None:
     labelled(whole)
     client.force_login(owner)
     address = reverse("collection-pool-new", args=[whole.collection.slug])
     runs = [run.pk for run in whole.collection.runs.all()]
-    form = {"runs": runs, "depth": N_RANKED, "seed": 5, "kind": "sampled", "stages": "60", "strata": "machine", "machine": "whole/model-x"}
+    form = {
+        "runs": runs,
+        "depth": N_RANKED,
+        "seed": 5,
+        "kind": "sampled",
+        "stages": "60",
+        "strata": "machine",
+        "machine": "whole/model-x",
+    }
     assert "model-x (some), of Whole" in client.get(address).content.decode()
     assert client.post(address, form | {"machine": ""}).status_code == 400
     assert client.post(address, form).status_code == 302
     preview = do(Job.objects.get(kind="preview pool"))
-    page = client.get(reverse("pool-preview", args=[whole.collection.slug, preview.pk])).content.decode()
+    page = client.get(
+        reverse("pool-preview", args=[whole.collection.slug, preview.pk])
+    ).content.decode()
     assert 'name="machine" value="whole/model-x"' in page
     client.post(address, form | {"action": "build", "name": "by machine"})
     do(Job.objects.get(kind="build pool", label__contains="by machine"))
     pool = Pool.objects.get(name="by machine")
     assert pool.parameters["machine"]["judge"] == "whole/model-x"
-    assert "Strata are votes and the grades of whole/model-x" in client.get(reverse("pool", args=[whole.collection.slug, pool.pk])).content.decode()
+    assert (
+        "Strata are votes and the grades of whole/model-x"
+        in client.get(reverse("pool", args=[whole.collection.slug, pool.pk])).content.decode()
+    )
     campaigns.set_pool(whole, pool)
     campaigns.open_campaign(whole)
     for name in ("ada", "bob"):

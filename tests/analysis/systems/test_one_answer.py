@@ -1,4 +1,5 @@
-"""Which system is better? Page, API, report, study, command and library give one answer in the same words."""
+"""Which system is better? Page, API, report, study, command and library give one answer in the same
+words."""
 
 from __future__ import annotations
 
@@ -38,7 +39,14 @@ def report_words(campaign: Campaign, measure: str) -> str:
     options = {"measures": measure, "level": campaign.threshold}
     parameters = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": options}
     user = campaign.created_by
-    row = reports.ask_for_report(KINDS["compare_systems"], collection=campaign.collection, campaign=campaign, parameters=parameters, seed=0, user=user)
+    row = reports.ask_for_report(
+        KINDS["compare_systems"],
+        collection=campaign.collection,
+        campaign=campaign,
+        parameters=parameters,
+        seed=0,
+        user=user,
+    )
     assert work_off(row.job).state == "done"
     result = Report.objects.get(pk=row.pk).result
     [table] = [table for table in KINDS["compare_systems"].tables(result) if table.key == "scores"]
@@ -47,17 +55,29 @@ def report_words(campaign: Campaign, measure: str) -> str:
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
-def test_the_same_question_has_the_same_answer_word_for_word(campaign, client, tmp_path, measure) -> None:
+def test_the_same_question_has_the_same_answer_word_for_word(
+    campaign, client, tmp_path, measure
+) -> None:
     live = live_rows(campaign, fresh=0.0)
     _, job = answers.newest_answer(campaign, live, parse_measure(measure))
     assert work_off(job).state == "done"
     client.force_login(campaign.created_by)
-    page = html.unescape(client.get(reverse("campaign-systems", args=[campaign.slug]) + f"?measure={measure}").content.decode())
+    page = html.unescape(
+        client.get(
+            reverse("campaign-systems", args=[campaign.slug]) + f"?measure={measure}"
+        ).content.decode()
+    )
     api = APIClient()
     api.force_authenticate(campaign.created_by)
-    said = {"API": api.get(f"/api/v1/campaigns/{campaign.slug}/systems?measure={measure}").json()["answer"]["words"]}
+    said = {
+        "API": api.get(f"/api/v1/campaigns/{campaign.slug}/systems?measure={measure}").json()[
+            "answer"
+        ]["words"]
+    }
     level = f"--level={campaign.threshold}"
-    said["command"] = run("compare_systems", "--campaign", campaign.slug, "--measures", measure, level)[measure]["verdict"]
+    said["command"] = run(
+        "compare_systems", "--campaign", campaign.slug, "--measures", measure, level
+    )[measure]["verdict"]
     text, _ = printed("compare_systems", "--campaign", campaign.slug, "--measures", measure, level)
     said["command, printed"] = text.partition("\n")[0]
     qrels = tmp_path / "qrels.txt"
@@ -66,14 +86,27 @@ def test_the_same_question_has_the_same_answer_word_for_word(campaign, client, t
     for tag, content in run_texts().items():
         (tmp_path / tag).write_text(content)
         paths.append(str(tmp_path / tag))
-    said["library"] = assay.compare(str(qrels), paths, measure, level=campaign.threshold)[measure]["verdict"]
+    said["library"] = assay.compare(str(qrels), paths, measure, level=campaign.threshold)[measure][
+        "verdict"
+    ]
     said["report"] = report_words(campaign, measure)
-    settings = {"qrels": str(qrels), "runs": paths, "measures": measure, "level": campaign.threshold}
-    (tmp_path / "study.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items()))
+    settings = {
+        "qrels": str(qrels),
+        "runs": paths,
+        "measures": measure,
+        "level": campaign.threshold,
+    }
+    (tmp_path / "study.toml").write_text(
+        "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
+    )
     run("study", "comparison", str(tmp_path / "study.toml"), "--output", str(tmp_path / "study"))
     study = json.loads((tmp_path / "study" / "study.json").read_text(encoding="utf-8"))
     said["study"] = study["parts"]["scores"]["values"][measure]["verdict"]
-    said["study, report.md"] = next(line for line in (tmp_path / "study" / "report.md").read_text(encoding="utf-8").splitlines() if " leads by " in line)
+    said["study, report.md"] = next(
+        line
+        for line in (tmp_path / "study" / "report.md").read_text(encoding="utf-8").splitlines()
+        if " leads by " in line
+    )
     assert "After Holm correction" in said["API"]
     assert said["API"] in page
     assert said == dict.fromkeys(said, said["API"])

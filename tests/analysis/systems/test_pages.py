@@ -38,7 +38,9 @@ def owner(campaign):
     return campaign.collection.managers.get()
 
 
-def asked(campaign, kind: str = "evaluate", *, own: bool = True, options: dict | None = None, user=None) -> Report:
+def asked(
+    campaign, kind: str = "evaluate", *, own: bool = True, options: dict | None = None, user=None
+) -> Report:
     collection = campaign.collection
     judged = collection.qrels.get(name__startswith="judged")
     chosen = ["campaign:graded:majority"] if own else [f"imported:{judged.pk}"]
@@ -49,7 +51,9 @@ def asked(campaign, kind: str = "evaluate", *, own: bool = True, options: dict |
         collection=collection,
         campaign=campaign if own else None,
         parameters={
-            "runs": list(collection.runs.values_list("pk", flat=True)) if KINDS[kind].least_runs else [],
+            "runs": list(collection.runs.values_list("pk", flat=True))
+            if KINDS[kind].least_runs
+            else [],
             "qrels": chosen,
             "options": options or {},
         },
@@ -101,7 +105,9 @@ def test_strangers_annotators_and_the_signed_out_see_nothing(campaign, client) -
     assert client.get(reverse("analyses")).status_code == 200
 
 
-def test_the_manager_of_another_campaign_on_the_collection_sees_only_his_own(campaign, client) -> None:
+def test_the_manager_of_another_campaign_on_the_collection_sees_only_his_own(
+    campaign, client
+) -> None:
     other = make_manager(small_campaign(small_collection(slug="other"), judged=False)).user
     mine = make_manager(campaign).user
     report = finished(asked(campaign))
@@ -141,7 +147,9 @@ def test_from_the_form_to_the_result(campaign, owner, client) -> None:
     assert report.command.replace("'", "&#x27;") in page
     assert "--seed=4" in report.command
     assert "--trials=130" in report.command
-    assert page.count('role="img"') == 2 * 3  # a heat map for each of two measures, and both side by side, each wide and narrow
+    assert (
+        page.count('role="img"') == 2 * 3
+    )  # a heat map for each of two measures, and both side by side, each wide and narrow
     assert "style=" not in page
     assert report.input_digest in page
     listed = client.get(reverse("campaign-systems", args=[campaign.slug])).content.decode()
@@ -164,7 +172,9 @@ def test_from_the_form_to_the_result(campaign, owner, client) -> None:
         ("reusability", {"measures": "infAP"}, "infAP: not computed on parts of a collection"),
     ],
 )
-def test_what_cannot_be_computed_is_refused_at_the_form(campaign, owner, client, kind, change, complaint) -> None:
+def test_what_cannot_be_computed_is_refused_at_the_form(
+    campaign, owner, client, kind, change, complaint
+) -> None:
     client.force_login(owner)
     form = {
         "runs": list(campaign.collection.runs.values_list("pk", flat=True)),
@@ -179,7 +189,9 @@ def test_what_cannot_be_computed_is_refused_at_the_form(campaign, owner, client,
     assert Report.objects.count() == 0
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "machine_judges"])  # asks for a sampled pool: test_machine_kind.py
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind != "machine_judges"]
+)  # asks for a sampled pool: test_machine_kind.py
 def test_every_kind_has_a_form_a_page_tables_and_figures(campaign, owner, client, kind) -> None:
     client.force_login(owner)
     for address in (
@@ -189,7 +201,9 @@ def test_every_kind_has_a_form_a_page_tables_and_figures(campaign, owner, client
         assert client.get(address).status_code == 200
     collection = campaign.collection
     runs = list(collection.runs.values_list("pk", flat=True))
-    qrels = [f"imported:{pk}" for pk in collection.qrels.order_by("-name").values_list("pk", flat=True)]
+    qrels = [
+        f"imported:{pk}" for pk in collection.qrels.order_by("-name").values_list("pk", flat=True)
+    ]
     wanted = KINDS[kind]
     n = 3 if wanted.qrels[1] == 0 or wanted.click_qrels else 2 if wanted.private_qrels else 1
     options = {
@@ -198,30 +212,57 @@ def test_every_kind_has_a_form_a_page_tables_and_figures(campaign, owner, client
         "compare_rankings": {"bootstrap": 5},
         "stability": {"element": "topics", "pairs": 2},
     }.get(kind, {})
-    parameters = {"runs": runs[:2] if wanted.pair else runs if wanted.least_runs else [], "qrels": qrels[:n], "options": options}
-    report = finished(reports.ask_for_report(wanted, collection=collection, campaign=None, parameters=parameters, seed=1, user=owner))
+    parameters = {
+        "runs": runs[:2] if wanted.pair else runs if wanted.least_runs else [],
+        "qrels": qrels[:n],
+        "options": options,
+    }
+    report = finished(
+        reports.ask_for_report(
+            wanted, collection=collection, campaign=None, parameters=parameters, seed=1, user=owner
+        )
+    )
     page = client.get(reverse("report", args=[report.pk]))
     assert page.status_code == 200
     text = page.content.decode()
-    has_picture = kind != "split_half"  # halves of so few topics have no verdict, and no picture of them
+    has_picture = (
+        kind != "split_half"
+    )  # halves of so few topics have no verdict, and no picture of them
     assert ('role="img"' in text) == has_picture
     assert ("No verdict: halves of " in text) != has_picture
     assert "data-sortable" in text
     for key in re.findall(r"/tables/([\w-]+)\.csv", text):
-        rows = list(csv.reader(io.StringIO(client.get(reverse("report-table", args=[report.pk, key, "csv"])).content.decode())))
+        rows = list(
+            csv.reader(
+                io.StringIO(
+                    client.get(
+                        reverse("report-table", args=[report.pk, key, "csv"])
+                    ).content.decode()
+                )
+            )
+        )
         assert len({len(row) for row in rows}) == 1
         latex = client.get(reverse("report-table", args=[report.pk, key, "tex"])).content.decode()
         assert latex.count(r"\\") >= len(rows)
         assert r"\toprule" in latex
-        assert len(client.get(reverse("report-table", args=[report.pk, key, "json"])).json()["rows"]) == len(rows) - 1
+        assert (
+            len(client.get(reverse("report-table", args=[report.pk, key, "json"])).json()["rows"])
+            == len(rows) - 1
+        )
     figures = [name for name in report.files if name.endswith(("svg", "png", "pdf"))]
-    assert {name.rpartition(".")[2] for name in figures} == ({"svg", "png", "pdf"} if has_picture else set())
+    assert {name.rpartition(".")[2] for name in figures} == (
+        {"svg", "png", "pdf"} if has_picture else set()
+    )
     beginnings = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
     for name in figures:
         content = client.get(reverse("report-figure", args=[report.pk, name])).content
         assert content.startswith(beginnings[name.rpartition(".")[2]])
     assert client.get(reverse("report-result", args=[report.pk])).json() == report.result
-    packed = zipfile.ZipFile(io.BytesIO(b"".join(client.get(reverse("report-files", args=[report.pk])).streaming_content)))
+    packed = zipfile.ZipFile(
+        io.BytesIO(
+            b"".join(client.get(reverse("report-files", args=[report.pk])).streaming_content)
+        )
+    )
     assert packed.testzip() is None
     assert set(packed.namelist()) == {one["path"] for one in report.inputs} | {"command.txt"}
 
@@ -237,15 +278,25 @@ def test_one_click_compares_judgements_with_clicks(campaign, owner, client) -> N
         finished(one)
     assert set(made[0].result["qrels"]) == {f"{campaign.slug}-binary", "clicks-A", "clicks-B"}
     assert set(made[1].result) == {"clicks-A", "clicks-B"}
-    assert list(made[0].result["tau"]) == ["nDCG@5", "nDCG@10", "RR@10", "R@100"]  # of TripJudge's Table 3
-    assert "pool.tsv" in [one["path"] for one in made[1].inputs]  # Figure 3 is of the top 4 of the pool
+    assert list(made[0].result["tau"]) == [
+        "nDCG@5",
+        "nDCG@10",
+        "RR@10",
+        "R@100",
+    ]  # of TripJudge's Table 3
+    assert "pool.tsv" in [
+        one["path"] for one in made[1].inputs
+    ]  # Figure 3 is of the top 4 of the pool
     assert made[1].parameters["options"] == {"top": 4}
 
 
 def test_without_click_qrels_the_page_says_what_to_do(campaign, owner, client) -> None:
     campaign.collection.qrels.filter(kind="clicks").delete()
     client.force_login(owner)
-    assert "no qrels from clicks" in client.get(reverse("campaign-systems", args=[campaign.slug])).content.decode()
+    assert (
+        "no qrels from clicks"
+        in client.get(reverse("campaign-systems", args=[campaign.slug])).content.decode()
+    )
     answer = client.post(reverse("campaign-against-clicks", args=[campaign.slug]), follow=True)
     assert "has no qrels from clicks" in answer.content.decode()
     assert Report.objects.count() == 0
@@ -261,7 +312,9 @@ def test_a_cancelled_report_keeps_nothing_and_can_be_asked_again(campaign, owner
     page = client.get(reverse("report", args=[report.pk])).content.decode()
     assert "There is no result" in page
     assert client.get(reverse("report-result", args=[report.pk])).status_code == 404
-    assert client.get(reverse("report-table", args=[report.pk, "ranks-1", "csv"])).status_code == 404
+    assert (
+        client.get(reverse("report-table", args=[report.pk, "ranks-1", "csv"])).status_code == 404
+    )
     answer = client.post(reverse("report-again", args=[report.pk]))
     fresh = Report.objects.exclude(pk=report.pk).get()
     assert answer.url == reverse("report", args=[fresh.pk])
@@ -272,9 +325,20 @@ def test_undefined_is_said_in_words(campaign, owner, client) -> None:
     client.force_login(owner)
     collection = campaign.collection
     run = collection.runs.first()
-    parameters = {"runs": [run.pk, run.pk], "qrels": ["campaign:graded:majority"], "options": {"level": 3}}
+    parameters = {
+        "runs": [run.pk, run.pk],
+        "qrels": ["campaign:graded:majority"],
+        "options": {"level": 3},
+    }
     report = finished(
-        reports.ask_for_report(KINDS["compare_runs"], collection=collection, campaign=campaign, parameters=parameters, seed=0, user=owner)
+        reports.ask_for_report(
+            KINDS["compare_runs"],
+            collection=collection,
+            campaign=campaign,
+            parameters=parameters,
+            seed=0,
+            user=owner,
+        )
     )
     page = client.get(reverse("report", args=[report.pk])).content.decode()
     assert "nan" not in re.sub(r"<[^>]*>", " ", page).lower().split()
@@ -290,17 +354,25 @@ def test_labels_that_do_not_exist_yet_fail_with_a_reason(settings, tmp_path, cli
     assert job.state == Job.State.FAILED
     assert "no pair has a label yet" in job.message
     client.force_login(campaign.collection.managers.get())
-    assert "no pair has a label yet" in client.get(reverse("report", args=[report.pk])).content.decode()
+    assert (
+        "no pair has a label yet"
+        in client.get(reverse("report", args=[report.pk])).content.decode()
+    )
 
 
-def test_a_deleted_report_takes_its_files_along(campaign, owner, client, settings, django_capture_on_commit_callbacks) -> None:
+def test_a_deleted_report_takes_its_files_along(
+    campaign, owner, client, settings, django_capture_on_commit_callbacks
+) -> None:
     client.force_login(owner)
     report = finished(asked(campaign))
     names = [Path(settings.MEDIA_ROOT) / name for name in report.files.values()]
     assert all(name.exists() for name in names)
     page = client.get(reverse("report", args=[report.pk]))
     n_tables = len(KINDS[report.kind].tables(result_of(report)))
-    assert page.context["goes"] == [f"its result, with {counted(n_tables, 'table')}", counted(len(names), "stored file")]
+    assert page.context["goes"] == [
+        f"its result, with {counted(n_tables, 'table')}",
+        counted(len(names), "stored file"),
+    ]
     assert "With it go, for good:" in page.content.decode()
     with django_capture_on_commit_callbacks(execute=True):
         client.post(reverse("report-delete", args=[report.pk]))
@@ -318,25 +390,37 @@ def test_files_of_a_deleted_run_are_refused_with_a_reason(campaign, owner, clien
     assert "not in the collection any more" in again.content.decode()
 
 
-def test_the_same_question_on_the_same_input_has_the_same_digest_result_and_figures(campaign, owner) -> None:
-    first, second = (finished(asked(campaign, "bootstrap", options={"trials": 20})) for _ in range(2))
+def test_the_same_question_on_the_same_input_has_the_same_digest_result_and_figures(
+    campaign, owner
+) -> None:
+    first, second = (
+        finished(asked(campaign, "bootstrap", options={"trials": 20})) for _ in range(2)
+    )
     assert first.input_digest == second.input_digest
     assert first.result == second.result
     for name in first.files:
         assert reports.content(first, name) == reports.content(second, name), name
     labels = reports.content(first, first.inputs[-1]["path"]).decode()
     pair = campaign.pairs.select_related("entry__topic").order_by("position").first()
-    old = next(line for line in labels.splitlines() if line.startswith(f"{pair.entry.topic.topic_id} 0 {pair.entry.docno} "))
+    old = next(
+        line
+        for line in labels.splitlines()
+        if line.startswith(f"{pair.entry.topic.topic_id} 0 {pair.entry.docno} ")
+    )
     pair.adjudicated_grade = 3 - int(old[-1])
     pair.save(update_fields=["adjudicated_grade"])
     other = finished(asked(campaign, "bootstrap", options={"trials": 20}))
     assert other.input_digest != first.input_digest
-    assert reports.content(other, other.inputs[-1]["path"]).decode() == labels.replace(old, f"{old[:-1]}{3 - int(old[-1])}")
+    assert reports.content(other, other.inputs[-1]["path"]).decode() == labels.replace(
+        old, f"{old[:-1]}{3 - int(old[-1])}"
+    )
 
 
 def test_the_list_asks_as_often_for_many_reports_as_for_few(campaign, owner, client) -> None:
     client.force_login(owner)
-    client.get(reverse("campaign-systems", args=[campaign.slug]))  # the first to look reads the judgements, and asks for the answer
+    client.get(
+        reverse("campaign-systems", args=[campaign.slug])
+    )  # the first to look reads the judgements, and asks for the answer
     counts = []
     for n in (1, 6):
         while Report.objects.count() < n:
@@ -348,7 +432,9 @@ def test_the_list_asks_as_often_for_many_reports_as_for_few(campaign, owner, cli
     assert counts[:2] == counts[2:]
 
 
-def test_the_api_asks_lists_shows_and_deletes_with_the_same_permissions(campaign, owner, client) -> None:
+def test_the_api_asks_lists_shows_and_deletes_with_the_same_permissions(
+    campaign, owner, client
+) -> None:
     address = reverse("api-reports")
     runs = list(campaign.collection.runs.values_list("pk", flat=True))
     body = {
@@ -365,17 +451,26 @@ def test_the_api_asks_lists_shows_and_deletes_with_the_same_permissions(campaign
     assert client.post(address, body, content_type="application/json").status_code == 403
     assert Report.objects.count() == 0
     client.force_login(owner)
-    refused = client.post(address, body | {"options": {"measures": "Magic"}}, content_type="application/json")
+    refused = client.post(
+        address, body | {"options": {"measures": "Magic"}}, content_type="application/json"
+    )
     assert refused.status_code == 400
     assert "Magic" in refused.json()["detail"]
-    assert client.post(address, body | {"options": {"output": "/etc/passwd"}}, content_type="application/json").status_code == 400
+    assert (
+        client.post(
+            address, body | {"options": {"output": "/etc/passwd"}}, content_type="application/json"
+        ).status_code
+        == 400
+    )
     answer = client.post(address, body, content_type="application/json")
     assert answer.status_code == 202
     report = finished(Report.objects.get())
     one = reverse("api-report", args=[report.pk])
     assert client.get(one).json()["result"] == report.result
     listed = client.get(address).json()
-    assert [row["state"] for row in (listed["results"] if isinstance(listed, dict) else listed)] == ["done"]
+    assert [
+        row["state"] for row in (listed["results"] if isinstance(listed, dict) else listed)
+    ] == ["done"]
     client.force_login(make_user())
     assert client.get(one).status_code == 404
     assert client.delete(one).status_code == 404
@@ -383,14 +478,20 @@ def test_the_api_asks_lists_shows_and_deletes_with_the_same_permissions(campaign
     assert client.delete(one).status_code == 204
 
 
-def test_remarks_on_what_was_read_stand_in_one_fold_below_the_results(campaign, owner, client) -> None:
+def test_remarks_on_what_was_read_stand_in_one_fold_below_the_results(
+    campaign, owner, client
+) -> None:
     client.force_login(owner)
     report = finished(asked(campaign))
     page = client.get(reverse("report", args=[report.pk])).content.decode()
     assert 'id="warnings"' not in page
     Report.objects.filter(pk=report.pk).update(warnings=[f"run {i} has ties" for i in range(22)])
     page = client.get(reverse("report", args=[report.pk])).content.decode()
-    assert page.count("<details class=\"card\" id=\"warnings\">") == 1
+    assert page.count('<details class="card" id="warnings">') == 1
     assert "22 remarks on runs and qrels that were read" in page
-    assert page.index("Scores of runs</h3>") < page.index('id="warnings"') < page.index("run 21 has ties")
+    assert (
+        page.index("Scores of runs</h3>")
+        < page.index('id="warnings"')
+        < page.index("run 21 has ties")
+    )
     assert "callout warn" not in page

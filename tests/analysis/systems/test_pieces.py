@@ -1,4 +1,5 @@
-"""Pieces of a report: claimed once, free again when their worker dies, the same answer whoever computes them."""
+"""Pieces of a report: claimed once, free again when their worker dies, the same answer whoever
+computes them."""
 
 from __future__ import annotations
 
@@ -28,13 +29,18 @@ def collection(settings, tmp_path: Path):
 
 
 def ask(collection, kind: str = "stability", **options) -> Report:
-    given = {"stability": {"element": "assessments", "overlaps": "20:100:20", "pairs": 3}, "bootstrap": {"trials": 500}}.get(kind, {})
+    given = {
+        "stability": {"element": "assessments", "overlaps": "20:100:20", "pairs": 3},
+        "bootstrap": {"trials": 500},
+    }.get(kind, {})
     parameters = {
         "runs": list(collection.runs.values_list("pk", flat=True)),
         "qrels": [f"imported:{collection.qrels.order_by('-name')[0].pk}"],
         "options": given | options,
     }
-    return reports.ask_for_report(KINDS[kind], collection=collection, campaign=None, parameters=parameters, seed=2, user=None)
+    return reports.ask_for_report(
+        KINDS[kind], collection=collection, campaign=None, parameters=parameters, seed=2, user=None
+    )
 
 
 @pytest.mark.parametrize("kind", ["stability", "bootstrap", "reusability", "split_half"])
@@ -124,14 +130,20 @@ def test_a_job_taken_over_keeps_the_pieces_that_are_done(collection, monkeypatch
     Job.objects.update(heartbeat=timezone.now() - timedelta(hours=1))
     ReportChunk.objects.filter(done_at=None).update(heartbeat=timezone.now() - timedelta(hours=1))
     again: list[int] = []
-    monkeypatch.setattr(pieces, "_fill", lambda chunk, token, plan: (again.append(chunk.number), original(chunk, token, plan)))
+    monkeypatch.setattr(
+        pieces,
+        "_fill",
+        lambda chunk, token, plan: (again.append(chunk.number), original(chunk, token, plan)),
+    )
     assert work_off(report.job).state == "done"
     assert sorted(done + again) == [0, 1, 2, 3, 4]
 
 
 def test_a_piece_that_fails_three_times_fails_the_report(collection, monkeypatch) -> None:
     report = ask(collection)
-    monkeypatch.setattr(tasks, "send", lambda ids: ReportChunk.objects.filter(pk=ids[0]).update(attempt=3))
+    monkeypatch.setattr(
+        tasks, "send", lambda ids: ReportChunk.objects.filter(pk=ids[0]).update(attempt=3)
+    )
     job = work_off(report.job)
     assert job.state == "failed"
     assert "three times" in job.message

@@ -1,4 +1,5 @@
-"""A run under another tag: reports and releases that are made keep the old one, new answers have the new one, and every number stays."""
+"""A run under another tag: reports and releases that are made keep the old one, new answers have
+the new one, and every number stays."""
 
 from __future__ import annotations
 
@@ -47,17 +48,32 @@ def renamed(campaign: Campaign, before: str, after: str) -> Run:
 
 def numbers(answer: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """By the old tags; without sentences and without moments."""
-    rows = {names.get(one["tag"], one["tag"]): {key: one[key] for key in ("mean", "low", "high", "unjudged", "least", "most")} for one in answer["systems"]}
-    return {"systems": rows, "p": answer["p"], "holm": answer["holm"], "labels": answer["labels"], "looks": [one["means"] for one in answer["looks"]]}
+    rows = {
+        names.get(one["tag"], one["tag"]): {
+            key: one[key] for key in ("mean", "low", "high", "unjudged", "least", "most")
+        }
+        for one in answer["systems"]
+    }
+    return {
+        "systems": rows,
+        "p": answer["p"],
+        "holm": answer["holm"],
+        "labels": answer["labels"],
+        "looks": [one["means"] for one in answer["looks"]],
+    }
 
 
 def test_the_answer_of_the_page_has_the_new_tag_and_the_same_numbers(campaign):
     """The run that leads gets a tag that stands last in the alphabet."""
     before = computed(campaign)
     leader = before["systems"][0]["tag"]
-    assert answers.newest_answer(campaign, live_rows(campaign), answers.measure_named(campaign, "nDCG@10"))[0]["current"]
+    assert answers.newest_answer(
+        campaign, live_rows(campaign), answers.measure_named(campaign, "nDCG@10")
+    )[0]["current"]
     renamed(campaign, leader, "zzz")
-    shown, _ = answers.newest_answer(campaign, live_rows(campaign), answers.measure_named(campaign, "nDCG@10"))
+    shown, _ = answers.newest_answer(
+        campaign, live_rows(campaign), answers.measure_named(campaign, "nDCG@10")
+    )
     assert not shown["current"], "an answer with an old tag is out of date"
     for job in answers._jobs(campaign):
         job.finished_at -= answers.STALE
@@ -71,12 +87,20 @@ def test_the_answer_of_the_page_has_the_new_tag_and_the_same_numbers(campaign):
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
-        pytest.param("compare_systems", {"measures": "AP RR", "family": "max", "trials": 100}, id="compare_systems"),
+        pytest.param(
+            "compare_systems",
+            {"measures": "AP RR", "family": "max", "trials": 100},
+            id="compare_systems",
+        ),
         pytest.param("leaderboard", {"level": 2}, id="leaderboard"),
-        pytest.param("reusability", {"depth": 3, "by_group": True, "measures": "AP"}, id="reusability"),
+        pytest.param(
+            "reusability", {"depth": 3, "by_group": True, "measures": "AP"}, id="reusability"
+        ),
     ],
 )
-def test_a_finished_report_keeps_its_tags_its_files_and_its_command(campaign, tmp_path, kind, options):
+def test_a_finished_report_keeps_its_tags_its_files_and_its_command(
+    campaign, tmp_path, kind, options
+):
     report = done(ask(kind, 5, ["judged, old"], options, campaign))
     result, command, inputs = report.result, report.command, report.inputs
     renamed(campaign, "sys.1", "zzz <b>")
@@ -88,8 +112,12 @@ def test_a_finished_report_keeps_its_tags_its_files_and_its_command(campaign, tm
     assert by_command(report.command, tmp_path / "unpacked") == result
 
 
-def test_a_report_that_was_asked_for_before_is_computed_under_its_tags_and_asked_again_under_the_new(campaign):
-    waiting = ask("compare_systems", 5, ["judged, old"], {"measures": "AP", "trials": 100}, campaign)
+def test_a_report_that_was_asked_for_before_is_computed_under_its_tags_and_asked_again_under_the_new(
+    campaign,
+):
+    waiting = ask(
+        "compare_systems", 5, ["judged, old"], {"measures": "AP", "trials": 100}, campaign
+    )
     renamed(campaign, "sys.1", "zzz")
     first = done(waiting)
     again = done(reports.ask_again(first, user=campaign.created_by))
@@ -102,23 +130,33 @@ def test_a_report_that_was_asked_for_before_is_computed_under_its_tags_and_asked
 
 
 def test_a_report_says_what_its_runs_are_called_now_to_managers_and_to_readers(campaign, client):
-    report = done(ask("compare_systems", 3, ["judged, old"], {"measures": "AP", "trials": 100}, campaign))
+    report = done(
+        ask("compare_systems", 3, ["judged, old"], {"measures": "AP", "trials": 100}, campaign)
+    )
     token = make_results_link(campaign, name="board", days=7, actor=campaign.created_by)
     client.force_login(campaign.created_by)
-    pages = [reverse("report", args=[report.pk]), reverse("results-link-report", args=[token, report.pk])]
+    pages = [
+        reverse("report", args=[report.pk]),
+        reverse("results-link-report", args=[token, report.pk]),
+    ]
     for page in pages:
         assert "keeps the tags" not in client.get(page).content.decode()
     renamed(campaign, "sys.1", "zzz <b>")
     for page in pages:
         text = " ".join(client.get(page).content.decode().split())
-        assert "This report keeps the tags that its runs had: sys.1 is called zzz &lt;b&gt; now." in text
+        assert (
+            "This report keeps the tags that its runs had: sys.1 is called zzz &lt;b&gt; now."
+            in text
+        )
     renamed(campaign, "zzz <b>", "sys.1")
     assert "keeps the tags" not in client.get(pages[0]).content.decode()
 
 
 def built(recipe: Recipe) -> tuple[bytes, dict[str, bytes]]:
     """A new release: the file as it is kept, and its parts."""
-    assert work_off(recipes.ask_for_release(recipe, user=recipe.campaign.created_by)).state == "done"
+    assert (
+        work_off(recipes.ask_for_release(recipe, user=recipe.campaign.created_by)).state == "done"
+    )
     whole = kept(recipe.releases.order_by("pk").last())
     with zipfile.ZipFile(io.BytesIO(whole)) as packed:
         return whole, {name: packed.read(name) for name in packed.namelist()}
@@ -131,7 +169,9 @@ def kept(release: Release) -> bytes:
 
 def test_a_release_keeps_its_bytes_and_a_new_one_differs_in_the_pool_alone(campaign):
     campaigns.close(campaign)
-    recipe = recipes.save_recipe(campaign, ReleasePlan("first", Choices(), documents=True), user=campaign.created_by)
+    recipe = recipes.save_recipe(
+        campaign, ReleasePlan("first", Choices(), documents=True), user=campaign.created_by
+    )
     whole, old = built(recipe)
     first = recipe.releases.get()
     renamed(campaign, "sys.1", "zzz")
@@ -140,7 +180,9 @@ def test_a_release_keeps_its_bytes_and_a_new_one_differs_in_the_pool_alone(campa
     assert hashlib.sha256(whole).hexdigest() == Release.objects.get(pk=first.pk).digest
     assert old.keys() == new.keys()
     assert {name for name in old if old[name] != new[name]} == {"pool.tsv", "SHA256SUMS"}
-    assert new["pool.tsv"].decode() == old["pool.tsv"].decode().replace("sys.1:3,sys.3:4", "sys.3:4,zzz:3")
+    assert new["pool.tsv"].decode() == old["pool.tsv"].decode().replace(
+        "sys.1:3,sys.3:4", "sys.3:4,zzz:3"
+    )
 
 
 def test_campaigns_have_it_in_their_trail_and_keep_their_table_of_judgements(campaign, client):
@@ -151,18 +193,24 @@ def test_campaigns_have_it_in_their_trail_and_keep_their_table_of_judgements(cam
     rename_pool(campaign.pool, "The pool", user=None)
     events = list(campaign.audit.order_by("pk"))[n_before:]
     assert [(event.action, event.subject, event.actor) for event in events] == [
-        ("renamed a run", "zzz", campaign.created_by), ("renamed the pool", "The pool", None),
-    ]  # fmt: skip
+        ("renamed a run", "zzz", campaign.created_by),
+        ("renamed the pool", "The pool", None),
+    ]
     assert events[0].details == {"name": {"changed": ["sys.1", "zzz"]}}
     assert not other.audit.filter(action__startswith="renamed").exists()
     age_everything()
     assert live_rows(campaign).audit == audit, "nothing of the judgements is read again"
     client.force_login(campaign.created_by)
-    assert "sys.1 → zzz" in client.get(reverse("campaign-audit", args=[campaign.slug])).content.decode()
+    assert (
+        "sys.1 → zzz"
+        in client.get(reverse("campaign-audit", args=[campaign.slug])).content.decode()
+    )
 
 
 def test_a_machine_judge_goes_on_naming_its_related_systems(campaign):
-    judge = MachineJudge.objects.create(campaign=campaign, name="gpt", related="sys.1, NORTH , other")
+    judge = MachineJudge.objects.create(
+        campaign=campaign, name="gpt", related="sys.1, NORTH , other"
+    )
     renamed(campaign, "sys.1", "ours")
     judge.refresh_from_db()
     assert judge.related == "NORTH, other, ours"

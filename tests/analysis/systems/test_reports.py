@@ -21,21 +21,56 @@ pytestmark = pytest.mark.django_db
 
 CAMPAIGN = "campaign:graded:majority"
 ASKED: list[tuple[str, int, list[str], dict[str, Any]]] = [
-    ("evaluate", 5, ["judged, old", CAMPAIGN], {"measures": "AP nDCG@5 Judged@5", "per_topic": True}),
-    ("compare_rankings", 5, [CAMPAIGN, "judged, old", "clicks A"], {"measures": "AP RR@10", "bootstrap": 40}),
-    ("label_overlap", 0, ["campaign:binary:majority", "clicks A", "clicks B"], {"top": 3, "threshold": 1}),
+    (
+        "evaluate",
+        5,
+        ["judged, old", CAMPAIGN],
+        {"measures": "AP nDCG@5 Judged@5", "per_topic": True},
+    ),
+    (
+        "compare_rankings",
+        5,
+        [CAMPAIGN, "judged, old", "clicks A"],
+        {"measures": "AP RR@10", "bootstrap": 40},
+    ),
+    (
+        "label_overlap",
+        0,
+        ["campaign:binary:majority", "clicks A", "clicks B"],
+        {"top": 3, "threshold": 1},
+    ),
     ("compare_runs", 2, ["judged, old"], {"cutoff": 10, "level": 2, "alpha": 0.1}),
-    ("compare_systems", 4, ["judged, old"], {"measures": "AP RR", "family": "max", "trials": 300, "alpha": 0.1}),
+    (
+        "compare_systems",
+        4,
+        ["judged, old"],
+        {"measures": "AP RR", "family": "max", "trials": 300, "alpha": 0.1},
+    ),
     ("compare_systems", 3, [CAMPAIGN], {"measures": "AP", "against": "sys.1", "family": "holm"}),
     ("plan_study", 5, ["judged, old"], {"measures": "AP", "width": 0.1, "power": 0.9}),
-    ("plan_study", 4, [CAMPAIGN], {"measures": "AP nDCG@5", "judgements": True, "label_trials": 6, "level": 2}),
+    (
+        "plan_study",
+        4,
+        [CAMPAIGN],
+        {"measures": "AP nDCG@5", "judgements": True, "label_trials": 6, "level": 2},
+    ),
     ("leaderboard", 5, ["judged, old"], {"level": 2, "highlight": "bert", "correction": "holm"}),
     ("bootstrap", 4, ["judged, old"], {"measures": "AP RR@10", "trials": 300}),
     ("bootstrap", 4, ["judged, old", "clicks A"], {"measures": "AP", "trials": 130}),
-    ("bootstrap", 4, [CAMPAIGN], {"measures": "AP", "trials": 130, "judgements": True, "label_trials": 6}),
+    (
+        "bootstrap",
+        4,
+        [CAMPAIGN],
+        {"measures": "AP", "trials": 130, "judgements": True, "label_trials": 6},
+    ),
     ("split_half", 5, ["judged, old"], {"measures": "AP", "splits": 12}),
     ("submissions", 5, ["judged, old", "clicks A"], {"measure": "AP", "limit": 1}),
-    ("stability", 5, ["judged, old"], {"element": "assessments", "overlaps": "20:100:40", "pairs": 4, "measures": "AP nDCG"}),
+    (
+        "stability",
+        5,
+        ["judged, old"],
+        {"element": "assessments", "overlaps": "20:100:40", "pairs": 4, "measures": "AP nDCG"},
+    ),
     ("stability", 4, [CAMPAIGN], {"element": "topics", "pairs": 3, "measures": "AP"}),
     ("reusability", 5, ["judged, old"], {"depth": 3, "by_group": True, "measures": "AP"}),
     ("holes", 5, ["judged, old"], {"late": "sys.3", "against": "sys.1", "judge": 5}),
@@ -48,7 +83,15 @@ def campaign(settings, tmp_path: Path) -> Campaign:
     return small_campaign(small_collection())
 
 
-def ask(kind: str, n_runs: int, qrels: list[str], options: dict[str, Any], campaign: Campaign, *, seed: int = 7) -> Report:
+def ask(
+    kind: str,
+    n_runs: int,
+    qrels: list[str],
+    options: dict[str, Any],
+    campaign: Campaign,
+    *,
+    seed: int = 7,
+) -> Report:
     collection: Collection = campaign.collection
     ids = {row.name: f"imported:{row.pk}" for row in collection.qrels.all()}
     return reports.ask_for_report(
@@ -79,8 +122,14 @@ def unpacked(report: Report, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("kind", "n_runs", "qrels", "options"), ASKED, ids=lambda value: value if isinstance(value, str) else None)
-def test_the_stored_result_is_the_commands_answer_on_the_exported_files(campaign, tmp_path, kind, n_runs, qrels, options) -> None:
+@pytest.mark.parametrize(
+    ("kind", "n_runs", "qrels", "options"),
+    ASKED,
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_the_stored_result_is_the_commands_answer_on_the_exported_files(
+    campaign, tmp_path, kind, n_runs, qrels, options
+) -> None:
     report = done(ask(kind, n_runs, qrels, options, campaign))
     folder = unpacked(report, tmp_path / "exported")
     assert by_command(report.command, folder) == report.result
@@ -91,4 +140,6 @@ def test_the_stored_result_is_the_commands_answer_on_the_exported_files(campaign
 
 
 def test_every_kind_is_held_to_its_command() -> None:
-    assert {kind for kind, *_ in ASKED} == set(KINDS) - {"machine_judges"}  # asks for a sampled pool: test_machine_kind.py
+    assert {kind for kind, *_ in ASKED} == set(KINDS) - {
+        "machine_judges"
+    }  # asks for a sampled pool: test_machine_kind.py

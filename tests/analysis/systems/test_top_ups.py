@@ -1,4 +1,5 @@
-"""One click on the report about a late run makes the campaign that judges what is open; once it is judged the report closes itself."""
+"""One click on the report about a late run makes the campaign that judges what is open; once it is
+judged the report closes itself."""
 
 from __future__ import annotations
 
@@ -35,7 +36,14 @@ def finished(report: Report) -> Report:
 
 
 def opened(campaign: Campaign) -> Campaign:
-    campaigns.update_campaign(campaign, actor=None, judgements_per_pair=1, target_per_annotator=0, gold_every=0, min_active_seconds=0)
+    campaigns.update_campaign(
+        campaign,
+        actor=None,
+        judgements_per_pair=1,
+        target_per_annotator=0,
+        gold_every=0,
+        min_active_seconds=0,
+    )
     campaigns.save_guideline(campaign, "Read.", actor=None)
     campaigns.open_campaign(campaign, actor=None)
     return campaign
@@ -51,7 +59,9 @@ def judged(campaign: Campaign, grade: int = 1) -> list[tuple[str, str]]:
     return served
 
 
-def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_it_closes_the_report(collection, client):
+def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_it_closes_the_report(
+    collection, client
+):
     report = finished(asked(collection, late="sys.3"))
     order = [(topic, document) for topic, document, _ in report.result["order"]]
     assert len(order) == report.result["holes"]["total"] > 20
@@ -65,7 +75,10 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
     assert len(campaign.scale) == 1 + report.result["highest"], "a grade for each of the qrels"
     entries = campaign.pool.entries.order_by("position").values_list("topic__topic_id", "docno")
     assert list(entries) == order
-    assert "It is a draft that is not open yet." in client.get(reverse("report", args=[report.pk])).content.decode()
+    assert (
+        "It is a draft that is not open yet."
+        in client.get(reverse("report", args=[report.pk])).content.decode()
+    )
     assert top_ups.close_reports() == [], "nothing has been judged"
 
     assert judged(opened(campaign)) == order, "strictly in the order of the report, over all topics"
@@ -83,13 +96,18 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
     page = client.get(reverse("report", args=[report.pk])).content.decode()
     assert "This report is closed." in page
     then = f"before the top-up it was somewhere from {then_low:.3f} to {then_high:.3f}."
-    assert f"Every result down to rank 10 has been judged. nDCG@10 of sys.3 is {low:.3f}; {then}" in page
+    assert (
+        f"Every result down to rank 10 has been judged. nDCG@10 of sys.3 is {low:.3f}; {then}"
+        in page
+    )
     after = client.get(reverse("report", args=[closed.pk])).content.decode()
     assert "What the top-up has settled" in after
     assert "Make the top-up campaign" not in after
 
 
-def test_the_report_that_follows_is_its_command_on_the_files_of_its_archive(collection, client, tmp_path):
+def test_the_report_that_follows_is_its_command_on_the_files_of_its_archive(
+    collection, client, tmp_path
+):
     report = finished(asked(collection, late="sys.3", judge=6))
     campaign = top_ups.make_top_up(report, None, user=collection.managers.get())
     assert campaign.n_pairs == 6, "as many as the report speaks of"
@@ -98,17 +116,26 @@ def test_the_report_that_follows_is_its_command_on_the_files_of_its_archive(coll
     later = finished(Report.objects.get(job=job))
     assert later.result["closed"] is None
     assert later.result["before"]["holes"] - later.result["holes"]["total"] == 6
-    assert later.result["order"] == [row for row in later.result["order"] if row[:2] not in [r[:2] for r in report.result["order"][:6]]]
+    assert later.result["order"] == [
+        row
+        for row in later.result["order"]
+        if row[:2] not in [r[:2] for r in report.result["order"][:6]]
+    ]
     client.force_login(collection.managers.get())
     archive = b"".join(client.get(reverse("report-files", args=[later.pk])).streaming_content)
     zipfile.ZipFile(BytesIO(archive)).extractall(tmp_path / "unpacked")
     folder = next(path.parent for path in (tmp_path / "unpacked").rglob("topped-up.qrels"))
     assert by_command(later.command, folder) == later.result
-    assert "something is still open" in client.get(reverse("report", args=[report.pk])).content.decode()
+    assert (
+        "something is still open"
+        in client.get(reverse("report", args=[report.pk])).content.decode()
+    )
     again = top_ups.make_top_up(later, 2, user=collection.managers.get())
     judged(opened(again), 0)
     (job,) = top_ups.close_reports()
-    assert finished(Report.objects.get(job=job)).parameters["top_ups"] == [campaign.pk, again.pk], "labels of both"
+    assert finished(Report.objects.get(job=job)).parameters["top_ups"] == [campaign.pk, again.pk], (
+        "labels of both"
+    )
 
 
 def test_the_api_makes_it_once_and_only_for_who_may_make_campaigns(collection, client):
@@ -121,7 +148,10 @@ def test_the_api_makes_it_once_and_only_for_who_may_make_campaigns(collection, c
     client.force_login(collection.managers.get(username="small-owner"))
     assert client.post(path, {"pairs": 0}, content_type="application/json").status_code == 400
     answer = client.post(path, {"pairs": 3}, content_type="application/json")
-    assert (answer.status_code, answer.json()) == (201, {"campaign": "top-up-of-sys3", "n_pairs": 3})
+    assert (answer.status_code, answer.json()) == (
+        201,
+        {"campaign": "top-up-of-sys3", "n_pairs": 3},
+    )
     refused = client.post(path, {}, content_type="application/json")
     assert (refused.status_code, "is there already" in json.dumps(refused.json())) == (409, True)
 
@@ -134,9 +164,22 @@ def test_it_judges_as_the_campaign_whose_labels_were_reported(collection):
     from analysis.systems.kinds import KINDS
 
     parameters = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": {"late": "sys.3"}}
-    report = finished(reports.ask_for_report(KINDS["holes"], collection=collection, campaign=own, parameters=parameters, seed=0, user=own.created_by))
+    report = finished(
+        reports.ask_for_report(
+            KINDS["holes"],
+            collection=collection,
+            campaign=own,
+            parameters=parameters,
+            seed=0,
+            user=own.created_by,
+        )
+    )
     top_up = top_ups.make_top_up(report, 4, user=own.created_by)
-    assert (top_up.scale, top_up.threshold, top_up.judgements_per_pair) == (own.scale, own.threshold, own.judgements_per_pair)
+    assert (top_up.scale, top_up.threshold, top_up.judgements_per_pair) == (
+        own.scale,
+        own.threshold,
+        own.judgements_per_pair,
+    )
     assert top_up.guidelines.get().text == "Relevant is what answers."
     assert top_up.pool.missing_documents == 0, "texts that are stored are linked"
 
@@ -157,13 +200,19 @@ def test_pairs_without_text_are_fetched_and_what_cannot_be_judged_is_not_waited_
 
 def test_what_has_left_the_collection_is_refused_in_words(collection):
     report = finished(asked(collection, late="sys.3"))
-    collection.topics.filter(topic_id=report.result["order"][0][0]).update(removed_reason="a duplicate")
+    collection.topics.filter(topic_id=report.result["order"][0][0]).update(
+        removed_reason="a duplicate"
+    )
     with pytest.raises(Refused, match="left the collection since; compute the report again"):
         top_ups.make_top_up(report, None, user=collection.managers.get())
 
 
 def test_where_no_pair_has_a_text_none_is_missing_by_chance_and_all_are_waited_for(collection):
-    campaign = opened(top_ups.make_top_up(finished(asked(collection, late="sys.3")), 3, user=collection.managers.get()))
+    campaign = opened(
+        top_ups.make_top_up(
+            finished(asked(collection, late="sys.3")), 3, user=collection.managers.get()
+        )
+    )
     pairs = Pair.objects.filter(campaign=campaign)
     pairs.update(without_text=True)
     assert top_ups.progress_of(campaign) == (0, 3)

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.systems.builders import qrels_text, run_texts
-from tests.pooling.jobs.test_workers import ROOT, empty_redis, installation, migrated  # noqa: F401  fixtures
+from tests.pooling.jobs.test_workers import (  # noqa: F401  fixtures
+    ROOT,
+    empty_redis,
+    installation,
+    migrated,
+)
 
 SETUP = """
 import sys
@@ -44,7 +49,11 @@ send(report.job)
 
 
 @pytest.mark.redis
-def test_two_workers_share_a_report_and_give_the_commands_answer(installation, empty_redis, tmp_path: Path) -> None:  # noqa: F811
+def test_two_workers_share_a_report_and_give_the_commands_answer(
+    installation,  # noqa: F811
+    empty_redis,  # noqa: F811
+    tmp_path: Path,
+) -> None:
     files = tmp_path / "files-of-the-command"
     files.mkdir()
     for tag, text in run_texts().items():
@@ -56,7 +65,13 @@ def test_two_workers_share_a_report_and_give_the_commands_answer(installation, e
     place.manage("shell", "-c", SETUP.format(folder=str(files), pairs=400))
     place.wait(lambda: [state for state, _ in place.jobs()] == ["done"], seconds=120)
     (text,) = place.sql("SELECT result FROM analysis_report")[0]
-    command = [sys.executable, "manage.py", "stability", str(files / "judged.qrels"), *map(str, sorted(files.glob("*.run")))]
+    command = [
+        sys.executable,
+        "manage.py",
+        "stability",
+        str(files / "judged.qrels"),
+        *map(str, sorted(files.glob("*.run"))),
+    ]
     said = subprocess.run(
         [*command, "--element", "assessments", "--pairs", "400", "--seed", "5", "--json"],
         cwd=ROOT,

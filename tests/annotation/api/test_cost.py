@@ -1,5 +1,6 @@
-"""What a request of the judging page costs: statements that leave for the database, and the size of the answer, in small and in large
-campaigns, at the beginning and later. Run on SQLite with all tests, on PostgreSQL by tests/annotation/test_on_postgresql.py."""
+"""What a request of the judging page costs: statements that leave for the database, and the size of
+the answer, in small and in large campaigns, at the beginning and later. Run on SQLite with all
+tests, on PostgreSQL by tests/annotation/test_on_postgresql.py."""
 
 from __future__ import annotations
 
@@ -15,10 +16,25 @@ from tests.builders import make_annotator, make_campaign, make_collection
 
 pytestmark = pytest.mark.django_db
 HOUSEKEEPING = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE", "ROLLBACK")
-# On SQLite, where a statement is a call and no trip, what is one statement on PostgreSQL is one for each table.
+# On SQLite, where a statement is a call and no trip, what is one statement on PostgreSQL is one for
+# each table.
 MOST = {
-    "postgresql": {"judgements": 8, "first leases": 8, "leases": 3, "renew": 3, "setup": 2, "page": 1},
-    "sqlite": {"judgements": 10, "first leases": 12, "leases": 3, "renew": 3, "setup": 2, "page": 1},
+    "postgresql": {
+        "judgements": 8,
+        "first leases": 8,
+        "leases": 3,
+        "renew": 3,
+        "setup": 2,
+        "page": 1,
+    },
+    "sqlite": {
+        "judgements": 10,
+        "first leases": 12,
+        "leases": 3,
+        "renew": 3,
+        "setup": 2,
+        "page": 1,
+    },
 }
 
 
@@ -39,7 +55,9 @@ def counting(monkeypatch):
         yield found
         monkeypatch.setattr(psycopg.Cursor, "execute", plain)
     else:
-        with connection.execute_wrapper(lambda run, sql, *more: (found.append(sql), run(sql, *more))[1]):
+        with connection.execute_wrapper(
+            lambda run, sql, *more: (found.append(sql), run(sql, *more))[1]
+        ):
             yield found
     found[:] = [statement for statement in found if not statement.startswith(HOUSEKEEPING)]
 
@@ -57,13 +75,30 @@ class Page:
         return answer
 
     def judge(self):
-        return self.post("judgements", lease=self.held.pop(0), key=str(uuid.uuid4()), grade=1, want=3, held=self.held)
+        return self.post(
+            "judgements",
+            lease=self.held.pop(0),
+            key=str(uuid.uuid4()),
+            grade=1,
+            want=3,
+            held=self.held,
+        )
 
 
 @pytest.mark.parametrize(("n_topics", "n_documents", "n_judged"), [(2, 8, 1), (12, 12, 30)])
 def test_what_a_request_costs_grows_with_nothing(monkeypatch, n_topics, n_documents, n_judged):
-    collection = make_collection(n_topics=n_topics, n_documents=n_documents, texts=["The same text of 30 letters."] * n_documents)
-    campaign = make_campaign(collection=collection, judgements_per_pair=2, guideline="# Read", min_active_seconds=0, gold_every=20)
+    collection = make_collection(
+        n_topics=n_topics,
+        n_documents=n_documents,
+        texts=["The same text of 30 letters."] * n_documents,
+    )
+    campaign = make_campaign(
+        collection=collection,
+        judgements_per_pair=2,
+        guideline="# Read",
+        min_active_seconds=0,
+        gold_every=20,
+    )
     page, most, sizes = Page(make_annotator(campaign)), MOST[connection.vendor], []
     with counting(monkeypatch) as first:
         page.post("leases", want=2, held=[])
@@ -80,7 +115,16 @@ def test_what_a_request_costs_grows_with_nothing(monkeypatch, n_topics, n_docume
         page.client.get(page.address + "setup")
     with counting(monkeypatch) as shell:
         assert page.client.get(f"/judge/{campaign.slug}/").status_code == 200
-    counts = {"judgements": judged, "first leases": first, "leases": again, "renew": renewed, "setup": setup, "page": shell}
-    assert {name: len(found) for name, found in counts.items() if len(found) > most[name]} == {}, judged
+    counts = {
+        "judgements": judged,
+        "first leases": first,
+        "leases": again,
+        "renew": renewed,
+        "setup": setup,
+        "page": shell,
+    }
+    assert {name: len(found) for name, found in counts.items() if len(found) > most[name]} == {}, (
+        judged
+    )
     assert max(sizes) < 1500  # one new pair, whatever was judged before
     assert audit_invariants(campaign) == []

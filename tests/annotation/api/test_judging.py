@@ -1,4 +1,5 @@
-"""The judging page's API: who may, every state, the shape of answers and errors, and what must never be shown."""
+"""The judging page's API: who may, every state, the shape of answers and errors, and what must
+never be shown."""
 
 from __future__ import annotations
 
@@ -20,9 +21,20 @@ from tests.builders import judge, judge_pair, make_annotator, make_campaign, mak
 pytestmark = pytest.mark.django_db
 GET = ["setup", "later", "history", "history/1", "pairs/1/near-duplicates", "questions"]
 POST = [
-    "leases", "leases/renew", "leases/release", "judgements", "judgements/1/revise", "skip", "later/1/take-up", "guideline/acknowledge", "consent",
-    "messages/1/read", "feedback", "questions", "questions/1/read",
-]  # fmt: skip
+    "leases",
+    "leases/renew",
+    "leases/release",
+    "judgements",
+    "judgements/1/revise",
+    "skip",
+    "later/1/take-up",
+    "guideline/acknowledge",
+    "consent",
+    "messages/1/read",
+    "feedback",
+    "questions",
+    "questions/1/read",
+]
 
 
 class Page:
@@ -46,13 +58,24 @@ class Page:
         return found
 
     def judge(self, lease, grade=1, **more):
-        return self.post("judgements", lease=lease, grade=grade, key=str(more.pop("key", None) or uuid.uuid4()), held=self.held, **more)
+        return self.post(
+            "judgements",
+            lease=lease,
+            grade=grade,
+            key=str(more.pop("key", None) or uuid.uuid4()),
+            held=self.held,
+            **more,
+        )
 
 
 @pytest.fixture
 def page():
     # No minimum time: within a test the server's clock leaves next to none.
-    return Page(make_annotator(make_campaign(judgements_per_pair=2, guideline="# Read\n\n*this*", min_active_seconds=0)))
+    return Page(
+        make_annotator(
+            make_campaign(judgements_per_pair=2, guideline="# Read\n\n*this*", min_active_seconds=0)
+        )
+    )
 
 
 def every_call(client, slug):
@@ -102,15 +125,34 @@ def test_a_beacon_gives_leases_back_with_a_form(page):
     assert not Lease.objects.filter(state="live").exists()
 
 
-@pytest.mark.parametrize("body", [[], ["x"], 5, None, "x", {"leases": False}, {"leases": 5}, {"leases": ["[1]"]}, {"leases": {"a": 1}}])
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        ["x"],
+        5,
+        None,
+        "x",
+        {"leases": False},
+        {"leases": 5},
+        {"leases": ["[1]"]},
+        {"leases": {"a": 1}},
+    ],
+)
 def test_leases_that_are_given_back_as_nothing_that_could_be_leases_are_malformed(page, body):
-    answer = page.client.post(page.address + "leases/release", json.dumps(body), content_type="application/json")
+    answer = page.client.post(
+        page.address + "leases/release", json.dumps(body), content_type="application/json"
+    )
     assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
 
 
-@pytest.mark.parametrize("leases", ["[", "[" * 100_000, "[null]", '[{"a": 1}]', "x", SimpleUploadedFile("a file", b"[]")])
+@pytest.mark.parametrize(
+    "leases", ["[", "[" * 100_000, "[null]", '[{"a": 1}]', "x", SimpleUploadedFile("a file", b"[]")]
+)
 def test_a_beacon_with_nothing_that_could_be_leases_is_malformed(page, leases):
-    answer = page.client.post(page.address + "leases/release", {"leases": leases}, format="multipart")
+    answer = page.client.post(
+        page.address + "leases/release", {"leases": leases}, format="multipart"
+    )
     assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
 
 
@@ -123,7 +165,12 @@ def test_setup_has_everything_the_page_needs_once(page):
     setup = page.get("setup").json()
     assert setup["state"] == "judging"
     assert [grade["name"] for grade in setup["scale"]] == ["Wrong", "Topic", "Partial", "Perfect"]
-    assert setup["guideline"] == {"number": 1, "html": "<h1>Read</h1>\n<p><em>this</em></p>\n", "note": "", "acknowledged": 1}
+    assert setup["guideline"] == {
+        "number": 1,
+        "html": "<h1>Read</h1>\n<p><em>this</em></p>\n",
+        "note": "",
+        "acknowledged": 1,
+    }
     assert [row["text"] for row in setup["messages"]] == ["Well done"]
     assert "completion_code" not in setup["campaign"]
     assert setup["has_judged"] is False
@@ -134,15 +181,29 @@ def test_setup_has_everything_the_page_needs_once(page):
 def test_setup_tells_which_guidelines_were_read_last_also_when_newer_ones_have_to_be_read(page):
     campaigns.save_guideline(page.member.campaign, "# New")
     setup = page.get("setup").json()
-    assert (setup["state"], setup["guideline"]["number"], setup["guideline"]["acknowledged"]) == ("guideline_changed", 2, 1)
+    assert (setup["state"], setup["guideline"]["number"], setup["guideline"]["acknowledged"]) == (
+        "guideline_changed",
+        2,
+        1,
+    )
 
 
 def test_from_lease_to_judgement_to_the_next_pair(page):
     first = page.pairs()
     assert [pair["document"]["id"] for pair in first["pairs"]] == ["d1", "d2", "d3"]
-    answer = page.judge(first["pairs"][0]["lease"], 2, active_ms=5_000, wall_ms=6_000, device="keyboard").json()
-    assert (answer["judgement"]["standing"], answer["judgement"]["revision"], answer["judgement"]["late"]) == ("counted", 1, False)
-    assert (answer["progress"]["judged"], answer["progress"]["today"], len(answer["pairs"])) == (1, 1, 1)
+    answer = page.judge(
+        first["pairs"][0]["lease"], 2, active_ms=5_000, wall_ms=6_000, device="keyboard"
+    ).json()
+    assert (
+        answer["judgement"]["standing"],
+        answer["judgement"]["revision"],
+        answer["judgement"]["late"],
+    ) == ("counted", 1, False)
+    assert (answer["progress"]["judged"], answer["progress"]["today"], len(answer["pairs"])) == (
+        1,
+        1,
+        1,
+    )
     assert page.get("setup").json()["has_judged"] is True
     assert audit_invariants(page.member.campaign) == []
 
@@ -155,7 +216,18 @@ def test_the_annotator_never_sees_rank_score_run_known_grade_or_other_peoples_la
     for word in ("rank", "score", "contributions", "gold", "secret", "priority", "why", "grade"):
         assert word not in text.replace('"rotation"', "")
     pair = json.loads(text)["pairs"][0]
-    assert set(pair) == {"lease", "order", "left_in_topic", "pair", "served_at", "expires_at", "topic", "document", "skipped_before", "previous"}
+    assert set(pair) == {
+        "lease",
+        "order",
+        "left_in_topic",
+        "pair",
+        "served_at",
+        "expires_at",
+        "topic",
+        "document",
+        "skipped_before",
+        "previous",
+    }
 
 
 def test_the_same_key_gives_the_same_answer(page):
@@ -187,7 +259,9 @@ def test_refusals_say_what_is_wrong(page):
         assert (answer.status_code, answer.json()["code"]) == (status, code)
         assert answer.json()["detail"]
     page.judge(lease, 1)
-    assert page.judge(lease, 2).json()["judgement"]["revision"] == 2  # the same lease on another device
+    assert (
+        page.judge(lease, 2).json()["judgement"]["revision"] == 2
+    )  # the same lease on another device
 
 
 def test_what_was_put_aside_is_listed_and_taken_up_again(page):
@@ -199,7 +273,9 @@ def test_what_was_put_aside_is_listed_and_taken_up_again(page):
     [again] = page.post(f"later/{first['pair']}/take-up").json()["pairs"]
     assert again["pair"] == first["pair"]
     assert again["lease"] != first["lease"]
-    assert page.post(f"later/{first['pair']}/take-up").json()["pairs"][0]["lease"] == again["lease"]  # asked again: the same
+    assert (
+        page.post(f"later/{first['pair']}/take-up").json()["pairs"][0]["lease"] == again["lease"]
+    )  # asked again: the same
     assert page.get("later").json()["items"] == []
     assert page.judge(again["lease"], 1).json()["judgement"]["standing"] == "counted"
     answer = page.post(f"later/{first['pair']}/take-up")
@@ -236,7 +312,11 @@ def test_revising_through_the_history(page):
     answer = page.post(f"judgements/{number}/revise", key=str(uuid.uuid4()), grade=3, want=0).json()
     assert (answer["judgement"]["revision"], answer["judgement"]["standing"]) == (2, "counted")
     shown = page.get(f"history/{number}").json()
-    assert (shown["judgement"]["grade"], shown["pair"]["previous"]["grade"], shown["pair"]["document"]["id"]) == (3, 3, "d1")
+    assert (
+        shown["judgement"]["grade"],
+        shown["pair"]["previous"]["grade"],
+        shown["pair"]["document"]["id"],
+    ) == (3, 3, "d1")
     assert [row["grade"] for row in page.get("history").json()["items"][0]["revisions"]] == [1, 3]
 
 
@@ -245,17 +325,30 @@ def test_judging_later_and_the_heartbeat(page):
     after = page.post("skip", lease=pair["lease"], key=str(uuid.uuid4()), want=1).json()
     assert after["pairs"][0]["pair"] != pair["pair"]
     ended = Lease.objects.get(token=pair["lease"])
-    renewed = page.post("leases/renew", leases=[pair["lease"], after["pairs"][0]["lease"]]).json()["leases"]
-    assert [renewed[pair["lease"]]["state"], renewed[after["pairs"][0]["lease"]]["state"]] == ["released", "live"]
-    assert Lease.objects.get(pk=ended.pk).expires_at == ended.expires_at  # what has ended is pushed out no more
+    renewed = page.post("leases/renew", leases=[pair["lease"], after["pairs"][0]["lease"]]).json()[
+        "leases"
+    ]
+    assert [renewed[pair["lease"]]["state"], renewed[after["pairs"][0]["lease"]]["state"]] == [
+        "released",
+        "live",
+    ]
+    assert (
+        Lease.objects.get(pk=ended.pk).expires_at == ended.expires_at
+    )  # what has ended is pushed out no more
 
 
 def test_own_settings_and_feedback_are_stored(page):
     assert (
-        page.client.put(page.address + "profile", {"theme": "dark", "keys": {"1": "a"}}, format="json").json()["profile"]["theme"] == "dark"
+        page.client.put(
+            page.address + "profile", {"theme": "dark", "keys": {"1": "a"}}, format="json"
+        ).json()["profile"]["theme"]
+        == "dark"
     )
     assert page.get("setup").json()["profile"] == {"theme": "dark", "keys": {"1": "a"}}
-    assert page.client.put(page.address + "profile", {"x": "y" * 30_000}, format="json").status_code == 400
+    assert (
+        page.client.put(page.address + "profile", {"x": "y" * 30_000}, format="json").status_code
+        == 400
+    )
     assert page.post("feedback", score="VERY_GOOD", text="nice").status_code == 200
     assert page.post("feedback", score="SUPERB").status_code == 400
     assert page.get("setup").json()["feedback_given"]
@@ -264,7 +357,11 @@ def test_own_settings_and_feedback_are_stored(page):
 def test_every_state_is_reached_and_says_so():
     now = timezone.now()
     campaign = make_campaign(
-        judgements_per_pair=1, guideline="one", consent_text="Do you agree?", target_per_annotator=1, thanks_text="*Bye*"
+        judgements_per_pair=1,
+        guideline="one",
+        consent_text="Do you agree?",
+        target_per_annotator=1,
+        thanks_text="*Bye*",
     )
     page = Page(make_annotator(campaign, guideline_read=0))
 
@@ -274,7 +371,10 @@ def test_every_state_is_reached_and_says_so():
         assert {"progress", "server_time"} <= set(found)
         return found
 
-    assert (state()["state"], state()["consent_html"]) == ("consent_needed", "<p>Do you agree?</p>\n")
+    assert (state()["state"], state()["consent_html"]) == (
+        "consent_needed",
+        "<p>Do you agree?</p>\n",
+    )
     page.post("consent")
     assert (state()["state"], state()["guideline"]["number"]) == ("guideline_changed", 1)
     page.post("guideline/acknowledge", number=1)
@@ -282,7 +382,11 @@ def test_every_state_is_reached_and_says_so():
     assert found["state"] == "judging"
     page.judge(found["pairs"][0]["lease"], 1)
     reached = state()
-    assert (reached["state"], reached["may_continue"], reached["completion_code"]) == ("target_reached", True, campaign.completion_code)
+    assert (reached["state"], reached["may_continue"], reached["completion_code"]) == (
+        "target_reached",
+        True,
+        campaign.completion_code,
+    )
     assert reached["thanks_html"] == "<p><em>Bye</em></p>\n"
     assert page.post("leases", want=1, continue_after_target=True).json()["state"] == "judging"
     Membership.objects.filter(pk=page.member.pk).update(target=0, daily_limit=1)
@@ -302,7 +406,9 @@ def test_every_state_is_reached_and_says_so():
     exclusion.include_annotator(page.member, actor=None)
     campaigns.close(campaign)
     assert state()["state"] == "closed"
-    assert Page(make_annotator(make_campaign(state="draft"))).post("leases").json()["state"] == "draft"
+    assert (
+        Page(make_annotator(make_campaign(state="draft"))).post("leases").json()["state"] == "draft"
+    )
 
 
 def test_the_day_is_that_of_the_annotators_own_time_zone():
@@ -311,16 +417,25 @@ def test_the_day_is_that_of_the_annotators_own_time_zone():
     row = judge(page.member, 1)
     hours_ago = timezone.now() - timedelta(hours=23)
     Judgement.objects.filter(pk=row.pk).update(judged_at=hours_ago)
-    for zone in (ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Pago_Pago")):  # 25 hours apart: at least one has had midnight since
+    for zone in (
+        ZoneInfo("Pacific/Kiritimati"),
+        ZoneInfo("Pacific/Pago_Pago"),
+    ):  # 25 hours apart: at least one has had midnight since
         page.member.user.profile.time_zone = zone.key
         page.member.user.profile.save()
-        midnight_passed = hours_ago.astimezone(zone).date() != timezone.now().astimezone(zone).date()
+        midnight_passed = (
+            hours_ago.astimezone(zone).date() != timezone.now().astimezone(zone).date()
+        )
         assert page.get("setup").json()["progress"]["today"] == (0 if midnight_passed else 1)
 
 
-def test_the_number_of_queries_does_not_grow_with_campaign_or_history(django_assert_max_num_queries):
+def test_the_number_of_queries_does_not_grow_with_campaign_or_history(
+    django_assert_max_num_queries,
+):
     for n_documents in (4, 40):
-        campaign = make_campaign(n_topics=2, n_documents=n_documents, judgements_per_pair=1, ranks=[1] * n_documents)
+        campaign = make_campaign(
+            n_topics=2, n_documents=n_documents, judgements_per_pair=1, ranks=[1] * n_documents
+        )
         page = Page(make_annotator(campaign))
         for _ in range(n_documents):
             judge(page.member, 1)

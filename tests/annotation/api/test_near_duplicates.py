@@ -1,6 +1,8 @@
-"""Near-duplicates: own grades of documents very like the one on the page, where the campaign allows it, and nothing else.
+"""Near-duplicates: own grades of documents very like the one on the page, where the campaign allows
+it, and nothing else.
 
-Texts of 16 words have twelve shingles of five words. With the last n words changed 12 - n are shared, of 12 + n that either has."""
+Texts of 16 words have twelve shingles of five words. With the last n words changed 12 - n are
+shared, of 12 + n that either has."""
 
 from __future__ import annotations
 
@@ -38,12 +40,18 @@ def pair_of(campaign, docno, topic="t1"):
 
 def given(member: Membership, pair: Pair) -> Lease:
     """The pair is on the annotator's page."""
-    return Lease.objects.filter(membership=member, pair=pair, state="live").first() or lease_of(member, pair, now=timezone.now())
+    return Lease.objects.filter(membership=member, pair=pair, state="live").first() or lease_of(
+        member, pair, now=timezone.now()
+    )
 
 
-def graded(member: Membership, docno: str, grade: int | None, topic: str = "t1", active_ms: int = 5000) -> Judgement:
+def graded(
+    member: Membership, docno: str, grade: int | None, topic: str = "t1", active_ms: int = 5000
+) -> Judgement:
     lease = given(member, pair_of(member.campaign, docno, topic))
-    return submit(member, lease, grade, now=lease.served_at + timedelta(seconds=10), active_ms=active_ms).judgement
+    return submit(
+        member, lease, grade, now=lease.served_at + timedelta(seconds=10), active_ms=active_ms
+    ).judgement
 
 
 def asked(member: Membership, docno: str, topic: str = "t1"):
@@ -56,7 +64,10 @@ def asked(member: Membership, docno: str, topic: str = "t1"):
 def found(member: Membership, docno: str, topic: str = "t1"):
     answer = asked(member, docno, topic)
     assert answer.status_code == 200, answer.content
-    return [(item["document"]["id"], item["judgement"]["grade"], round(item["resemblance"], 4)) for item in answer.json()["items"]]
+    return [
+        (item["document"]["id"], item["judgement"]["grade"], round(item["resemblance"], 4))
+        for item in answer.json()["items"]
+    ]
 
 
 def test_it_is_off_unless_the_campaign_says_otherwise_and_then_refused():
@@ -83,10 +94,16 @@ def test_half_of_the_shingles_is_enough_and_less_is_not():
 
 
 def test_at_most_three_are_told_the_most_alike_first_and_of_equals_the_last_one():
-    ada = make_annotator(campaign_of(text(2, "a"), text(1, "b"), text(3, "c"), text(1, "d"), text()))
+    ada = make_annotator(
+        campaign_of(text(2, "a"), text(1, "b"), text(3, "c"), text(1, "d"), text())
+    )
     for docno, grade in (("d1", 0), ("d2", 1), ("d3", 2), ("d4", 3)):
         graded(ada, docno, grade)
-    assert found(ada, "d5") == [("d4", 3, round(11 / 13, 4)), ("d2", 1, round(11 / 13, 4)), ("d1", 0, round(10 / 14, 4))]
+    assert found(ada, "d5") == [
+        ("d4", 3, round(11 / 13, 4)),
+        ("d2", 1, round(11 / 13, 4)),
+        ("d1", 0, round(10 / 14, 4)),
+    ]
 
 
 def test_nothing_is_told_of_others_of_other_topics_or_of_what_waits():
@@ -107,14 +124,18 @@ def test_neither_practice_nor_what_was_too_fast_nor_what_has_no_grade_is_compare
     graded(ada, "d3", None)
     assert found(ada, "d4") == []
     graded(ada, "d4", 1)
-    answer = Page(ada).get(f"pairs/{pair_of(campaign, 'd1').pk}/near-duplicates")  # like d4, and practice
+    answer = Page(ada).get(
+        f"pairs/{pair_of(campaign, 'd1').pk}/near-duplicates"
+    )  # like d4, and practice
     assert answer.json()["items"] == []
 
 
 def test_the_grade_is_that_of_the_last_revision():
     ada = make_annotator(campaign_of(text(), text(1)))
     first = graded(ada, "d1", 2)
-    answer = Page(ada).post(f"judgements/{first.pk}/revise", key="5a0a3c1e-97c5-4a4b-8d3e-111111111111", grade=0, want=0)
+    answer = Page(ada).post(
+        f"judgements/{first.pk}/revise", key="5a0a3c1e-97c5-4a4b-8d3e-111111111111", grade=0, want=0
+    )
     assert answer.status_code == 200
     assert found(ada, "d2") == [("d1", 0, round(11 / 13, 4))]
 
@@ -153,16 +174,23 @@ def test_only_the_beginning_of_long_documents_is_compared():
 
 
 def test_gold_is_not_given_away():
-    """An answer about a gold pair, and one with a graded gold pair in it, have the same keys as others, and no known grade."""
+    """An answer about a gold pair, and one with a graded gold pair in it, have the same keys as
+    others, and no known grade."""
     campaign = campaign_of(text(), text(1), text(2))
     ada = make_annotator(campaign)
     for docno in ("d1", "d2"):
-        campaigns.set_kind(pair_of(campaign, docno), Pair.Kind.GOLD, gold_grade=3, explanation="because")
+        campaigns.set_kind(
+            pair_of(campaign, docno), Pair.Kind.GOLD, gold_grade=3, explanation="because"
+        )
     graded(ada, "d1", 1)
     gold = asked(ada, "d2").json()
     campaigns.set_kind(pair_of(campaign, "d1"), Pair.Kind.NORMAL)
     plain = asked(ada, "d3").json()
-    assert [set(item) for item in gold["items"]] == [set(item) for item in plain["items"]] == [{"resemblance", "document", "judgement"}]
+    assert (
+        [set(item) for item in gold["items"]]
+        == [set(item) for item in plain["items"]]
+        == [{"resemblance", "document", "judgement"}]
+    )
     assert set(gold["items"][0]["judgement"]) == set(plain["items"][0]["judgement"])
     assert "gold" not in json.dumps(gold)
     assert "because" not in json.dumps(gold)
@@ -177,7 +205,9 @@ def n_statements(n_documents: int) -> int:
     given(ada, pair)
     page = Page(ada)
     with CaptureQueriesContext(connection) as queries:
-        assert len(page.get(f"pairs/{pair.pk}/near-duplicates").json()["items"]) == min(3, n_documents - 1)
+        assert len(page.get(f"pairs/{pair.pk}/near-duplicates").json()["items"]) == min(
+            3, n_documents - 1
+        )
     return len(queries)
 
 
@@ -198,4 +228,7 @@ def test_a_change_of_the_setting_is_in_the_audit_trail():
     campaign = campaign_of(text(), text(1))
     campaigns.update_campaign(campaign, actor=campaign.created_by, show_near_duplicates=False)
     event = AuditEvent.objects.filter(campaign=campaign, action="changed settings").first()
-    assert (event.actor, event.details["changes"]) == (campaign.created_by, {"show_near_duplicates": [True, False]})
+    assert (event.actor, event.details["changes"]) == (
+        campaign.created_by,
+        {"show_near_duplicates": [True, False]},
+    )

@@ -1,5 +1,6 @@
-"""The answers of the judging API are what its document says: in a short run of a campaign that comes by every operation and state.
-(The fixture `answers` holds every answer of every test in this folder to the document.)"""
+"""The answers of the judging API are what its document says: in a short run of a campaign that
+comes by every operation and state. (The fixture `answers` holds every answer of every test in this
+folder to the document.)"""
 
 from __future__ import annotations
 
@@ -28,12 +29,15 @@ def judged_by(page, *, want=1, **more):
 
 
 def write(page, pair):
-    """What an annotator does beside judging: feedback, a question, answered and opened, one taken back, and a look for near-duplicates."""
+    """What an annotator does beside judging: feedback, a question, answered and opened, one taken
+    back, and a look for near-duplicates."""
     page.get(f"pairs/{pair}/near-duplicates")
     page.post("feedback", score="VERY_GOOD", text="nice")
     page.get("questions")
     [asked] = page.post("questions", key=str(uuid.uuid4()), pair=pair, text="How?").json()["items"]
-    questions.publish(questions.reply(Question.objects.get(pk=asked["id"]), "So.", actor=None), actor=None)
+    questions.publish(
+        questions.reply(Question.objects.get(pk=asked["id"]), "So.", actor=None), actor=None
+    )
     page.post(f"questions/{asked['id']}/read")
     hasty = page.post("questions", key=str(uuid.uuid4()), pair=pair, text="Whe").json()["items"][0]
     page.post(f"questions/{hasty['id']}/take-back")
@@ -45,9 +49,19 @@ def short_run():
     draft = Page(make_annotator(make_campaign(state="draft")))
     draft.post("leases")
     campaign = make_campaign(
-        n_topics=1, n_documents=5, judgements_per_pair=1, guideline="one", consent_text="Agree?", target_per_annotator=1, thanks_text="*Bye*",
-        min_active_seconds=0, truncate_words=3, spans="optional", rotate_text=True, show_near_duplicates=True,
-    )  # fmt: skip
+        n_topics=1,
+        n_documents=5,
+        judgements_per_pair=1,
+        guideline="one",
+        consent_text="Agree?",
+        target_per_annotator=1,
+        thanks_text="*Bye*",
+        min_active_seconds=0,
+        truncate_words=3,
+        spans="optional",
+        rotate_text=True,
+        show_near_duplicates=True,
+    )
     test = Pair.objects.filter(campaign=campaign).order_by("position").last()
     campaigns.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=1, explanation="because")
     campaigns.update_campaign(campaign, actor=None, qualification_pass=0.5)
@@ -63,8 +77,16 @@ def short_run():
     page.post("skip", lease=first[0]["lease"], want=0)
     page.get("later")
     page.post(f"later/{first[0]['pair']}/take-up")
-    number = page.judge(first[0]["lease"], 2, spans=[[0, 4]], note="see", want=0).json()["judgement"]["id"]
-    page.post(f"judgements/{number}/revise", key=str(uuid.uuid4()), grade=None, cannot_reason="query", want=0)
+    number = page.judge(first[0]["lease"], 2, spans=[[0, 4]], note="see", want=0).json()[
+        "judgement"
+    ]["id"]
+    page.post(
+        f"judgements/{number}/revise",
+        key=str(uuid.uuid4()),
+        grade=None,
+        cannot_reason="query",
+        want=0,
+    )
     page.get("history")
     page.get(f"history/{number}")
     message = Message.objects.create(membership=page.member, text="Well done")
@@ -106,7 +128,10 @@ def test_every_operation_and_every_state_of_a_short_run_answers_as_documented(an
     short_run()
     good = [(name, answer.json()) for name, answer in answers if answer.status_code == 200]
     operations = {
-        one["operationId"] for path, all_of_it in openapi.document()["paths"].items() for one in all_of_it.values() if "/judging/" in path
+        one["operationId"]
+        for path, all_of_it in openapi.document()["paths"].items()
+        for one in all_of_it.values()
+        if "/judging/" in path
     }
     assert {name for name, _ in good} == operations
     assert {found["state"] for _, found in good} == {state for state, _ in shapes.STATE_CHOICES}
@@ -118,7 +143,9 @@ def test_no_operation_of_the_judging_api_answers_just_any_object():
         for one in operations.values():
             if "/judging/" in path:
                 reference = one["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
-                properties = openapi.document()["components"]["schemas"][reference.rpartition("/")[2]]["properties"]
+                properties = openapi.document()["components"]["schemas"][
+                    reference.rpartition("/")[2]
+                ]["properties"]
                 assert {"state", "message", "progress", "server_time"} <= set(properties)
 
 
@@ -131,9 +158,18 @@ class Answer(JsonResponse):
 
 def test_an_answer_that_is_not_as_documented_is_found():
     good = {
-        "state": "judging", "message": "", "server_time": "2026-01-02T03:04:05Z",
-        "progress": {"judged": 1, "target": None, "today": 0, "daily_limit": None, "unread_answers": 0}, "released": 2,
-    }  # fmt: skip
+        "state": "judging",
+        "message": "",
+        "server_time": "2026-01-02T03:04:05Z",
+        "progress": {
+            "judged": 1,
+            "target": None,
+            "today": 0,
+            "daily_limit": None,
+            "unread_answers": 0,
+        },
+        "released": 2,
+    }
     path = "/api/v1/judging/any/leases/release"
     assert openapi.faults("POST", path, Answer(good)) == []
     wrong = [{"state": "asleep"}, {"released": "two"}, {"more": 1}, {"progress": {"judged": 1}}]
@@ -141,4 +177,6 @@ def test_an_answer_that_is_not_as_documented_is_found():
         assert openapi.faults("POST", path, Answer({**good, **change})), change
     del good["released"]
     assert openapi.faults("POST", path, Answer(good))
-    assert openapi.faults("POST", path, Answer(good, status=418)) == ["judging_release 418: this status is not declared"]
+    assert openapi.faults("POST", path, Answer(good, status=418)) == [
+        "judging_release 418: this status is not declared"
+    ]

@@ -18,7 +18,9 @@ def test_the_idle_limit_grows_by_a_minute_for_each_minute_of_reading():
 
 
 def test_a_chinese_text_is_cut_and_has_the_limit_of_its_length():
-    text = "血糖在饭后散步时下降。" * 100  # 11 characters: 1100 characters are 550 words, read in 2.3 minutes
+    text = (
+        "血糖在饭后散步时下降。" * 100
+    )  # 11 characters: 1100 characters are 550 words, read in 2.3 minutes
     assert count_words(text) == 550
     assert display.shown_words(550, 200) == 200
     assert display.shown_end(text, 200) == 400
@@ -47,25 +49,41 @@ def test_a_rotated_text_never_begins_inside_of_code():
     )
     begun = {text[display.rotation(text, seed) :][:8] for seed in range(300)}
     assert begun == {"Call it ", "Then loo", "It print", "The end.", "Last wor"}
-    assert {display.rotation(text, seed, words=9) for seed in range(200)} == {0, 14}, "cut before the fence that closes"
+    assert {display.rotation(text, seed, words=9) for seed in range(200)} == {0, 14}, (
+        "cut before the fence that closes"
+    )
 
 
 def test_a_cut_text_is_rotated_within_what_is_shown():
     text = "One two. Three four. Five six. Seven eight."
-    assert {display.rotation(text, seed, words=5) for seed in range(200)} == {0, 9, 21}  # text[:25] is shown, to “Five”
-    assert {display.rotation(text, seed, words=4) for seed in range(200)} == {0, 9}  # nothing is left of “Five six.”
+    assert {display.rotation(text, seed, words=5) for seed in range(200)} == {
+        0,
+        9,
+        21,
+    }  # text[:25] is shown, to “Five”
+    assert {display.rotation(text, seed, words=4) for seed in range(200)} == {
+        0,
+        9,
+    }  # nothing is left of “Five six.”
     assert {display.rotation(text, seed, words=100) for seed in range(200)} == {0, 9, 21, 31}
 
 
-SENTENCES = st.lists(st.text(alphabet="ab🦄é.!? \n\u00a0\ufeff\x1f”", max_size=12), max_size=12).map(" ".join)
+SENTENCES = st.lists(
+    st.text(alphabet="ab🦄é.!? \n\u00a0\ufeff\x1f”", max_size=12), max_size=12
+).map(" ".join)
 
 
 @given(text=SENTENCES, seed=st.integers(0, 2**32), words=st.one_of(st.none(), st.integers(1, 20)))
-def test_every_position_of_a_rotated_cut_text_maps_back_to_one_of_the_stored_text(text, seed, words):
+def test_every_position_of_a_rotated_cut_text_maps_back_to_one_of_the_stored_text(
+    text, seed, words
+):
     end, start = display.shown_end(text, words), display.rotation(text, seed, words=words)
     assert 0 <= start <= end <= len(text)
     assert start < end or start == 0  # something is always shown first
-    shown = [*range(start, end), *range(start)]  # the place in the stored text of each place on the page
+    shown = [
+        *range(start, end),
+        *range(start),
+    ]  # the place in the stored text of each place on the page
     assert sorted(shown) == list(range(end))
     assert "".join(text[i] for i in shown) == text[:end][start:] + text[:end][:start]
     if start:

@@ -32,7 +32,13 @@ def test_no_grade_is_never_right_and_a_known_grade_off_the_scale_only_itself():
 
 @pytest.mark.parametrize(
     ("rule", "golds", "best"),
-    [("exact", [0, 1, 1, 3], (1, 2)), ("side", [0, 1, 1, 3], (0, 3)), ("near", [0, 1, 1, 3], (0, 3)), ("side", [2, 3], (2, 2)), ("exact", [], (0, 0))],
+    [
+        ("exact", [0, 1, 1, 3], (1, 2)),
+        ("side", [0, 1, 1, 3], (0, 3)),
+        ("near", [0, 1, 1, 3], (0, 3)),
+        ("side", [2, 3], (2, 2)),
+        ("exact", [], (0, 0)),
+    ],
 )
 def test_what_pressing_one_key_would_reach(rule, golds, best):
     assert best_single_key(rule, golds, FOUR) == best

@@ -1,10 +1,18 @@
-"""Which pairs become gold and qualification: evenly over the grades, whatever the order of the file."""
+"""Which pairs become gold and qualification: evenly over the grades, whatever the order of the
+file."""
 
 from __future__ import annotations
 
 import pytest
 
-from annotation.core.known_pairs import are_in_doubt, grades_in_words, parted, spread_over_grades, suggested_grades, with_grades
+from annotation.core.known_pairs import (
+    are_in_doubt,
+    grades_in_words,
+    parted,
+    spread_over_grades,
+    suggested_grades,
+    with_grades,
+)
 from annotation.core.scale import Scale
 
 PAIRS = [("t1", f"d{n}", grade) for n, grade in enumerate([0, 0, 0, 0, 0, 0, 1, 1, 2])]
@@ -55,17 +63,28 @@ TWO = Scale([{"value": value, "name": str(value)} for value in range(2)], 1)
         (set(), FOUR, False, None),
     ],
 )
-def test_grades_of_another_scale_are_in_doubt_and_only_binary_and_lower_ones_have_a_suggestion(grades, scale, in_doubt, suggested):
+def test_grades_of_another_scale_are_in_doubt_and_only_binary_and_lower_ones_have_a_suggestion(
+    grades, scale, in_doubt, suggested
+):
     assert are_in_doubt(grades, scale) is in_doubt
     if in_doubt:
         assert suggested_grades(grades, scale) == suggested
 
 
 def test_rows_take_the_grade_that_theirs_counts_as_or_are_left_out():
-    rows = [{"document": "a", "grade": 1}, {"document": "b", "grade": 0}, {"document": "c", "kind": "everyone"}]
-    assert with_grades(rows, {0: None, 1: 2}) == [{"document": "a", "grade": 2}, {"document": "c", "kind": "everyone"}]
+    rows = [
+        {"document": "a", "grade": 1},
+        {"document": "b", "grade": 0},
+        {"document": "c", "kind": "everyone"},
+    ]
+    assert with_grades(rows, {0: None, 1: 2}) == [
+        {"document": "a", "grade": 2},
+        {"document": "c", "kind": "everyone"},
+    ]
 
 
-@pytest.mark.parametrize(("grades", "words"), [({1}, "1"), ({0, 1, 2}, "0–2"), ({0, 2, 7}, "0, 2, 7")])
+@pytest.mark.parametrize(
+    ("grades", "words"), [({1}, "1"), ({0, 1, 2}, "0–2"), ({0, 2, 7}, "0, 2, 7")]
+)
 def test_grades_are_named_as_a_range_where_they_are_one(grades, words):
     assert grades_in_words(grades) == words

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.core.machine_prompts import LONGEST_TEXT, TEMPLATES, Asked, Grade, Outcome, graded, label_of, template_of
+from annotation.core.machine_prompts import (
+    LONGEST_TEXT,
+    TEMPLATES,
+    Asked,
+    Grade,
+    Outcome,
+    graded,
+    label_of,
+    template_of,
+)
 
 SCALE = [Grade(0, "No"), Grade(1, "Yes", "It answers.")]
 
@@ -59,8 +68,19 @@ def test_a_document_cannot_fill_placeholders_and_a_long_one_is_cut_aloud() -> No
 
 
 def test_a_template_of_ones_own_needs_what_the_judge_must_see() -> None:
-    assert template_of("$query $scale $document costs $$5", "mine").messages(Asked("a", "", "", "b"), SCALE)[1]["content"].endswith("costs $5")
-    assert template_of("$query $scale $document", "a").digest != template_of("$query $scale  $document", "a").digest
-    for text, problem in (("$query $scale", "document missing"), ("$query $scale $document $rank", "rank is unknown"), ("$query $", "begins no placeholder")):
+    assert (
+        template_of("$query $scale $document costs $$5", "mine")
+        .messages(Asked("a", "", "", "b"), SCALE)[1]["content"]
+        .endswith("costs $5")
+    )
+    assert (
+        template_of("$query $scale $document", "a").digest
+        != template_of("$query $scale  $document", "a").digest
+    )
+    for text, problem in (
+        ("$query $scale", "document missing"),
+        ("$query $scale $document $rank", "rank is unknown"),
+        ("$query $", "begins no placeholder"),
+    ):
         with pytest.raises(ValueError, match=problem):
             template_of(text, "mine")

@@ -13,7 +13,9 @@ from annotation.models import default_scale
 
 
 def grades(*values, **changes):
-    return [{"value": value, "name": f"grade {value}", "shape": "disc", **changes} for value in values]
+    return [
+        {"value": value, "name": f"grade {value}", "shape": "disc", **changes} for value in values
+    ]
 
 
 def test_the_default_scale_is_in_order():
@@ -46,6 +48,11 @@ def test_a_scale_that_cannot_be_used_says_why(given, threshold, said):
 
 def test_every_sign_is_drawn_on_the_server_and_on_the_judging_page():
     root = Path(__file__).parents[3]
-    template, script = (root / "templates/_shape.html").read_text(), (root / "static/js/judge/shapes.js").read_text()
-    assert set(re.findall(r'shape == "(\w+)"', template)) | {"ring"} == set(SHAPES), "ring is what the template draws for any other word"
+    template, script = (
+        (root / "templates/_shape.html").read_text(),
+        (root / "static/js/judge/shapes.js").read_text(),
+    )
+    assert set(re.findall(r'shape == "(\w+)"', template)) | {"ring"} == set(SHAPES), (
+        "ring is what the template draws for any other word"
+    )
     assert set(re.findall(r"^  (\w+): \[\[", script, re.MULTILINE)) == set(SHAPES)

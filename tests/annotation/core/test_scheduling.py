@@ -20,7 +20,9 @@ def test_each_window_holds_exactly_one_special_turn():
 
 def test_the_place_in_the_window_differs_between_windows_and_between_annotators():
     def places(seed):
-        return [turn % 20 for turn in range(2000) if rule.is_special_turn(turn, every=20, seed=seed)]
+        return [
+            turn % 20 for turn in range(2000) if rule.is_special_turn(turn, every=20, seed=seed)
+        ]
 
     first, second = places(1), places(2)
     assert first != second
@@ -48,16 +50,24 @@ def test_the_distance_between_special_turns_cannot_be_guessed_from_the_last_one(
         (10, 40, 0, 20, (1, 0)),
     ],
 )
-def test_the_spacing_follows_from_target_and_number(target, n_everyone, n_gold, gold_every, expected):
-    plan = rule.special_pair_spacing(target=target, n_everyone=n_everyone, n_gold=n_gold, gold_every=gold_every)
+def test_the_spacing_follows_from_target_and_number(
+    target, n_everyone, n_gold, gold_every, expected
+):
+    plan = rule.special_pair_spacing(
+        target=target, n_everyone=n_everyone, n_gold=n_gold, gold_every=gold_every
+    )
     assert plan == expected
 
 
 def test_all_planned_specials_fit_before_the_target():
     for target in (10, 37, 100, 300):
         for planned in range(1, target):
-            plan = rule.special_pair_spacing(target=target, n_everyone=planned, n_gold=0, gold_every=20)
-            turns = sum(rule.is_special_turn(turn, every=plan.every, seed=planned) for turn in range(target))
+            plan = rule.special_pair_spacing(
+                target=target, n_everyone=planned, n_gold=0, gold_every=20
+            )
+            turns = sum(
+                rule.is_special_turn(turn, every=plan.every, seed=planned) for turn in range(target)
+            )
             assert turns >= planned
 
 
@@ -75,8 +85,12 @@ def test_adding_a_pair_does_not_reorder_the_others():
 
 
 def test_the_day_begins_at_midnight_of_the_annotators_own_clock():
-    assert rule.day_start(NOON, ZoneInfo("Asia/Tokyo")) == datetime(2026, 3, 9, 15, 0, tzinfo=UTC)  # 21:00 in Tokyo
-    assert rule.day_start(NOON, ZoneInfo("America/Los_Angeles")) == datetime(2026, 3, 10, 7, 0, tzinfo=UTC)  # 05:00, summer time
+    assert rule.day_start(NOON, ZoneInfo("Asia/Tokyo")) == datetime(
+        2026, 3, 9, 15, 0, tzinfo=UTC
+    )  # 21:00 in Tokyo
+    assert rule.day_start(NOON, ZoneInfo("America/Los_Angeles")) == datetime(
+        2026, 3, 10, 7, 0, tzinfo=UTC
+    )  # 05:00, summer time
     after_change = datetime(2026, 3, 29, 10, 0, tzinfo=UTC)
     assert rule.day_start(after_change, ZoneInfo("Europe/Vienna")) == datetime(
         2026, 3, 28, 23, 0, tzinfo=UTC
@@ -92,7 +106,12 @@ def test_near_the_deadline_means_within_its_last_hours():
 
 
 def test_a_block_ends_after_its_length_and_a_length_of_one_means_no_blocks():
-    assert [rule.stays_in_block(served=n, length=3) for n in range(1, 5)] == [True, True, False, False]
+    assert [rule.stays_in_block(served=n, length=3) for n in range(1, 5)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
     assert not rule.stays_in_block(served=1, length=1)
 
 

@@ -1,4 +1,5 @@
-"""A small endpoint in the chat-completions form that replays labels, and delays, fails and lies when told to."""
+"""A small endpoint in the chat-completions form that replays labels, and delays, fails and lies
+when told to."""
 
 from __future__ import annotations
 
@@ -12,16 +13,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Behaviour = Callable[["Replay", tuple[str, str], int], Any]
-"""(server, pair, number of the request for this key from 1) -> text of an answer, a status, (status, headers), bytes as they are, or None: a label."""
+"""(server, pair, number of the request for this key from 1) -> text of an answer, a status,
+(status, headers), bytes as they are, or None: a label."""
 
 
 class Replay:
     """labels: {(topic, document): grade}, found by `topic T` and `document D` in the prompt.
 
-    requests: by idempotency key. executed: by idempotency key, once a key was answered it is only repeated. seen: what was sent.
-    """
+    requests: by idempotency key. executed: by idempotency key, once a key was answered it is only
+    repeated. seen: what was sent."""
 
-    def __init__(self, labels: dict[tuple[str, str], int], behaviour: Behaviour | None = None) -> None:
+    def __init__(
+        self, labels: dict[tuple[str, str], int], behaviour: Behaviour | None = None
+    ) -> None:
         self.labels, self.behaviour = labels, behaviour
         self.requests: Counter[str] = Counter()
         self.executed: Counter[str] = Counter()
@@ -36,7 +40,9 @@ class Replay:
         self.held.set()
         self.released.wait(60)
 
-    def reply(self, key: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+    def reply(
+        self, key: str, body: dict[str, Any], headers: dict[str, str]
+    ) -> tuple[int, dict[str, str], bytes]:
         prompt = body["messages"][-1]["content"]
         topic, document = (re.search(rf"{word} (\w+)", prompt) for word in ("topic", "document"))
         assert topic is not None
@@ -59,7 +65,10 @@ class Replay:
                 self.executed[key] += 1
                 self.answers[key] = f"Grade: {self.labels[pair]}" if told is None else told
             text = self.answers[key]
-        answer = {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": {"prompt_tokens": 100, "completion_tokens": 4}}
+        answer = {
+            "choices": [{"message": {"role": "assistant", "content": text}}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 4},
+        }
         return 200, {}, json.dumps(answer).encode()
 
 
@@ -71,7 +80,9 @@ def serving(replay: Replay) -> Iterator[str]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             assert self.path == "/v1/chat/completions"
-            status, headers, content = replay.reply(self.headers["Idempotency-Key"], body, dict(self.headers))
+            status, headers, content = replay.reply(
+                self.headers["Idempotency-Key"], body, dict(self.headers)
+            )
             try:
                 self.send_response(status)
                 for name, value in headers.items():
@@ -86,7 +97,9 @@ def serving(replay: Replay) -> Iterator[str]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}/v1"

@@ -17,7 +17,8 @@ ANSWER = json.dumps({"choices": [{"message": {"content": "Grade: 2"}}]}).encode(
 
 
 class Trickle:
-    """An endpoint that answers each call with `first` at once and then one blank per 0.1 s, until the caller hangs up."""
+    """An endpoint that answers each call with `first` at once and then one blank per 0.1 s, until
+    the caller hangs up."""
 
     def __init__(self, first: bytes = HEAD) -> None:
         self.first, self.n_calls = first, 0
@@ -29,7 +30,12 @@ class Trickle:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.over.set()
         self.server.close()
 
@@ -51,11 +57,22 @@ class Trickle:
 
 def call(url: str, *, timeout: float = 30.0, stop: threading.Event | None = None) -> str:
     endpoint = Endpoint(url, "model", timeout=timeout)
-    return endpoint.complete([{"role": "user", "content": "x"}], idempotency_key="k", stop=stop).text
+    return endpoint.complete(
+        [{"role": "user", "content": "x"}], idempotency_key="k", stop=stop
+    ).text
 
 
-@pytest.mark.parametrize("first", [HEAD, b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"])
-def test_an_answer_that_trickles_in_for_ever_is_given_up_at_the_deadline_of_the_call(first: bytes) -> None:
+@pytest.mark.parametrize(
+    "first",
+    [
+        HEAD,
+        b"HTTP/1.1 200 OK\r\nX-Long: ",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ],
+)
+def test_an_answer_that_trickles_in_for_ever_is_given_up_at_the_deadline_of_the_call(
+    first: bytes,
+) -> None:
     with Trickle(first) as trickle, pytest.raises(CallFailed, match="timed out"):
         call(trickle.url, timeout=0.5)
 
@@ -63,7 +80,9 @@ def test_an_answer_that_trickles_in_for_ever_is_given_up_at_the_deadline_of_the_
 def test_a_call_ends_once_its_answer_is_not_wanted_any_more() -> None:
     stop = threading.Event()
     with Trickle() as trickle:
-        threading.Thread(target=lambda: trickle.is_called.wait(20) and stop.set(), daemon=True).start()
+        threading.Thread(
+            target=lambda: trickle.is_called.wait(20) and stop.set(), daemon=True
+        ).start()
         with pytest.raises(CallStopped):
             call(trickle.url, stop=stop)
     assert trickle.n_calls == 1
@@ -81,7 +100,9 @@ def test_an_answer_in_pieces_is_read_whole(length: bytes) -> None:
                 connected.sendall(piece)
                 threading.Event().wait(0.02)
             connected.shutdown(socket.SHUT_WR)
-            while connected.recv(1 << 16):  # what is left of the request; closing with unread bytes resets the connection
+            while connected.recv(
+                1 << 16
+            ):  # what is left of the request; closing with unread bytes resets the connection
                 pass
 
     with server:

@@ -1,4 +1,5 @@
-"""A machine judge in a real worker that is killed with -9 in the middle: pairs x samples calls were carried out, none twice."""
+"""A machine judge in a real worker that is killed with -9 in the middle: pairs x samples calls were
+carried out, none twice."""
 
 from __future__ import annotations
 
@@ -6,7 +7,11 @@ import threading
 from collections.abc import Callable
 
 from tests.annotation.machine.endpoint_server import Replay, serving
-from tests.pooling.jobs.test_workers import Installation, installation, migrated  # noqa: F401  fixtures
+from tests.pooling.jobs.test_workers import (  # noqa: F401  fixtures
+    Installation,
+    installation,
+    migrated,
+)
 
 PAIRS = [(str(t), str(d)) for t in (1, 2) for d in range(1, 8)]
 N = 2 * len(PAIRS)
@@ -27,8 +32,11 @@ tasks.send(machines.ask_to_run(judge, user=None))
 """
 
 
-def test_after_a_kill_in_the_middle_every_call_was_carried_out_once(installation: Callable[[str], Installation]) -> None:  # noqa: F811
-    """The endpoint holds the calls from the twelfth on; the worker is killed then, and another goes on."""
+def test_after_a_kill_in_the_middle_every_call_was_carried_out_once(
+    installation: Callable[[str], Installation],  # noqa: F811
+) -> None:
+    """The endpoint holds the calls from the twelfth on; the worker is killed then, and another goes
+    on."""
     count, lock = [0], threading.Lock()
 
     def holds(server: Replay, pair: tuple[str, str], number: int) -> None:
@@ -46,7 +54,12 @@ def test_after_a_kill_in_the_middle_every_call_was_carried_out_once(installation
         first = place.start_worker()
         place.wait(replay.held.is_set, 300)
         place.kill(first)
-        answered = {key for (key,) in place.sql("SELECT key FROM annotation_machinelabel WHERE state <> 'asked'")}
+        answered = {
+            key
+            for (key,) in place.sql(
+                "SELECT key FROM annotation_machinelabel WHERE state <> 'asked'"
+            )
+        }
         lost = place.sql("SELECT COUNT(*) FROM annotation_machinelabel WHERE state = 'asked'")[0][0]
         assert 0 < len(answered) < N
         assert 1 <= lost <= 3
@@ -54,8 +67,12 @@ def test_after_a_kill_in_the_middle_every_call_was_carried_out_once(installation
         place.let_time_pass()
         place.start_worker()
         place.wait(lambda: place.jobs() == [("done", 2)], 300)
-        rows = place.sql("SELECT state, COUNT(*), SUM(calls) FROM annotation_machinelabel GROUP BY state")
-    assert rows == [("graded", N, N + lost)]  # every call that was begun is told, those lost with the worker too
+        rows = place.sql(
+            "SELECT state, COUNT(*), SUM(calls) FROM annotation_machinelabel GROUP BY state"
+        )
+    assert rows == [
+        ("graded", N, N + lost)
+    ]  # every call that was begun is told, those lost with the worker too
     assert len(replay.executed) == N
     assert set(replay.executed.values()) == {1}
     assert all(replay.requests[key] == 1 for key in answered)

@@ -1,4 +1,5 @@
-"""What holds of a claim on PostgreSQL only: its look is one prepared statement that locks the annotator first.
+"""What holds of a claim on PostgreSQL only: its look is one prepared statement that locks the
+annotator first.
 
 Run by tests/annotation/test_on_postgresql.py.
 """
@@ -70,24 +71,41 @@ def test_nothing_is_taken_in_a_transaction_that_is_broken():
 
 @pytest.mark.parametrize("want", [0, 2])
 def test_an_answer_waits_for_the_disk_once_at_its_end(monkeypatch, want):
-    """By the claim's transaction where there is one, else by one of its own; also where the judgement was stored before, perhaps a moment ago."""
+    """By the claim's transaction where there is one, else by one of its own; also where the
+    judgement was stored before, perhaps a moment ago."""
     ada, client = make_annotator(make_campaign(min_active_seconds=0)), Client()
     client.force_login(ada.user)
     address = f"/api/v1/judging/{ada.campaign.slug}/"
-    [pair] = client.post(address + "leases", {"want": 1}, content_type="application/json").json()["pairs"]
+    [pair] = client.post(address + "leases", {"want": 1}, content_type="application/json").json()[
+        "pairs"
+    ]
     statements, plain = [], psycopg.Cursor.execute
-    monkeypatch.setattr(psycopg.Cursor, "execute", lambda cursor, sql, *more, **how: (statements.append(str(sql)), plain(cursor, sql, *more, **how))[1])
+    monkeypatch.setattr(
+        psycopg.Cursor,
+        "execute",
+        lambda cursor, sql, *more, **how: (
+            statements.append(str(sql)),
+            plain(cursor, sql, *more, **how),
+        )[1],
+    )
 
     def steps() -> list[str]:
         """What bears on the disk, in its order."""
-        signs = {"synchronous_commit": "store", "INSERT INTO annotation_lease": "take", "pg_logical_emit_message": "message"}
+        signs = {
+            "synchronous_commit": "store",
+            "INSERT INTO annotation_lease": "take",
+            "pg_logical_emit_message": "message",
+        }
         told = [name for sql in statements for sign, name in signs.items() if sign in sql]
         statements.clear()
         return told
 
     body = {"lease": pair["lease"], "key": str(uuid.uuid4()), "grade": 1, "want": want, "held": []}
     for attempt in range(2):
-        assert client.post(address + "judgements", body, content_type="application/json").status_code == 200
+        assert (
+            client.post(address + "judgements", body, content_type="application/json").status_code
+            == 200
+        )
         if attempt:
             assert steps() == ["message"]  # all leases are there, and the judgement, too
         else:
@@ -96,15 +114,22 @@ def test_an_answer_waits_for_the_disk_once_at_its_end(monkeypatch, want):
     assert set(steps()) == {"take"}
     bob = make_annotator(make_campaign(n_topics=1, n_documents=2))
     client.force_login(bob.user)
-    client.post(f"/api/v1/judging/{bob.campaign.slug}/leases", {"want": 3, "held": []}, content_type="application/json")
+    client.post(
+        f"/api/v1/judging/{bob.campaign.slug}/leases",
+        {"want": 3, "held": []},
+        content_type="application/json",
+    )
     assert steps() == ["take", "take"]  # also where fewer are left than were asked for
 
 
 @pytest.mark.django_db(transaction=True)
 def test_claims_at_once_that_meet_a_change_of_all_pairs_crosswise_end_as_if_one_came_after_the_other():
-    """A manager's change locks pairs by their ids, the gold pair before the one that the annotator's transaction has taken already, which then waits
-    for the gold pair: PostgreSQL ends one of the two, and whichever it is tries again."""
-    campaign = make_campaign(n_topics=1, n_documents=6, judgements_per_pair=1, gold_every=2, target_per_annotator=4)
+    """A manager's change locks pairs by their ids, the gold pair before the one that the
+    annotator's transaction has taken already, which then waits for the gold pair: PostgreSQL ends
+    one of the two, and whichever it is tries again."""
+    campaign = make_campaign(
+        n_topics=1, n_documents=6, judgements_per_pair=1, gold_every=2, target_per_annotator=4
+    )
     gold = campaign.pairs.order_by("pk").first()
     set_kind(gold, Pair.Kind.GOLD, gold_grade=1, explanation="known")
     ada, has_gold = make_annotator(campaign), threading.Event()

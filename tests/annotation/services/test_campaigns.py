@@ -14,7 +14,15 @@ from annotation.services import campaigns, scheduling
 from annotation.services.errors import CampaignError
 from annotation.services.pairs import set_kind
 from pooling.models import PoolEntry
-from tests.builders import judge, make_annotator, make_campaign, make_collection, make_pool, make_user, submit
+from tests.builders import (
+    judge,
+    make_annotator,
+    make_campaign,
+    make_collection,
+    make_pool,
+    make_user,
+    submit,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +36,10 @@ def test_the_maker_of_a_campaign_becomes_its_manager():
 
 def test_two_campaigns_of_one_name_get_two_addresses():
     collection = make_collection()
-    slugs = [campaigns.create_campaign(name="Same", collection=collection, actor=None).slug for _ in range(3)]
+    slugs = [
+        campaigns.create_campaign(name="Same", collection=collection, actor=None).slug
+        for _ in range(3)
+    ]
     assert slugs == ["same", "same-2", "same-3"]
     with pytest.raises(CampaignError, match="taken"):
         campaigns.create_campaign(name="Other", slug="same", collection=collection, actor=None)
@@ -38,12 +49,19 @@ def test_every_pool_entry_becomes_a_pair_except_those_of_removed_topics():
     collection = make_collection(n_topics=3, n_documents=4)
     pool = make_pool(collection)
     collection.topics.filter(topic_id="t2").update(removed_reason="duplicate")
-    campaign = campaigns.create_campaign(name="c", collection=collection, actor=None, judgements_per_pair=2)
+    campaign = campaigns.create_campaign(
+        name="c", collection=collection, actor=None, judgements_per_pair=2
+    )
     assert campaigns.set_pool(campaign, pool) == 8
     assert campaigns.set_pool(campaign, pool) == 8  # repeating it adds nothing
     assert (campaign.n_pairs, campaign.n_topics) == (8, 2)
     row = campaign.pairs.select_related("entry").order_by("position").last()
-    assert (row.priority, row.position, row.needed, row.open_slots) == (row.entry.priority, row.entry.position, 2, 2)
+    assert (row.priority, row.position, row.needed, row.open_slots) == (
+        row.entry.priority,
+        row.entry.position,
+        2,
+        2,
+    )
 
 
 def test_a_pool_of_another_collection_is_refused():
@@ -83,7 +101,9 @@ def test_states_change_only_along_their_way_and_leave_a_trail():
     with pytest.raises(CampaignError, match="is closed"):
         campaigns.resume(campaign)
     assert campaigns.open_campaign(campaign).closed_at is None
-    actions = list(AuditEvent.objects.filter(campaign=campaign).order_by("pk").values_list("action", flat=True))
+    actions = list(
+        AuditEvent.objects.filter(campaign=campaign).order_by("pk").values_list("action", flat=True)
+    )
     assert actions[-5:] == ["opened", "paused", "resumed", "closed", "opened"]
 
 
@@ -105,7 +125,9 @@ def test_more_judgements_per_pair_open_complete_pairs_again():
     campaigns.update_campaign(campaign, actor=None, judgements_per_pair=2)
     assert audit_invariants(campaign) == []
     assert [judge(bob, 1).standing for _ in range(2)] == ["counted", "counted"]
-    assert AuditEvent.objects.get(action="changed settings").details["changes"] == {"judgements_per_pair": [1, 2]}
+    assert AuditEvent.objects.get(action="changed settings").details["changes"] == {
+        "judgements_per_pair": [1, 2]
+    }
 
 
 def test_fewer_judgements_per_pair_take_nothing_away_that_counted():
@@ -124,12 +146,18 @@ def test_fewer_judgements_per_pair_take_nothing_away_that_counted():
 
 
 def test_fewer_or_more_judgements_per_pair_decide_anew_which_pairs_nobody_can_judge():
-    """Two of three say that the document is broken: enough where two judgements are wanted, not where three are."""
+    """Two of three say that the document is broken: enough where two judgements are wanted, not
+    where three are."""
     campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=3)
     ada, bob, cyd = (make_annotator(campaign) for _ in range(3))
     for annotator in (ada, bob):
         judge(annotator, None, cannot_reason="document")
-    for n, unjudgeable, numbers in ((2, True, (0, 0)), (3, False, (3, 3)), (1, True, (0, 0)), (5, False, (5, 5))):
+    for n, unjudgeable, numbers in (
+        (2, True, (0, 0)),
+        (3, False, (3, 3)),
+        (1, True, (0, 0)),
+        (5, False, (5, 5)),
+    ):
         campaigns.update_campaign(campaign, actor=None, judgements_per_pair=n)
         pair = campaign.pairs.get()
         assert (pair.unjudgeable, (pair.needed, pair.open_slots)) == (unjudgeable, numbers), n
@@ -156,9 +184,19 @@ def test_a_pool_that_has_grown_is_taken_up_without_touching_judgements():
     entry = PoolEntry.objects.get(pool=pool, docno="d2")
     PoolEntry.objects.filter(pk=entry.pk).update(priority=3, position=7)
     document = collection.documents.get(docno="d3")
-    PoolEntry.objects.create(pool=pool, topic=entry.topic, docno="d3", document=document, best_rank=1, priority=9, position=1)
+    PoolEntry.objects.create(
+        pool=pool,
+        topic=entry.topic,
+        docno="d3",
+        document=document,
+        best_rank=1,
+        priority=9,
+        position=1,
+    )
     assert campaigns.extend(campaign) == 1
-    assert list(campaign.pairs.order_by("position").values_list("entry__docno", "priority", "counted")) == [
+    assert list(
+        campaign.pairs.order_by("position").values_list("entry__docno", "priority", "counted")
+    ) == [
         ("d1", 9, 1),
         ("d3", 9, 0),
         ("d2", 3, 0),

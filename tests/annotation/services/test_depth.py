@@ -1,4 +1,5 @@
-"""Less depth while people judge, and deeper again: what nobody has judged waits, what is judged stays and is judged to its end."""
+"""Less depth while people judge, and deeper again: what nobody has judged waits, what is judged
+stays and is judged to its end."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def slots_of(campaign: Campaign) -> list[tuple[int, int]]:
     return list(campaign.pairs.order_by("position").values_list("needed", "open_slots"))
 
 
-def test_what_nobody_has_judged_beyond_it_waits_and_what_is_judged_goes_on(campaign: Campaign) -> None:
+def test_what_nobody_has_judged_beyond_it_waits_and_what_is_judged_goes_on(
+    campaign: Campaign,
+) -> None:
     assert slots_of(campaign) == [(2, 2), (2, 2), (2, 1), (2, 2)]
     assert set_depth(campaign, RANK_2, actor=None) == 2
     assert slots_of(campaign) == [(2, 2), (2, 2), (2, 1), (0, 0)]
@@ -48,7 +51,10 @@ def test_what_nobody_has_judged_beyond_it_waits_and_what_is_judged_goes_on(campa
     assert scheduling.claim(bob) is None
     assert audit_invariants(campaign) == []
     event = campaign.audit.get(action="changed the depth")
-    assert (event.subject, event.details) == ("rank 2", {"least_priority": [None, RANK_2], "pairs": 2})
+    assert (event.subject, event.details) == (
+        "rank 2",
+        {"least_priority": [None, RANK_2], "pairs": 2},
+    )
 
 
 def test_deeper_again_brings_back_what_waits(campaign: Campaign) -> None:
@@ -57,7 +63,10 @@ def test_deeper_again_brings_back_what_waits(campaign: Campaign) -> None:
         set_depth(campaign, least, actor=None)
         assert audit_invariants(campaign) == []
     assert slots_of(campaign) == before
-    assert (campaign.judged_to, campaign.audit.filter(action="changed the depth").first().subject) == (None, "the whole pool")
+    assert (
+        campaign.judged_to,
+        campaign.audit.filter(action="changed the depth").first().subject,
+    ) == (None, "the whole pool")
     assert set_depth(campaign, None, actor=None) == 0
     assert campaign.audit.filter(action="changed the depth").count() == 4
 
@@ -82,7 +91,9 @@ def test_a_lease_that_ends_without_a_judgement_leaves_the_pair_waiting(campaign:
     assert audit_invariants(campaign) == []
 
 
-def test_a_pair_whose_only_judgement_is_excluded_waits_and_comes_back_with_it(campaign: Campaign) -> None:
+def test_a_pair_whose_only_judgement_is_excluded_waits_and_comes_back_with_it(
+    campaign: Campaign,
+) -> None:
     set_depth(campaign, RANK_2, actor=None)
     ada = campaign.memberships.get(user__username="ada")
     exclusion.exclude_annotator(ada, reason="left", actor=None)
@@ -104,13 +115,24 @@ def test_pairs_that_come_later_lie_beyond_it_too(campaign: Campaign) -> None:
     assert campaign.pool is not None
     topic = campaign.collection.topics.get()
     for number, (rank, priority) in enumerate(((2, RANK_2), (7, 3))):
-        document = Document.objects.create(collection=campaign.collection, docno=f"late{rank}", title="", text="Late.", n_words=1)
+        document = Document.objects.create(
+            collection=campaign.collection, docno=f"late{rank}", title="", text="Late.", n_words=1
+        )
         PoolEntry.objects.create(
-            pool=campaign.pool, topic=topic, docno=document.docno, document=document, best_rank=rank, priority=priority, position=10 + number,
+            pool=campaign.pool,
+            topic=topic,
+            docno=document.docno,
+            document=document,
+            best_rank=rank,
+            priority=priority,
+            position=10 + number,
             contributions={"late": rank},
-        )  # fmt: skip
+        )
     assert pairs.extend(campaign) == 2
-    late = {pair.entry.docno: (pair.beyond_depth, pair.needed, pair.open_slots) for pair in campaign.pairs.filter(entry__docno__startswith="late")}
+    late = {
+        pair.entry.docno: (pair.beyond_depth, pair.needed, pair.open_slots)
+        for pair in campaign.pairs.filter(entry__docno__startswith="late")
+    }
     assert late == {"late2": (False, 2, 2), "late7": (True, 0, 0)}
     PoolEntry.objects.filter(docno="late7").update(priority=RANK_2)  # a later run has it higher up
     pairs.extend(campaign)
@@ -127,7 +149,9 @@ def test_what_an_interruption_left_is_told_and_mended(campaign: Campaign) -> Non
     assert slots_of(campaign) == [(2, 2), (2, 2), (2, 1), (0, 0)]
 
 
-def test_one_more_judgement_of_a_pair_that_waits_is_refused_and_of_one_that_is_judged_is_not(campaign: Campaign) -> None:
+def test_one_more_judgement_of_a_pair_that_waits_is_refused_and_of_one_that_is_judged_is_not(
+    campaign: Campaign,
+) -> None:
     set_depth(campaign, RANK_2, actor=None)
     with pytest.raises(CampaignError, match="judge deeper first"):
         one_more.ask_for_one_more(campaign, [pair(campaign, 4).pk], actor=None)
@@ -136,7 +160,10 @@ def test_one_more_judgement_of_a_pair_that_waits_is_refused_and_of_one_that_is_j
     assert audit_invariants(campaign) == []
 
 
-@pytest.mark.parametrize(("kind", "why"), [("sampled", "estimates need every pair"), ("ordered", "plan no further batch")])
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [("sampled", "estimates need every pair"), ("ordered", "plan no further batch")],
+)
 def test_a_staged_pool_has_no_less_depth(campaign: Campaign, kind: str, why: str) -> None:
     assert campaign.pool is not None
     campaign.pool.kind = kind

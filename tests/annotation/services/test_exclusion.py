@@ -19,7 +19,9 @@ pytestmark = pytest.mark.django_db
 
 
 def standings(member):
-    return sorted(Judgement.objects.filter(membership=member, current=True).values_list("standing", flat=True))
+    return sorted(
+        Judgement.objects.filter(membership=member, current=True).values_list("standing", flat=True)
+    )
 
 
 def agrees(campaign):
@@ -52,7 +54,10 @@ def test_what_an_excluded_annotator_called_broken_is_offered_again():
     assert judge(bob, 2).standing == "counted"
     assert agrees(campaign)
     exclusion.include_annotator(liar, actor=None, reason="cleared")
-    assert list(campaign.pairs.order_by("position").values_list("unjudgeable", "counted")) == [(True, 1), (True, 0)]
+    assert list(campaign.pairs.order_by("position").values_list("unjudgeable", "counted")) == [
+        (True, 1),
+        (True, 0),
+    ]
     assert agrees(campaign)
 
 
@@ -75,7 +80,10 @@ def test_an_inclusion_counts_only_where_the_slot_is_still_free():
 def test_excluding_and_including_at_once_changes_nothing():
     campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2)
     ada = make_annotator(campaign)
-    rows = [judge(ada, grade, **({"cannot_reason": "other"} if grade is None else {})) for grade in (1, None, 2, 0)]
+    rows = [
+        judge(ada, grade, **({"cannot_reason": "other"} if grade is None else {}))
+        for grade in (1, None, 2, 0)
+    ]
     before = standings(ada)
     exclusion.exclude_annotator(ada, reason="by mistake", actor=None)
     exclusion.include_annotator(ada, actor=None)
@@ -128,9 +136,16 @@ def test_an_excluded_annotator_is_not_resumed_by_the_way():
         exclusion.resume_annotator(ada, actor=None)
 
 
-def test_the_number_of_queries_of_an_exclusion_does_not_grow_with_the_judgements(django_assert_max_num_queries):
+def test_the_number_of_queries_of_an_exclusion_does_not_grow_with_the_judgements(
+    django_assert_max_num_queries,
+):
     for n_documents in (2, 30):
-        campaign = make_campaign(n_topics=1, n_documents=n_documents, judgements_per_pair=1, ranks=range(1, n_documents + 1))
+        campaign = make_campaign(
+            n_topics=1,
+            n_documents=n_documents,
+            judgements_per_pair=1,
+            ranks=range(1, n_documents + 1),
+        )
         ada, now = make_annotator(campaign), timezone.now()
         for pair in campaign.pairs.all():
             judge_pair(ada, pair, 1, now=now)

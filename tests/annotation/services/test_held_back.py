@@ -1,4 +1,5 @@
-"""Pairs whose document has no stored text: held back from annotators on every way of the scheduler, counted, served when it comes."""
+"""Pairs whose document has no stored text: held back from annotators on every way of the scheduler,
+counted, served when it comes."""
 
 from __future__ import annotations
 
@@ -13,13 +14,22 @@ from annotation.selectors.pairs import held_back
 from annotation.services import campaigns, claim_sql, qualification, scheduling, serving
 from annotation.services.pairs import take_up_texts
 from pooling.models import Document, PoolEntry
-from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_collection, make_pool, submit
+from tests.builders import (
+    judge,
+    judge_pair,
+    make_annotator,
+    make_campaign,
+    make_collection,
+    make_pool,
+    submit,
+)
 
 pytestmark = pytest.mark.django_db
 
 
 def campaign_without(*docnos: str, n_topics: int = 1, n_documents: int = 3, **settings):
-    """An open campaign whose pool lacks the texts of `docnos`; without names, of all documents. Document di has priority 10 - i."""
+    """An open campaign whose pool lacks the texts of `docnos`; without names, of all documents.
+    Document di has priority 10 - i."""
     collection = make_collection(n_topics=n_topics, n_documents=n_documents)
     pool = make_pool(collection)
     missing = PoolEntry.objects.filter(pool=pool)
@@ -65,7 +75,9 @@ def test_held_back_for_an_annotator_restricted_to_topics():
 
 
 def test_held_back_near_the_deadline_in_a_block_and_when_put_aside():
-    campaign = campaign_without("d9", n_documents=3, judgements_per_pair=2, deadline=timezone.now() + timedelta(hours=1))
+    campaign = campaign_without(
+        "d9", n_documents=3, judgements_per_pair=2, deadline=timezone.now() + timedelta(hours=1)
+    )
     first = Pair.objects.get(campaign=campaign, entry__docno="d1")
     judge_pair(make_annotator(campaign), first, 1, now=timezone.now())
     ada, bob = make_annotator(campaign), make_annotator(campaign)
@@ -80,7 +92,9 @@ def test_held_back_near_the_deadline_in_a_block_and_when_put_aside():
 def test_gold_and_everyone_pairs_are_held_back_too(kind):
     campaign = campaign_without("d1", "d3", n_documents=3, gold_every=1)
     for docno in ("d1", "d2"):
-        campaigns.set_kind(Pair.objects.get(campaign=campaign, entry__docno=docno), kind, gold_grade=1)
+        campaigns.set_kind(
+            Pair.objects.get(campaign=campaign, entry__docno=docno), kind, gold_grade=1
+        )
     campaign.refresh_from_db()
     assert documents_served(make_annotator(campaign)) == ["d2"]
     bring(campaign, "d1", "d3")
@@ -91,7 +105,11 @@ def test_gold_and_everyone_pairs_are_held_back_too(kind):
 def test_the_qualification_asks_and_counts_only_pairs_with_a_text():
     campaign = campaign_without("d2", n_documents=3, qualification_pass=1.0)
     for docno in ("d1", "d2"):
-        campaigns.set_kind(Pair.objects.get(campaign=campaign, entry__docno=docno), Pair.Kind.QUALIFICATION, gold_grade=1)
+        campaigns.set_kind(
+            Pair.objects.get(campaign=campaign, entry__docno=docno),
+            Pair.Kind.QUALIFICATION,
+            gold_grade=1,
+        )
     campaign.refresh_from_db()
     ada = make_annotator(campaign)
     served = serving.top_up(ada, want=3)

@@ -1,4 +1,5 @@
-"""What a judgement is worth: counted, extra, too fast, cannot judge; revisions, late answers, deadlines, times, spans."""
+"""What a judgement is worth: counted, extra, too fast, cannot judge; revisions, late answers,
+deadlines, times, spans."""
 
 from __future__ import annotations
 
@@ -52,7 +53,11 @@ def test_the_same_lease_judged_on_two_devices_is_one_judgement_with_two_versions
     lease = scheduling.claim(ada, now=now)
     submit(ada, lease, 2, now=now + timedelta(seconds=30))
     outcome = submit(ada, lease, 3, now=now + timedelta(seconds=50))
-    assert (outcome.judgement.revision, outcome.judgement.standing, outcome.judgement.grade) == (2, "counted", 3)
+    assert (outcome.judgement.revision, outcome.judgement.standing, outcome.judgement.grade) == (
+        2,
+        "counted",
+        3,
+    )
     assert "the last version counts" in outcome.message
     pair.refresh_from_db()
     ada.refresh_from_db()
@@ -66,7 +71,9 @@ def test_what_was_judged_before_but_arrives_after_does_not_replace_the_later_jud
     lease = scheduling.claim(ada, now=now)
     submit(ada, lease, 2, now=now + timedelta(seconds=60))
     sent = now + timedelta(seconds=90)
-    with refused("already_judged"):  # pressed 30 seconds after it was served, and kept by a telephone without a connection
+    with refused(
+        "already_judged"
+    ):  # pressed 30 seconds after it was served, and kept by a telephone without a connection
         submit(ada, lease, 3, now=sent, judged_at=now + timedelta(seconds=30), sent_at=sent)
     assert Judgement.objects.get().grade == 2
 
@@ -132,7 +139,10 @@ def test_an_extra_never_counts_even_when_a_slot_becomes_free():
     campaigns.update_campaign(campaign, actor=None, judgements_per_pair=2)
     extra.refresh_from_db()
     assert extra.standing == "extra"
-    assert judging.revise(ada, extra.pk, key=uuid.uuid4(), answer=Answer(grade=2)).judgement.standing == "extra"
+    assert (
+        judging.revise(ada, extra.pk, key=uuid.uuid4(), answer=Answer(grade=2)).judgement.standing
+        == "extra"
+    )
     assert audit_invariants(campaign) == []
 
 
@@ -143,7 +153,12 @@ def test_a_too_fast_judgement_is_kept_but_fills_no_slot_and_the_pair_is_not_offe
     outcome = submit(ada, lease, 2, now=now + timedelta(seconds=30), active_ms=999, wall_ms=2000)
     pair.refresh_from_db()
     ada.refresh_from_db()
-    assert (outcome.judgement.standing, pair.counted, pair.open_slots, ada.n_judged) == ("too fast", 0, 1, 0)
+    assert (outcome.judgement.standing, pair.counted, pair.open_slots, ada.n_judged) == (
+        "too fast",
+        0,
+        1,
+        0,
+    )
     assert scheduling.claim(ada) is None
     assert scheduling.claim(make_annotator(campaign)) is not None
     assert audit_invariants(campaign) == []
@@ -152,9 +167,15 @@ def test_a_too_fast_judgement_is_kept_but_fills_no_slot_and_the_pair_is_not_offe
 def test_taking_more_time_on_a_revision_mends_a_too_fast_judgement():
     campaign, pair = only_pair(judgements_per_pair=1)
     ada, now = make_annotator(campaign), timezone.now()
-    first = submit(ada, scheduling.claim(ada, now=now), 2, now=now + timedelta(seconds=30), active_ms=600).judgement
+    first = submit(
+        ada, scheduling.claim(ada, now=now), 2, now=now + timedelta(seconds=30), active_ms=600
+    ).judgement
     again = judging.revise(
-        ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=3, active_ms=500), now=now + timedelta(seconds=60)
+        ada,
+        first.pk,
+        key=uuid.uuid4(),
+        answer=Answer(grade=3, active_ms=500),
+        now=now + timedelta(seconds=60),
     ).judgement
     assert (again.standing, again.active_ms) == ("counted", 1100)
     pair.refresh_from_db()
@@ -167,15 +188,24 @@ def test_the_servers_clock_bounds_the_pages():
     campaign, _ = only_pair()
     ada, now = make_annotator(campaign), timezone.now()
     lease = scheduling.claim(ada, now=now)
-    row = submit(ada, lease, 1, now=now + timedelta(seconds=20), active_ms=3_600_000, wall_ms=3_700_000).judgement
+    row = submit(
+        ada, lease, 1, now=now + timedelta(seconds=20), active_ms=3_600_000, wall_ms=3_700_000
+    ).judgement
     assert (row.active_ms, row.wall_ms, row.server_ms) == (20_000, 20_000, 20_000)
 
 
 def test_the_times_of_simulated_annotators_are_taken_as_given():
     campaign, _ = only_pair()
     ada, now = make_annotator(campaign, judge_kind="simulated"), timezone.now()
-    row = submit(ada, scheduling.claim(ada, now=now), 1, now=now, active_ms=48_000, wall_ms=50_000).judgement
-    assert (row.active_ms, row.wall_ms, row.server_ms, row.standing) == (48_000, 50_000, None, "counted")
+    row = submit(
+        ada, scheduling.claim(ada, now=now), 1, now=now, active_ms=48_000, wall_ms=50_000
+    ).judgement
+    assert (row.active_ms, row.wall_ms, row.server_ms, row.standing) == (
+        48_000,
+        50_000,
+        None,
+        "counted",
+    )
 
 
 def test_cannot_judge_fills_no_slot_and_others_are_asked():
@@ -221,11 +251,25 @@ def test_every_revision_is_kept_and_the_last_one_counts():
     first = judge(ada, 0)
     for grade in (1, 2, 3):
         judging.revise(ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=grade))
-    rows = list(Judgement.objects.order_by("revision").values_list("revision", "grade", "current", "standing"))
-    assert rows == [(1, 0, False, "counted"), (2, 1, False, "counted"), (3, 2, False, "counted"), (4, 3, True, "counted")]
+    rows = list(
+        Judgement.objects.order_by("revision").values_list(
+            "revision", "grade", "current", "standing"
+        )
+    )
+    assert rows == [
+        (1, 0, False, "counted"),
+        (2, 1, False, "counted"),
+        (3, 2, False, "counted"),
+        (4, 3, True, "counted"),
+    ]
     pair.refresh_from_db()
     assert pair.counted == 1
-    assert [item["grade"] for item in history(ada, limit=10, before=None)[0]["revisions"]] == [0, 1, 2, 3]
+    assert [item["grade"] for item in history(ada, limit=10, before=None)[0]["revisions"]] == [
+        0,
+        1,
+        2,
+        3,
+    ]
     assert audit_invariants(campaign) == []
 
 
@@ -242,7 +286,9 @@ def test_a_revision_to_cannot_judge_gives_the_slot_back_and_to_a_grade_takes_it_
     campaign, _ = only_pair(judgements_per_pair=1)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     first = judge(ada, 0)
-    judging.revise(ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=None, cannot_reason="other"))
+    judging.revise(
+        ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=None, cannot_reason="other")
+    )
     judge(bob, 1)
     again = judging.revise(ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=2)).judgement
     assert again.standing == "extra"
@@ -263,7 +309,14 @@ def test_judged_before_the_deadline_and_arrived_in_the_grace_is_taken_and_flagge
     lease = scheduling.claim(ada, now=now)
     arrived = now + timedelta(minutes=12)
     pressed = arrived - timedelta(minutes=8)  # eight minutes in the outbox, by the page's own clock
-    row = submit(ada, lease, 1, now=arrived, judged_at=pressed - timedelta(hours=3), sent_at=arrived - timedelta(hours=3)).judgement
+    row = submit(
+        ada,
+        lease,
+        1,
+        now=arrived,
+        judged_at=pressed - timedelta(hours=3),
+        sent_at=arrived - timedelta(hours=3),
+    ).judgement
     assert (row.after_deadline, row.judged_at) == (True, pressed)
 
 
@@ -276,7 +329,9 @@ def test_judged_after_the_deadline_or_arrived_after_the_grace_is_refused():
         submit(ada, lease, 1, now=now + timedelta(minutes=6))
     arrived = now + timedelta(minutes=16)
     with refused("deadline_passed"):
-        submit(ada, lease, 1, now=arrived, judged_at=arrived - timedelta(minutes=12), sent_at=arrived)
+        submit(
+            ada, lease, 1, now=arrived, judged_at=arrived - timedelta(minutes=12), sent_at=arrived
+        )
     assert not Judgement.objects.exists()
     assert audit_invariants(campaign) == []
 
@@ -288,11 +343,18 @@ def test_a_closed_campaign_takes_what_was_judged_before_and_no_revision():
     campaigns.close(campaign)
     now = timezone.now()
     row = submit(
-        ada, lease, 1, now=now + timedelta(seconds=5), judged_at=now - timedelta(minutes=1), sent_at=now + timedelta(seconds=5)
+        ada,
+        lease,
+        1,
+        now=now + timedelta(seconds=5),
+        judged_at=now - timedelta(minutes=1),
+        sent_at=now + timedelta(seconds=5),
     ).judgement
     assert (row.after_deadline, row.standing) == (True, "counted")
     with refused("closed"):
-        judging.revise(ada, row.pk, key=uuid.uuid4(), answer=Answer(grade=2), now=now + timedelta(seconds=6))
+        judging.revise(
+            ada, row.pk, key=uuid.uuid4(), answer=Answer(grade=2), now=now + timedelta(seconds=6)
+        )
     assert audit_invariants(campaign) == []
 
 
@@ -325,13 +387,20 @@ def test_the_managers_own_label_is_stored_with_its_reason_and_can_be_taken_back(
     manager = campaign.created_by
     judging.adjudicate(pair, 3, reason="both are right", actor=manager)
     pair.refresh_from_db()
-    assert (pair.adjudicated_grade, pair.adjudicated_by, pair.adjudicated_reason) == (3, manager, "both are right")
+    assert (pair.adjudicated_grade, pair.adjudicated_by, pair.adjudicated_reason) == (
+        3,
+        manager,
+        "both are right",
+    )
     judging.adjudicate(pair, None, reason="", actor=manager)
     pair.refresh_from_db()
     assert (pair.adjudicated_grade, pair.adjudicated_by) == (None, None)
     with pytest.raises(CampaignError, match="scale"):
         judging.adjudicate(pair, 7, reason="", actor=manager)
-    assert AuditEvent.objects.filter(action__in=["adjudicated", "withdrew an adjudication"]).count() == 2
+    assert (
+        AuditEvent.objects.filter(action__in=["adjudicated", "withdrew an adjudication"]).count()
+        == 2
+    )
 
 
 def test_history_is_ordered_by_first_judgement_and_goes_on_where_it_stopped():
@@ -342,8 +411,14 @@ def test_history_is_ordered_by_first_judgement_and_goes_on_where_it_stopped():
     shown = history(ada, limit=2, before=None)
     assert [item["document"]["id"] for item in shown] == ["d5", "d4"]
     rest = history(ada, limit=10, before=shown[-1]["judgement"])
-    assert [(item["document"]["id"], item["grade"]) for item in rest] == [("d3", 1), ("d2", 1), ("d1", 3)]
-    assert [item["document"]["id"] for item in history(ada, limit=10, before=rest[-1]["judgement"])] == []
+    assert [(item["document"]["id"], item["grade"]) for item in rest] == [
+        ("d3", 1),
+        ("d2", 1),
+        ("d1", 3),
+    ]
+    assert [
+        item["document"]["id"] for item in history(ada, limit=10, before=rest[-1]["judgement"])
+    ] == []
 
 
 def test_judging_a_gold_pair_does_not_limit_how_often_it_is_judged():
@@ -358,7 +433,9 @@ def test_judging_a_gold_pair_does_not_limit_how_often_it_is_judged():
 
 
 def test_the_counters_of_an_annotator_do_not_depend_on_who_judged_when():
-    campaign = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2, target_per_annotator=2)
+    campaign = make_campaign(
+        n_topics=1, n_documents=2, judgements_per_pair=2, target_per_annotator=2
+    )
     ada = make_annotator(campaign)
     now = timezone.now()
     judge_pair(ada, campaign.pairs.get(entry__docno="d1"), 1, now=now)
@@ -371,7 +448,9 @@ def test_the_counters_of_an_annotator_do_not_depend_on_who_judged_when():
 
 @pytest.mark.parametrize("end", ["close", "deadline"])
 def test_the_end_of_a_campaign_takes_the_completion_code_from_nobody_who_did_the_whole_part(end):
-    campaign = make_campaign(n_topics=1, n_documents=4, judgements_per_pair=3, target_per_annotator=2)
+    campaign = make_campaign(
+        n_topics=1, n_documents=4, judgements_per_pair=3, target_per_annotator=2
+    )
     done, half, idle = make_annotator(campaign), make_annotator(campaign), make_annotator(campaign)
     for member, n in ((done, 2), (half, 1)):
         for _ in range(n):
@@ -379,7 +458,9 @@ def test_the_end_of_a_campaign_takes_the_completion_code_from_nobody_who_did_the
     if end == "close":
         campaigns.close(campaign, actor=None)
     else:
-        type(campaign).objects.filter(pk=campaign.pk).update(deadline=timezone.now() - timedelta(hours=1))
+        type(campaign).objects.filter(pk=campaign.pk).update(
+            deadline=timezone.now() - timedelta(hours=1)
+        )
     codes = []
     for member in (done, half, idle):
         member = type(member).objects.select_related("campaign", "user").get(pk=member.pk)
@@ -388,7 +469,9 @@ def test_the_end_of_a_campaign_takes_the_completion_code_from_nobody_who_did_the
 
 
 def test_who_judged_all_there_was_keeps_the_completion_code_after_the_end():
-    campaign = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=2, target_per_annotator=50)
+    campaign = make_campaign(
+        n_topics=1, n_documents=1, judgements_per_pair=2, target_per_annotator=50
+    )
     ada = make_annotator(campaign)
     judge(ada, 2)
     campaigns.close(campaign, actor=None)

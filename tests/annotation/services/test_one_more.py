@@ -1,4 +1,5 @@
-"""One more judgement for chosen pairs: a slot more than the campaign's number, another person's, taken back while nobody has it."""
+"""One more judgement for chosen pairs: a slot more than the campaign's number, another person's,
+taken back while nobody has it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,15 @@ from annotation.services.errors import CampaignError
 from annotation.services.judging import Answer
 from annotation.services.pairs import follow_topics, set_kind
 from annotation.services.recounting import recount
-from tests.builders import judge, judge_pair, judged_campaign, lease_of, make_annotator, make_campaign, submit
+from tests.builders import (
+    judge,
+    judge_pair,
+    judged_campaign,
+    lease_of,
+    make_annotator,
+    make_campaign,
+    submit,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -88,14 +97,18 @@ def test_asking_twice_asks_for_two(campaign: Campaign) -> None:
 
 
 @pytest.mark.parametrize(("per_pair", "needed"), [(1, 2), (2, 3), (3, 4)])
-def test_another_number_a_pair_leaves_the_one_more(campaign: Campaign, per_pair: int, needed: int) -> None:
+def test_another_number_a_pair_leaves_the_one_more(
+    campaign: Campaign, per_pair: int, needed: int
+) -> None:
     ask(campaign, first(campaign))
     campaigns.update_campaign(campaign, actor=None, judgements_per_pair=per_pair)
     assert slots_of(first(campaign)) == (1, needed, 2, needed - 2)
     assert audit_invariants(campaign) == []
 
 
-def test_a_pair_with_more_judgements_than_the_campaign_asks_for_today_gets_one_more_than_it_has(campaign: Campaign) -> None:
+def test_a_pair_with_more_judgements_than_the_campaign_asks_for_today_gets_one_more_than_it_has(
+    campaign: Campaign,
+) -> None:
     campaigns.update_campaign(campaign, actor=None, judgements_per_pair=1)
     ask(campaign, first(campaign))
     assert slots_of(first(campaign)) == (2, 3, 2, 1)
@@ -104,7 +117,9 @@ def test_a_pair_with_more_judgements_than_the_campaign_asks_for_today_gets_one_m
 
 def test_counting_anew_keeps_it(campaign: Campaign) -> None:
     ask(campaign, first(campaign))
-    Pair.objects.filter(pk=first(campaign).pk).update(needed=2, open_slots=0)  # as a program that does not know of it would
+    Pair.objects.filter(pk=first(campaign).pk).update(
+        needed=2, open_slots=0
+    )  # as a program that does not know of it would
     assert audit_invariants(campaign) != []
     assert recount(campaign) == 1
     assert slots_of(first(campaign)) == (1, 3, 2, 1)
@@ -146,14 +161,21 @@ def test_a_late_answer_takes_the_place_of_the_one_more(campaign: Campaign) -> No
     assert audit_invariants(campaign) == []
 
 
-def test_pairs_that_have_rules_of_their_own_are_left_out_with_the_reason(campaign: Campaign) -> None:
+def test_pairs_that_have_rules_of_their_own_are_left_out_with_the_reason(
+    campaign: Campaign,
+) -> None:
     gold = campaign.pairs.get(entry__docno="d2")
     set_kind(gold, "gold", gold_grade=1)
-    with pytest.raises(CampaignError, match="Nothing can be done: gold, qualification and everyone pairs have rules of their own"):
+    with pytest.raises(
+        CampaignError,
+        match="Nothing can be done: gold, qualification and everyone pairs have rules of their own",
+    ):
         ask(campaign, gold)
     done = ask(campaign, gold, first(campaign))
     assert done.ids == [first(campaign).pk]
-    assert done.reasons == ["1 pair left out: gold, qualification and everyone pairs have rules of their own."]
+    assert done.reasons == [
+        "1 pair left out: gold, qualification and everyone pairs have rules of their own."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +217,9 @@ def test_pairs_of_another_campaign_and_too_many_are_refused(campaign: Campaign) 
     assert first(other).asked_more == 0
 
 
-def test_a_look_changes_nothing_and_says_which_pairs_everybody_has_judged(campaign: Campaign) -> None:
+def test_a_look_changes_nothing_and_says_which_pairs_everybody_has_judged(
+    campaign: Campaign,
+) -> None:
     ids = list(campaign.pairs.values_list("pk", flat=True))
     assert one_more.chosen(campaign, ids).judged_by_all == 2
     cleo = make_annotator(campaign, "cleo")
@@ -210,7 +234,12 @@ def test_its_judgement_is_revised_and_excluded_like_any_other(campaign: Campaign
     ask(campaign, first(campaign))
     cleo = make_annotator(campaign, "cleo")
     judgement = judge_pair(cleo, first(campaign), 3, now=timezone.now())
-    assert judging.revise(cleo, judgement.pk, key=uuid.uuid4(), answer=Answer(grade=0)).judgement.standing == "counted"
+    assert (
+        judging.revise(
+            cleo, judgement.pk, key=uuid.uuid4(), answer=Answer(grade=0)
+        ).judgement.standing
+        == "counted"
+    )
     exclusion.exclude_annotator(cleo, reason="left", actor=None)
     assert slots_of(first(campaign)) == (1, 3, 2, 1)
     exclusion.include_annotator(cleo, actor=None)

@@ -18,7 +18,9 @@ def fast(member: Membership) -> None:
 
 @pytest.fixture
 def campaign() -> Campaign:
-    return make_campaign(n_topics=2, n_documents=8, judgements_per_pair=2, min_active_seconds=2, pause_after_fast=3)
+    return make_campaign(
+        n_topics=2, n_documents=8, judgements_per_pair=2, min_active_seconds=2, pause_after_fast=3
+    )
 
 
 def test_the_third_too_fast_judgement_pauses_and_says_why(campaign):
@@ -36,7 +38,9 @@ def test_the_third_too_fast_judgement_pauses_and_says_why(campaign):
     assert bob.standing == "active"
     event = AuditEvent.objects.get(campaign=campaign, action="paused an annotator")
     assert (event.subject, event.actor) == (ada.pseudonym, None)
-    told = serving.top_up(Membership.objects.select_related("campaign").get(pk=ada.pk), want=1).situation
+    told = serving.top_up(
+        Membership.objects.select_related("campaign").get(pk=ada.pk), want=1
+    ).situation
     assert (told.state, told.details["reason"]) == ("paused", ada.standing_reason)
 
 

@@ -1,4 +1,5 @@
-"""A campaign on an ordered pool: batches are planned by themselves from the labels so far, and annotators see nothing of them."""
+"""A campaign on an ordered pool: batches are planned by themselves from the labels so far, and
+annotators see nothing of them."""
 
 from __future__ import annotations
 
@@ -34,13 +35,26 @@ def pool(settings, tmp_path) -> Pool:
     settings.MEDIA_ROOT = tmp_path / "files"
     collection = Collection.objects.create(slug="ordered", name="Ordered")
     bring_in(collection, "topics", "1\tone\n2\ttwo\n", name="topics.tsv")
-    Document.objects.bulk_create(Document(collection=collection, docno=f"d{number:02d}", text=f"text {number}", n_words=2) for number in range(30))
+    Document.objects.bulk_create(
+        Document(collection=collection, docno=f"d{number:02d}", text=f"text {number}", n_words=2)
+        for number in range(30)
+    )
     for tag, step in (("A", 1), ("B", 7)):
-        lines = [f"{topic} Q0 d{step * rank % 30:02d} {rank + 1} {100 - rank} {tag}\n" for topic in (1, 2) for rank in range(30)]
+        lines = [
+            f"{topic} Q0 d{step * rank % 30:02d} {rank + 1} {100 - rank} {tag}\n"
+            for topic in (1, 2)
+            for rank in range(30)
+        ]
         bring_in(collection, "run", "".join(lines), name=f"{tag}.run")
     job = do(
         pools.ask_for_pool(
-            collection, runs=list(collection.runs.all()), depth=30, seed=1, name="pool", making=ordering.parameters_of(batch=SIZE, audit=0.2), user=None
+            collection,
+            runs=list(collection.runs.all()),
+            depth=30,
+            seed=1,
+            name="pool",
+            making=ordering.parameters_of(batch=SIZE, audit=0.2),
+            user=None,
         )
     )
     assert job.state == "done", job.message
@@ -49,7 +63,13 @@ def pool(settings, tmp_path) -> Pool:
 
 @pytest.fixture
 def campaign(pool) -> Campaign:
-    return make_campaign(collection=pool.collection, pool=pool, judgements_per_pair=2, min_active_seconds=0, target_per_annotator=0)
+    return make_campaign(
+        collection=pool.collection,
+        pool=pool,
+        judgements_per_pair=2,
+        min_active_seconds=0,
+        target_per_annotator=0,
+    )
 
 
 def worker() -> list[Job]:
@@ -60,7 +80,9 @@ def worker() -> list[Job]:
     return asked
 
 
-def test_the_next_batch_comes_when_few_pairs_wait_though_others_still_owe_their_second_judgement(campaign, pool):
+def test_the_next_batch_comes_when_few_pairs_wait_though_others_still_owe_their_second_judgement(
+    campaign, pool
+):
     assert campaign.n_pairs == SIZE
     ada = make_annotator(campaign)
     for _ in range(SIZE - 2):
@@ -85,15 +107,23 @@ def test_one_annotator_alone_gets_to_the_end_of_the_pool_with_exact_overlap(camp
             worker()
     assert pool.entries.filter(stage=None).count() == 0
     assert Counter(campaign.pairs.values_list("counted", flat=True)) == {2: 60}
-    assert pool.entries.filter(entered="chance").count() == sum(one.drawn[-1] for one in pool.strata.all()) == 12
+    assert (
+        pool.entries.filter(entered="chance").count()
+        == sum(one.drawn[-1] for one in pool.strata.all())
+        == 12
+    )
     assert audit_invariants(campaign) == []
 
 
-def test_labels_so_far_are_the_majority_the_lowest_grade_of_a_tie_and_what_a_manager_decides(campaign, pool):
+def test_labels_so_far_are_the_majority_the_lowest_grade_of_a_tie_and_what_a_manager_decides(
+    campaign, pool
+):
     pairs = list(campaign.pairs.select_related("entry").order_by("position"))
     members = [make_annotator(campaign) for _ in range(3)]
     campaigns.update_campaign(campaign, actor=None, judgements_per_pair=3)
-    for pair, grades in zip(pairs, ([3], [3, 0], [0, 2, 3], [2, 2, 0], [None, None, None], [3, 3, 3]), strict=False):
+    for pair, grades in zip(
+        pairs, ([3], [3, 0], [0, 2, 3], [2, 2, 0], [None, None, None], [3, 3, 3]), strict=False
+    ):
         for member, grade in zip(members, grades, strict=False):
             submit(member, lease_of(member, pair, now=timezone.now() - timedelta(minutes=1)), grade)
     Pair.objects.filter(pk=pairs[5].pk).update(adjudicated_grade=0)
@@ -102,7 +132,9 @@ def test_labels_so_far_are_the_majority_the_lowest_grade_of_a_tie_and_what_a_man
     assert [found.get(pair.entry_id) for pair in pairs[:6]] == expected
     assert len(found) == 5
     Membership.objects.filter(pk=members[0].pk).update(judge_kind="machine")
-    assert pairs[0].entry_id not in planned_batches.labels_so_far(pool), "a machine's labels are a layer of their own"
+    assert pairs[0].entry_id not in planned_batches.labels_so_far(pool), (
+        "a machine's labels are a layer of their own"
+    )
     Judgement.objects.filter(pair=pairs[3]).update(standing=Judgement.Standing.EXCLUDED)
     assert pairs[3].entry_id not in planned_batches.labels_so_far(pool)
 
@@ -148,7 +180,9 @@ def test_the_worker_looks_after_ordered_pools():
 
 
 def test_another_campaign_takes_another_pool(campaign, pool):
-    other = campaigns.create_campaign(name="Other", collection=pool.collection, actor=make_user(may_create=True))
+    other = campaigns.create_campaign(
+        name="Other", collection=pool.collection, actor=make_user(may_create=True)
+    )
     with pytest.raises(CampaignError, match="decide what comes next in this pool"):
         campaigns.set_pool(other, pool)
     campaigns.set_pool(campaign, pool)
@@ -164,7 +198,8 @@ def words_of(value: Any) -> set[str]:
 
 
 def test_no_answer_to_an_annotator_tells_batches_or_audit_pairs(campaign, pool):
-    """The same answers, but for tokens, whichever pairs were drawn at random; and no name or word that speaks of it."""
+    """The same answers, but for tokens, whichever pairs were drawn at random; and no name or word
+    that speaks of it."""
     ada = make_annotator(campaign)
     client = APIClient()
     client.force_authenticate(ada.user)
@@ -179,12 +214,34 @@ def test_no_answer_to_an_annotator_tells_batches_or_audit_pairs(campaign, pool):
     by_chance = [Lease.objects.get(token=one["lease"]).pair.entry.entered for one in leases]
     pool.entries.filter(stage=1).update(entered="chance" if by_chance[0] == "choice" else "choice")
     again = told(client.post(address + "leases", {"want": 3, "held": []}, format="json"))["pairs"]
-    assert [{k: v for k, v in one.items() if k != "expires_at"} for one in leases] == [{k: v for k, v in one.items() if k != "expires_at"} for one in again]
-    told(client.post(address + "judgements", {"lease": leases[0]["lease"], "grade": 1, "key": str(uuid.uuid4()), "held": []}, format="json"))
+    assert [{k: v for k, v in one.items() if k != "expires_at"} for one in leases] == [
+        {k: v for k, v in one.items() if k != "expires_at"} for one in again
+    ]
+    told(
+        client.post(
+            address + "judgements",
+            {"lease": leases[0]["lease"], "grade": 1, "key": str(uuid.uuid4()), "held": []},
+            format="json",
+        )
+    )
     told(client.post(address + "skip", {"lease": leases[1]["lease"], "held": []}, format="json"))
     for path in ("setup", "later", "history", f"history/{Judgement.objects.get().pk}"):
         told(client.get(address + path))
     said = set().union(*(words_of(one) for one in answers))
-    hidden = {"priority", "position", "stage", "stratum", "place", "entered", "best_rank", "contributions", "batch", "audit", "chance", "choice", "ordered"}
+    hidden = {
+        "priority",
+        "position",
+        "stage",
+        "stratum",
+        "place",
+        "entered",
+        "best_rank",
+        "contributions",
+        "batch",
+        "audit",
+        "chance",
+        "choice",
+        "ordered",
+    }
     assert "grade" in said
     assert said & hidden == set()

@@ -22,7 +22,9 @@ def campaign():
     """Three qualification pairs of grade 2, to be right in two of three; three normal ones."""
     made = make_campaign(n_topics=1, n_documents=6, judgements_per_pair=1, qualification_pass=0.66)
     for pair in made.pairs.order_by("position")[3:]:
-        campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part.")
+        campaigns.set_kind(
+            pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part."
+        )
     made.refresh_from_db()
     return made
 
@@ -55,7 +57,10 @@ def test_the_test_comes_first_explains_each_answer_and_opens_the_way(campaign):
     assert [row["passed"] for row in told] == [None, None, True]
     served = serving.top_up(ada, want=3)
     assert served.situation.state == "judging"
-    assert {lease.pair.kind for lease in Lease.objects.filter(token__in=[own.token for own in served.leases])} == {"normal"}
+    assert {
+        lease.pair.kind
+        for lease in Lease.objects.filter(token__in=[own.token for own in served.leases])
+    } == {"normal"}
     assert served.situation.progress.judged == 0
     assert audit_invariants(campaign) == []
 
@@ -95,7 +100,9 @@ def test_results_are_counted_for_each_person(campaign):
     ada.refresh_from_db()
     for _ in range(3):
         judge(ada, 3)
-    assert known_scores(campaign) == {ada.pk: {"qualification": Score(2, 2, 3, 3), "gold": Score(1, 1, 1, 1)}}
+    assert known_scores(campaign) == {
+        ada.pk: {"qualification": Score(2, 2, 3, 3), "gold": Score(1, 1, 1, 1)}
+    }
 
 
 def test_who_may_try_again_is_asked_every_pair_once_more_and_only_the_new_answers_decide(campaign):
@@ -109,7 +116,9 @@ def test_who_may_try_again_is_asked_every_pair_once_more_and_only_the_new_answer
     told = answers(ada, [2, 2, 0])
     assert [row["right"] for row in told] == [True, True, False]
     assert serving.top_up(ada, want=3).situation.state == "judging"
-    assert known_scores(campaign)[ada.pk]["qualification"] == Score(right=2, exact=2, judged=3, total=3)
+    assert known_scores(campaign)[ada.pk]["qualification"] == Score(
+        right=2, exact=2, judged=3, total=3
+    )
     assert ada.judgements.count() == 6
     assert ada.judgements.filter(current=True, revision=2).count() == 3
     assert audit_invariants(campaign) == []
@@ -132,8 +141,12 @@ def test_who_fails_again_waits_again(campaign):
         ("side", [True, False, True, True]),
     ],
 )
-def test_gold_and_qualification_are_right_by_the_campaigns_rule_and_the_exact_share_is_kept(rule, right):
-    made = make_campaign(n_topics=1, n_documents=8, judgements_per_pair=1, qualification_pass=0.1, gold_rule=rule)
+def test_gold_and_qualification_are_right_by_the_campaigns_rule_and_the_exact_share_is_kept(
+    rule, right
+):
+    made = make_campaign(
+        n_topics=1, n_documents=8, judgements_per_pair=1, qualification_pass=0.1, gold_rule=rule
+    )
     pairs = list(made.pairs.order_by("position"))
     for grade, (gold, test) in enumerate(zip(pairs[:4], pairs[4:], strict=True)):
         campaigns.set_kind(gold, Pair.Kind.GOLD, gold_grade=grade)
@@ -146,7 +159,9 @@ def test_gold_and_qualification_are_right_by_the_campaigns_rule_and_the_exact_sh
         (lease,) = serving.top_up(ada, want=1).leases
         submit(ada, lease, min(Lease.objects.get(token=lease.token).pair.gold_grade + 1, 3))
     n = sum(right)
-    assert known_scores(made) == {ada.pk: {"qualification": Score(n, 1, 4, 4), "gold": Score(n, 1, 4, 4)}}
+    assert known_scores(made) == {
+        ada.pk: {"qualification": Score(n, 1, 4, 4), "gold": Score(n, 1, 4, 4)}
+    }
 
 
 def test_cannot_judge_is_right_by_no_rule():

@@ -20,7 +20,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def ada() -> Membership:
-    return make_annotator(make_campaign(n_topics=1, n_documents=3, guideline="# Read\n\nAll of it."))
+    return make_annotator(
+        make_campaign(n_topics=1, n_documents=3, guideline="# Read\n\nAll of it.")
+    )
 
 
 def asked(member: Membership, text: str = "Is a trial of mice a trial?") -> Question:
@@ -65,7 +67,9 @@ def test_an_answer_is_told_until_it_is_opened_and_told_again_when_it_changes(ada
     questions.reply(question, "No: of people only.", actor=ada.campaign.created_by)
     ada.refresh_from_db()
     assert ada.unread_answers == 1
-    assert AuditEvent.objects.filter(campaign=ada.campaign, action="answered a question").count() == 2
+    assert (
+        AuditEvent.objects.filter(campaign=ada.campaign, action="answered a question").count() == 2
+    )
 
 
 def test_another_annotator_can_neither_see_nor_open_the_answer(ada):
@@ -78,7 +82,9 @@ def test_another_annotator_can_neither_see_nor_open_the_answer(ada):
     assert client.get(f"/api/v1/judging/{ada.campaign.slug}/questions").json()["items"] == []
 
 
-def test_a_published_answer_is_a_new_version_of_which_annotators_are_told_without_having_to_read_it(ada):
+def test_a_published_answer_is_a_new_version_of_which_annotators_are_told_without_having_to_read_it(
+    ada,
+):
     participation.acknowledge(ada, 1)
     question = asked(ada)
     with pytest.raises(CampaignError, match="Answer the question first"):
@@ -87,7 +93,9 @@ def test_a_published_answer_is_a_new_version_of_which_annotators_are_told_withou
     version = questions.publish(question, actor=None)
     assert version.number == 2
     assert version.text.startswith("# Read\n\nAll of it.\n\n## Examples from questions\n\n")
-    assert version.text.endswith("Is a trial of mice a trial?  \n*Answer:* Yes, if there # are two groups.\n")  # a line: no heading of its own
+    assert version.text.endswith(
+        "Is a trial of mice a trial?  \n*Answer:* Yes, if there # are two groups.\n"
+    )  # a line: no heading of its own
     assert ada.pseudonym not in version.text
     now = situation(ada, now=timezone.now())
     assert now.state == "judging"
@@ -123,14 +131,24 @@ def test_the_manager_answers_on_the_page_and_by_the_api(ada):
     refused = client.post(address, {"question": first.pk, "action": "answer", "answer": " "})
     assert refused.status_code == 400
     assert "Write an answer first." in refused.content.decode()
-    client.post(address, {"question": first.pk, "action": "answer", "answer": "One.", "publish": "on"})
+    client.post(
+        address, {"question": first.pk, "action": "answer", "answer": "One.", "publish": "on"}
+    )
     first.refresh_from_db()
     assert (first.answer, first.answered_by, first.example_in) == ("One.", manager, 2)
     api = APIClient()
     api.force_authenticate(manager)
     root = f"/api/v1/campaigns/{ada.campaign.slug}/questions/"
-    assert [(row["text"], row["annotator"]) for row in api.get(root).json()] == [("Second?", ada.pseudonym), ("First?", ada.pseudonym)]
-    assert api.post(f"{root}{second.pk}/answer", {"answer": "Two.", "publish": True}, format="json").json()["example_in"] == 3
+    assert [(row["text"], row["annotator"]) for row in api.get(root).json()] == [
+        ("Second?", ada.pseudonym),
+        ("First?", ada.pseudonym),
+    ]
+    assert (
+        api.post(
+            f"{root}{second.pk}/answer", {"answer": "Two.", "publish": True}, format="json"
+        ).json()["example_in"]
+        == 3
+    )
     assert api.post(f"{root}{second.pk}/answer", {"answer": ""}, format="json").status_code == 400
 
 

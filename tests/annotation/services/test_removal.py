@@ -15,7 +15,17 @@ from django.urls import reverse
 
 from analysis.judgements.shared_answer import folder
 from analysis.models import Recipe, Release, Report
-from annotation.models import Campaign, Feedback, Judgement, MachineJudge, MachineLabel, Message, Pair, Question, Skip
+from annotation.models import (
+    Campaign,
+    Feedback,
+    Judgement,
+    MachineJudge,
+    MachineLabel,
+    Message,
+    Pair,
+    Question,
+    Skip,
+)
 from annotation.selectors.judging import audit_invariants
 from annotation.services import campaigns, people, removal, scheduling
 from annotation.services.errors import CampaignError
@@ -27,9 +37,22 @@ pytestmark = pytest.mark.django_db
 
 
 def counts():
-    models = [*apps.get_app_config("annotation").get_models(), *apps.get_app_config("analysis").get_models()]
-    of_people = {"annotation.Profile", "annotation.ApiTokenRow", "annotation.Attempts", "annotation.OpenSession", "annotation.InstitutionAccount"}
-    return {model._meta.label: model.objects.count() for model in models if model._meta.label not in of_people}
+    models = [
+        *apps.get_app_config("annotation").get_models(),
+        *apps.get_app_config("analysis").get_models(),
+    ]
+    of_people = {
+        "annotation.Profile",
+        "annotation.ApiTokenRow",
+        "annotation.Attempts",
+        "annotation.OpenSession",
+        "annotation.InstitutionAccount",
+    }
+    return {
+        model._meta.label: model.objects.count()
+        for model in models
+        if model._meta.label not in of_people
+    }
 
 
 def busy_campaign(**fields):
@@ -46,17 +69,37 @@ def busy_campaign(**fields):
     scheduling.claim(ada)
     Question.objects.create(membership=ada, pair=campaign.pairs.last(), text="Both?")
     machine = MachineJudge.objects.create(campaign=campaign, name="machine", model="model")
-    MachineLabel.objects.create(judge=machine, topic=campaign.collection.topics.all()[0], docno="d1", state="graded", grade=1)
+    MachineLabel.objects.create(
+        judge=machine,
+        topic=campaign.collection.topics.all()[0],
+        docno="d1",
+        state="graded",
+        grade=1,
+    )
     make_results_link(campaign, name="for a reader", days=7, actor=campaign.created_by)
     recipe = Recipe.objects.create(campaign=campaign, name="main")
-    Release.objects.create(recipe=recipe, file=ContentFile(b"zip", name="release.zip"), digest="0" * 64)
+    Release.objects.create(
+        recipe=recipe, file=ContentFile(b"zip", name="release.zip"), digest="0" * 64
+    )
     name = default_storage.save("reports/result.json", ContentFile(b"{}"))
-    report = Report.objects.create(collection=campaign.collection, campaign=campaign, kind="evaluate", title="r", files={"result": name})
+    report = Report.objects.create(
+        collection=campaign.collection,
+        campaign=campaign,
+        kind="evaluate",
+        title="r",
+        files={"result": name},
+    )
     report.chunks.create(number=0)
     folder().mkdir(parents=True, exist_ok=True)
     (folder() / f"{campaign.pk}-now.json").write_text("{}")
     for state in ("queued", "running", "done"):
-        Job.objects.create(kind="agreement", label=state, state=state, collection=campaign.collection, campaign_id=campaign.pk)
+        Job.objects.create(
+            kind="agreement",
+            label=state,
+            state=state,
+            collection=campaign.collection,
+            campaign_id=campaign.pk,
+        )
     return campaign
 
 
@@ -70,11 +113,20 @@ def files(data):
     return sorted(path.name for path in data.rglob("*") if path.is_file())
 
 
-def test_everything_of_a_campaign_goes_and_nothing_else(data, caplog, django_capture_on_commit_callbacks):
+def test_everything_of_a_campaign_goes_and_nothing_else(
+    data, caplog, django_capture_on_commit_callbacks
+):
     other = busy_campaign()
-    before, entries, accounts, kept = counts(), PoolEntry.objects.count(), User.objects.count(), files(data)
+    before, entries, accounts, kept = (
+        counts(),
+        PoolEntry.objects.count(),
+        User.objects.count(),
+        files(data),
+    )
     campaign = busy_campaign()
-    assert [name for name, now in counts().items() if now == before[name]] == []  # each table has rows of it
+    assert [
+        name for name, now in counts().items() if now == before[name]
+    ] == []  # each table has rows of it
     campaigns.close(campaign)
     manager, pk, pool = campaign.created_by, campaign.pk, campaign.pool
     with caplog.at_level(logging.WARNING), django_capture_on_commit_callbacks(execute=True):
@@ -98,7 +150,11 @@ def test_a_campaign_that_somebody_may_be_judging_in_stays(state, data):
     before, kept = counts(), files(data)
     with pytest.raises(CampaignError, match=f"The campaign is {state}: close it first"):
         removal.delete_campaign(campaign, actor=None)
-    assert (counts(), files(data), Job.objects.filter(cancel_requested=True).count()) == (before, kept, 0)
+    assert (counts(), files(data), Job.objects.filter(cancel_requested=True).count()) == (
+        before,
+        kept,
+        0,
+    )
 
 
 def test_the_number_of_queries_does_not_depend_on_the_judgements(data):
@@ -122,7 +178,10 @@ def test_the_number_of_queries_does_not_depend_on_the_judgements(data):
 def test_the_page_asks_for_the_name_and_says_what_is_lost(client, data):
     campaign = busy_campaign()
     client.force_login(campaign.created_by)
-    address, page = reverse("campaign-delete", args=[campaign.slug]), reverse("campaign-step", args=[campaign.slug, "open"])
+    address, page = (
+        reverse("campaign-delete", args=[campaign.slug]),
+        reverse("campaign-step", args=[campaign.slug, "open"]),
+    )
     assert "Delete the campaign" not in client.get(page).content.decode()
     answer = client.post(address, {"confirm": campaign.slug}, follow=True)
     assert "Not deleted: The campaign is open: close it first" in answer.content.decode()

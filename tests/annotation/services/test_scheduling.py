@@ -1,4 +1,5 @@
-"""Who gets what next. Campaigns of the builder: document di has rank i, so priority 10 - i; topics t1, t2, … in their order."""
+"""Who gets what next. Campaigns of the builder: document di has rank i, so priority 10 - i; topics
+t1, t2, … in their order."""
 
 from __future__ import annotations
 
@@ -35,7 +36,14 @@ def served(member, n, grade=1):
 
 def test_pairs_come_by_priority_and_then_in_the_pools_order():
     campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=1, block_length=1)
-    assert served(make_annotator(campaign), 6) == ["t1 d1", "t2 d1", "t1 d2", "t2 d2", "t1 d3", "t2 d3"]
+    assert served(make_annotator(campaign), 6) == [
+        "t1 d1",
+        "t2 d1",
+        "t1 d2",
+        "t2 d2",
+        "t1 d3",
+        "t2 d3",
+    ]
 
 
 def test_a_started_pair_is_finished_before_one_of_the_same_priority_is_opened():
@@ -56,7 +64,11 @@ def test_a_higher_priority_comes_before_a_started_pair():
 def test_nobody_gets_a_pair_twice_and_a_pair_no_more_than_it_needs():
     campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=2)
     members = [make_annotator(campaign) for _ in range(3)]
-    given = [names(lease) for member in members for lease in iter(lambda m=member: scheduling.claim(m), None)]
+    given = [
+        names(lease)
+        for member in members
+        for lease in iter(lambda m=member: scheduling.claim(m), None)
+    ]
     assert len(given) == 8
     assert all(given.count(pair) == 2 for pair in given)
     assert audit_invariants(campaign) == []
@@ -97,24 +109,46 @@ def test_a_renewed_lease_lasts_longer_and_a_released_one_ends():
 
 def test_an_annotator_stays_with_a_topic_until_its_block_is_full():
     # Four documents of equal rank, so every pair has the same priority and nothing is started.
-    campaign = make_campaign(n_topics=2, n_documents=4, judgements_per_pair=1, ranks=[1, 1, 1, 1], block_length=3)
+    campaign = make_campaign(
+        n_topics=2, n_documents=4, judgements_per_pair=1, ranks=[1, 1, 1, 1], block_length=3
+    )
     # The pool's order alternates between the topics here.
-    assert served(make_annotator(campaign), 8) == ["t1 d1", "t1 d2", "t1 d3", "t2 d1", "t2 d2", "t2 d3", "t1 d4", "t2 d4"]
+    assert served(make_annotator(campaign), 8) == [
+        "t1 d1",
+        "t1 d2",
+        "t1 d3",
+        "t2 d1",
+        "t2 d2",
+        "t2 d3",
+        "t1 d4",
+        "t2 d4",
+    ]
 
 
 def test_without_blocks_the_pools_order_is_followed():
-    campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=1, ranks=[1, 1], block_length=1)
+    campaign = make_campaign(
+        n_topics=2, n_documents=2, judgements_per_pair=1, ranks=[1, 1], block_length=1
+    )
     assert served(make_annotator(campaign), 4) == ["t1 d1", "t2 d1", "t1 d2", "t2 d2"]
 
 
 def test_with_bands_of_one_priority_a_block_never_overrides_priority():
-    campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=1, block_length=10, band=1)
+    campaign = make_campaign(
+        n_topics=2, n_documents=2, judgements_per_pair=1, block_length=10, band=1
+    )
     assert served(make_annotator(campaign), 4) == ["t1 d1", "t2 d1", "t2 d2", "t1 d2"]
 
 
 def test_near_the_deadline_pairs_with_judgements_come_first():
     now = timezone.now()
-    campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2, deadline=now + timedelta(hours=30), closing_hours=24, band=1)
+    campaign = make_campaign(
+        n_topics=1,
+        n_documents=3,
+        judgements_per_pair=2,
+        deadline=now + timedelta(hours=30),
+        closing_hours=24,
+        band=1,
+    )
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     judge_pair(ada, Pair.objects.get(entry__docno="d3"), 1, now=now)
     assert names(scheduling.claim(bob, now=now)) == "t1 d1"
@@ -138,19 +172,35 @@ def test_a_pair_put_aside_comes_back_when_nothing_else_is_left():
 
 def test_an_annotator_restricted_to_topics_gets_only_these_in_their_order():
     campaign = make_campaign(n_topics=4, n_documents=2, judgements_per_pair=1, block_length=1)
-    topics = list(campaign.collection.topics.filter(topic_id__in=["t2", "t4"]).values_list("pk", flat=True))
-    assert served(make_annotator(campaign, topic_rows=topics), 4) == ["t2 d1", "t4 d1", "t2 d2", "t4 d2"]
+    topics = list(
+        campaign.collection.topics.filter(topic_id__in=["t2", "t4"]).values_list("pk", flat=True)
+    )
+    assert served(make_annotator(campaign, topic_rows=topics), 4) == [
+        "t2 d1",
+        "t4 d1",
+        "t2 d2",
+        "t4 d2",
+    ]
 
 
 def test_a_restricted_annotator_also_finishes_started_pairs_first():
     campaign = make_campaign(n_topics=4, n_documents=1, judgements_per_pair=2, block_length=1)
-    topics = list(campaign.collection.topics.filter(topic_id__in=["t2", "t4"]).values_list("pk", flat=True))
-    judge_pair(make_annotator(campaign), Pair.objects.get(entry__topic__topic_id="t4"), 1, now=timezone.now())
+    topics = list(
+        campaign.collection.topics.filter(topic_id__in=["t2", "t4"]).values_list("pk", flat=True)
+    )
+    judge_pair(
+        make_annotator(campaign),
+        Pair.objects.get(entry__topic__topic_id="t4"),
+        1,
+        now=timezone.now(),
+    )
     assert served(make_annotator(campaign, topic_rows=topics), 2) == ["t4 d1", "t2 d1"]
 
 
 def test_gold_pairs_are_spread_over_the_sequence_and_take_no_slot():
-    campaign = make_campaign(n_topics=4, n_documents=15, judgements_per_pair=1, gold_every=10, target_per_annotator=40)
+    campaign = make_campaign(
+        n_topics=4, n_documents=15, judgements_per_pair=1, gold_every=10, target_per_annotator=40
+    )
     for pair in Pair.objects.order_by("-position")[:6]:
         campaigns.set_kind(pair, Pair.Kind.GOLD, gold_grade=3, explanation="known")
     campaign.refresh_from_db()
@@ -168,7 +218,9 @@ def test_gold_pairs_are_spread_over_the_sequence_and_take_no_slot():
 
 
 def test_everyone_pairs_are_judged_by_every_annotator_though_the_pair_needs_one():
-    campaign = make_campaign(n_topics=2, n_documents=10, judgements_per_pair=1, target_per_annotator=8)
+    campaign = make_campaign(
+        n_topics=2, n_documents=10, judgements_per_pair=1, target_per_annotator=8
+    )
     special = list(Pair.objects.order_by("-position")[:2])
     for pair in special:
         campaigns.set_kind(pair, Pair.Kind.EVERYONE)
@@ -194,15 +246,27 @@ def test_two_annotators_meet_the_gold_pairs_in_different_orders():
 def test_what_was_served_says_why():
     campaign = make_campaign(n_topics=2, n_documents=1, judgements_per_pair=2)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
-    assert scheduling.claim(ada).why["rule"] == "highest band, open a new pair, then the pool's order"
+    assert (
+        scheduling.claim(ada).why["rule"] == "highest band, open a new pair, then the pool's order"
+    )
     why = scheduling.claim(bob).why
     assert why["rule"] == "highest band, finish started pairs, then the pool's order"
-    expected = {"turn": 0, "priority": 9, "position": 0, "needed": 2, "counted": 0, "held_by_others": 1, "topic_in_a_row": 1}
+    expected = {
+        "turn": 0,
+        "priority": 9,
+        "position": 0,
+        "needed": 2,
+        "counted": 0,
+        "held_by_others": 1,
+        "topic_in_a_row": 1,
+    }
     assert {key: why[key] for key in expected} == expected
 
 
 def test_planned_overlap_prefers_pairs_that_the_partner_has_judged():
-    campaign = make_campaign(n_topics=4, n_documents=1, judgements_per_pair=3, min_common=3, min_partners=1)
+    campaign = make_campaign(
+        n_topics=4, n_documents=1, judgements_per_pair=3, min_common=3, min_partners=1
+    )
     ada, bob, cyd = (make_annotator(campaign) for _ in range(3))
     pairs = list(Pair.objects.order_by("position"))
     now = timezone.now()
@@ -216,14 +280,20 @@ def test_planned_overlap_prefers_pairs_that_the_partner_has_judged():
 
 
 def test_nobody_is_leased_past_the_target_or_the_daily_limit():
-    campaign = make_campaign(n_topics=2, n_documents=5, judgements_per_pair=1, target_per_annotator=2)
+    campaign = make_campaign(
+        n_topics=2, n_documents=5, judgements_per_pair=1, target_per_annotator=2
+    )
     ada = make_annotator(campaign)
     first = serving.top_up(ada, want=3)
     assert len(first.leases) == 2
     for lease in first.leases:
         submit(ada, lease, 1)
     after = serving.top_up(ada, want=3)
-    assert (after.situation.state, after.situation.details["may_continue"], after.leases) == ("target_reached", True, [])
+    assert (after.situation.state, after.situation.details["may_continue"], after.leases) == (
+        "target_reached",
+        True,
+        [],
+    )
     assert len(serving.top_up(ada, want=3, continue_after_target=True).leases) == 3
     bob = make_annotator(campaign, daily_limit=1)
     assert len(serving.top_up(bob, want=3).leases) == 1
@@ -233,10 +303,16 @@ def test_topping_up_again_sends_the_leases_that_the_page_has_lost():
     campaign = make_campaign(n_topics=2, n_documents=5, judgements_per_pair=1)
     ada = make_annotator(campaign)
     first = serving.top_up(ada, want=3).leases
-    assert [lease.token for lease in serving.top_up(ada, want=3).leases] == [lease.token for lease in first]
+    assert [lease.token for lease in serving.top_up(ada, want=3).leases] == [
+        lease.token for lease in first
+    ]
     held = [lease.token for lease in first[:2]]
-    assert [lease.token for lease in serving.top_up(ada, want=3, held=held).leases] == [first[2].token]
-    assert len(serving.top_up(ada, want=50, held=[lease.token for lease in first]).leases) == 1  # the window and one
+    assert [lease.token for lease in serving.top_up(ada, want=3, held=held).leases] == [
+        first[2].token
+    ]
+    assert (
+        len(serving.top_up(ada, want=50, held=[lease.token for lease in first]).leases) == 1
+    )  # the window and one
     assert audit_invariants(campaign) == []
 
 
@@ -245,7 +321,9 @@ def test_topping_up_renews_what_the_page_holds_so_that_it_needs_no_renewals_of_i
     ada, now = make_annotator(campaign), timezone.now()
     held = [lease.token for lease in serving.top_up(ada, want=3, now=now).leases]
     for minute in (6, 12, 18):
-        assert serving.top_up(ada, want=3, held=held, now=now + timedelta(minutes=minute)).leases == []
+        assert (
+            serving.top_up(ada, want=3, held=held, now=now + timedelta(minutes=minute)).leases == []
+        )
     assert {lease.state for lease in Lease.objects.filter(membership=ada)} == {"live"}
 
 
@@ -271,8 +349,13 @@ def test_a_paused_or_excluded_annotator_claims_nothing():
     assert scheduling.claim(make_annotator(campaign, standing="excluded")) is None
 
 
-def test_the_number_of_queries_of_a_claim_does_not_depend_on_the_pool(django_assert_max_num_queries):
-    small, large = make_campaign(n_topics=2, n_documents=2), make_campaign(n_topics=20, n_documents=20)
+def test_the_number_of_queries_of_a_claim_does_not_depend_on_the_pool(
+    django_assert_max_num_queries,
+):
+    small, large = (
+        make_campaign(n_topics=2, n_documents=2),
+        make_campaign(n_topics=20, n_documents=20),
+    )
     for campaign in (small, large):
         ada = make_annotator(campaign)
         judge(ada, 1)
@@ -280,21 +363,36 @@ def test_the_number_of_queries_of_a_claim_does_not_depend_on_the_pool(django_ass
             scheduling.claim(ada)
 
 
-def test_near_the_deadline_half_judged_pairs_of_other_topics_do_not_hold_up_whoever_is_restricted(monkeypatch):
+def test_near_the_deadline_half_judged_pairs_of_other_topics_do_not_hold_up_whoever_is_restricted(
+    monkeypatch,
+):
     now = timezone.now()
-    campaign = make_campaign(n_topics=2, n_documents=2, judgements_per_pair=2, deadline=now + timedelta(hours=2), closing_hours=24)
+    campaign = make_campaign(
+        n_topics=2,
+        n_documents=2,
+        judgements_per_pair=2,
+        deadline=now + timedelta(hours=2),
+        closing_hours=24,
+    )
     first, second = campaign.collection.topics.order_by("position").values_list("pk", flat=True)
     judge(make_annotator(campaign, topic_rows=[second]), 1)
-    monkeypatch.setattr(scheduling.time, "sleep", lambda seconds: pytest.fail("the claim was tried again"))
+    monkeypatch.setattr(
+        scheduling.time, "sleep", lambda seconds: pytest.fail("the claim was tried again")
+    )
     assert names(scheduling.claim(make_annotator(campaign, topic_rows=[first]))) == "t1 d1"
 
 
 @pytest.mark.parametrize("band", [1, 2, 4])
 def test_claims_follow_the_order_that_the_preview_plays_through(band):
-    """The same annotators in the same turns, once by claims of the database and once by the pure rule."""
-    campaign = make_campaign(n_topics=3, n_documents=6, judgements_per_pair=2, block_length=3, band=band)
+    """The same annotators in the same turns, once by claims of the database and once by the pure
+    rule."""
+    campaign = make_campaign(
+        n_topics=3, n_documents=6, judgements_per_pair=2, block_length=3, band=band
+    )
     entries = list(campaign.pairs.order_by("position").values_list("pk", "topic_row", "priority"))
-    slots = bands.BandSlots([bands.BandEntry(topic, priority) for _, topic, priority in entries], 2, band)
+    slots = bands.BandSlots(
+        [bands.BandEntry(topic, priority) for _, topic, priority in entries], 2, band
+    )
     members, draw = [make_annotator(campaign) for _ in range(3)], random.Random(band)
     mine, blocks = [set() for _ in members], [(None, 0) for _ in members]
     for _ in range(30):
@@ -302,7 +400,9 @@ def test_claims_follow_the_order_that_the_preview_plays_through(band):
         topic, in_block = blocks[who]
         place = bands.next_place(slots, mine[who], topic, in_block, 3)
         lease = scheduling.claim(members[who])
-        assert (None if lease is None else lease.pair_id) == (None if place is None else entries[place][0])
+        assert (None if lease is None else lease.pair_id) == (
+            None if place is None else entries[place][0]
+        )
         if lease is None:
             continue
         stays = topic == entries[place][1] and in_block < 3
@@ -317,31 +417,59 @@ def test_claims_follow_the_order_that_the_preview_plays_through(band):
 def test_an_annotator_stays_on_a_topic_while_another_has_started_pairs_and_then_finishes_those():
     campaign = make_campaign(n_topics=3, n_documents=3, judgements_per_pair=2, band=3)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
-    judge_pair(ada, Pair.objects.get(entry__topic__topic_id="t3", entry__docno="d2"), 1, now=timezone.now())
-    assert served(bob, 9) == [f"{topic} {docno}" for topic, docno in (
-        ("t3", "d2"), ("t3", "d1"), ("t3", "d3"), ("t1", "d1"), ("t1", "d2"), ("t1", "d3"), ("t2", "d1"), ("t2", "d2"), ("t2", "d3"),
-    )]  # fmt: skip
+    judge_pair(
+        ada, Pair.objects.get(entry__topic__topic_id="t3", entry__docno="d2"), 1, now=timezone.now()
+    )
+    assert served(bob, 9) == [
+        f"{topic} {docno}"
+        for topic, docno in (
+            ("t3", "d2"),
+            ("t3", "d1"),
+            ("t3", "d3"),
+            ("t1", "d1"),
+            ("t1", "d2"),
+            ("t1", "d3"),
+            ("t2", "d1"),
+            ("t2", "d2"),
+            ("t2", "d3"),
+        )
+    ]
 
 
 def test_each_lease_tells_how_many_of_its_topic_follow_in_the_block():
-    campaign = make_campaign(n_topics=2, n_documents=5, judgements_per_pair=1, band=3, block_length=10, lease_window=3)
+    campaign = make_campaign(
+        n_topics=2, n_documents=5, judgements_per_pair=1, band=3, block_length=10, lease_window=3
+    )
     ada = make_annotator(campaign)
     first = serving.top_up(ada, want=2).leases
     # t1 has three pairs in the band of ranks 1 to 3
     assert [(lease.shown.topic, lease.left_in_topic) for lease in first] == [("t1", 2), ("t1", 1)]
     then = serving.top_up(ada, want=4, held=[lease.token for lease in first]).leases
     assert [(lease.shown.topic, lease.left_in_topic) for lease in then] == [("t1", 0), ("t2", 2)]
-    short = make_annotator(make_campaign(n_topics=1, n_documents=5, judgements_per_pair=1, ranks=[1] * 5, block_length=2))
+    short = make_annotator(
+        make_campaign(
+            n_topics=1, n_documents=5, judgements_per_pair=1, ranks=[1] * 5, block_length=2
+        )
+    )
     assert [lease.left_in_topic for lease in serving.top_up(short, want=1).leases] == [1]
 
 
 def test_a_gold_pair_leaves_the_block_as_it_is():
-    campaign = make_campaign(n_topics=2, n_documents=6, judgements_per_pair=1, ranks=[1] * 6, gold_every=4, target_per_annotator=8)
+    campaign = make_campaign(
+        n_topics=2,
+        n_documents=6,
+        judgements_per_pair=1,
+        ranks=[1] * 6,
+        gold_every=4,
+        target_per_annotator=8,
+    )
     gold = Pair.objects.filter(entry__topic__topic_id="t2").order_by("-position").first()
     campaigns.set_kind(gold, Pair.Kind.GOLD, gold_grade=1, explanation="known")
     campaign.refresh_from_db()
     topics = [name.split()[0] for name in served(make_annotator(campaign), 7)]
-    assert sorted(topics) == ["t1"] * 6 + ["t2"]  # the gold pair is of t2; the block of t1 went on after it
+    assert sorted(topics) == ["t1"] * 6 + [
+        "t2"
+    ]  # the gold pair is of t2; the block of t1 went on after it
 
 
 def test_sqlite_takes_no_more_steps_for_a_claim_of_a_larger_pool():
@@ -349,11 +477,15 @@ def test_sqlite_takes_no_more_steps_for_a_claim_of_a_larger_pool():
         pytest.skip("counts steps of SQLite's machine")
     steps = []
     for n_topics in (3, 60):
-        campaign = make_campaign(n_topics=n_topics, n_documents=6, judgements_per_pair=1, ranks=[1] * 6)
+        campaign = make_campaign(
+            n_topics=n_topics, n_documents=6, judgements_per_pair=1, ranks=[1] * 6
+        )
         ada = make_annotator(campaign)
         scheduling.claim(ada)  # of the topic with which the counted claim stays
         counted = []
-        connection.connection.set_progress_handler(lambda counted=counted: counted.append(1) and 0, 10)
+        connection.connection.set_progress_handler(
+            lambda counted=counted: counted.append(1) and 0, 10
+        )
         try:
             assert scheduling.claim(ada).why["topic_in_a_row"] == 2
         finally:

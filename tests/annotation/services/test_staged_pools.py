@@ -1,4 +1,5 @@
-"""A campaign on a pool of which stages are drawn: what is drawn is judged, stage by stage; what is not is neither served nor forgotten."""
+"""A campaign on a pool of which stages are drawn: what is drawn is judged, stage by stage; what is
+not is neither served nor forgotten."""
 
 from __future__ import annotations
 
@@ -35,14 +36,23 @@ def campaign() -> Campaign:
 
 
 def test_only_drawn_pairs_become_pairs_of_the_campaign(campaign):
-    assert sorted(campaign.pairs.values_list("entry__docno", flat=True)) == ["d1", "d1", "d2", "d2", "d4", "d4"]
+    assert sorted(campaign.pairs.values_list("entry__docno", flat=True)) == [
+        "d1",
+        "d1",
+        "d2",
+        "d2",
+        "d4",
+        "d4",
+    ]
     assert campaign.n_pairs == 6
 
 
 def test_stages_are_served_one_after_the_other_whatever_the_band(campaign):
     Campaign.objects.filter(pk=campaign.pk).update(band=9)
     ada = make_annotator(Campaign.objects.get(pk=campaign.pk))
-    served = [lease.pair.entry.docno for _ in range(6) if (lease := scheduling.claim(ada)) is not None]
+    served = [
+        lease.pair.entry.docno for _ in range(6) if (lease := scheduling.claim(ada)) is not None
+    ]
     assert set(served[:4]) == {"d2", "d4"}
     assert served[4:] == ["d1", "d1"]
 

@@ -1,4 +1,5 @@
-"""Bodies and addresses that nobody sends in good faith are refused in the API's shape, before they cost anything."""
+"""Bodies and addresses that nobody sends in good faith are refused in the API's shape, before they
+cost anything."""
 
 from __future__ import annotations
 
@@ -13,7 +14,12 @@ from tests import error_shape
 from tests.builders import make_user
 
 pytestmark = pytest.mark.django_db
-PLACES = ("/api/v1/campaigns/", "/api/v1/collections/", "/api/v1/jobs/1/cancel", "/api/v1/judging/none/leases/release")
+PLACES = (
+    "/api/v1/campaigns/",
+    "/api/v1/collections/",
+    "/api/v1/jobs/1/cancel",
+    "/api/v1/judging/none/leases/release",
+)
 
 
 @pytest.fixture
@@ -23,12 +29,19 @@ def ask():
 
     def ask_all(body: bytes, kind: str = "application/json"):
         client = Client(raise_request_exception=False)
-        return {place: client.post(place, body, content_type=kind, headers={"Authorization": f"Token {token}"}) for place in PLACES}
+        return {
+            place: client.post(
+                place, body, content_type=kind, headers={"Authorization": f"Token {token}"}
+            )
+            for place in PLACES
+        }
 
     return ask_all
 
 
-@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"name":' * 100_000, b"[" * 100_000 + b"]" * 100_000])
+@pytest.mark.parametrize(
+    "body", [b"[" * 100_000, b'{"name":' * 100_000, b"[" * 100_000 + b"]" * 100_000]
+)
 def test_json_that_is_nested_too_deeply_is_malformed(ask, body):
     for place, answer in ask(body).items():
         assert answer.status_code in (400, 404), (place, answer.status_code)
@@ -40,15 +53,31 @@ def test_json_that_is_nested_too_deeply_is_malformed(ask, body):
 def test_a_row_of_a_campaigns_document_that_is_no_table_is_refused(ask):
     answer = ask(b'{"campaign": {"slug": "c", "gold": [1, []]}}')["/api/v1/campaigns/"]
     assert answer.status_code == 400
-    assert answer.json()["errors"]["campaign.gold[0]"] == ["0 is no table, expected key = value"], answer.json()
+    assert answer.json()["errors"]["campaign.gold[0]"] == ["0 is no table, expected key = value"], (
+        answer.json()
+    )
 
 
 @pytest.mark.parametrize(
     ("body", "errors"),
     [
-        ({"name": "a", "colour": "red"}, {"colour": ["There is no such key. There are slug, name, description, n_documents, text_format."]}),
+        (
+            {"name": "a", "colour": "red"},
+            {
+                "colour": [
+                    "There is no such key. There are slug, name, description, n_documents, text_format."
+                ]
+            },
+        ),
         ({"name": 0}, {"name": ["Not a valid string."]}),
-        ({"name": "a", "slug": 7}, {"slug": ['Enter a valid "slug" consisting of letters, numbers, underscores or hyphens.']}),
+        (
+            {"name": "a", "slug": 7},
+            {
+                "slug": [
+                    'Enter a valid "slug" consisting of letters, numbers, underscores or hyphens.'
+                ]
+            },
+        ),
         ({"name": "a", "description": 0.5}, {"description": ["Not a valid string."]}),
     ],
 )
@@ -57,24 +86,49 @@ def test_an_unknown_key_and_a_number_for_a_text_are_refused_by_name(ask, body, e
     assert (answer.status_code, answer.json()["errors"]) == (400, errors)
 
 
-@pytest.mark.parametrize("kind", ["application/json", "application/toml", "application/x-www-form-urlencoded", "text/plain"])
+@pytest.mark.parametrize(
+    "kind",
+    ["application/json", "application/toml", "application/x-www-form-urlencoded", "text/plain"],
+)
 def test_a_body_that_is_no_file_is_refused_from_five_megabytes_on_unread(ask, settings, kind):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2_000
     for place, answer in ask(b" " * 2_001, kind).items():
-        assert (answer.status_code, answer.headers["Content-Type"]) == (413, error_shape.CONTENT_TYPE), place
-        assert "The body has 2001 bytes; other than files at most 2,000 are read." in answer.json()["detail"]
-    assert {answer.status_code for answer in ask(b" " * 2_000, kind).values()}.isdisjoint({413, 500})
+        assert (answer.status_code, answer.headers["Content-Type"]) == (
+            413,
+            error_shape.CONTENT_TYPE,
+        ), place
+        assert (
+            "The body has 2001 bytes; other than files at most 2,000 are read."
+            in answer.json()["detail"]
+        )
+    assert {answer.status_code for answer in ask(b" " * 2_000, kind).values()}.isdisjoint(
+        {413, 500}
+    )
 
 
-@pytest.mark.parametrize("path", ["/join/a%00b", "/results/a%00b/", "/api/v1/jobs/%00", "/sign-in/link/%00/%00", "/%00"])
+@pytest.mark.parametrize(
+    "path", ["/join/a%00b", "/results/a%00b/", "/api/v1/jobs/%00", "/sign-in/link/%00/%00", "/%00"]
+)
 def test_nothing_is_at_an_address_with_a_nul(path):
     """PostgreSQL takes none in a text, and said that the mistake was ours."""
     answer = Client().get(path)
     assert answer.status_code == 404
-    assert answer.headers["Content-Type"].startswith(error_shape.CONTENT_TYPE if path.startswith("/api/") else "text/html")
+    assert answer.headers["Content-Type"].startswith(
+        error_shape.CONTENT_TYPE if path.startswith("/api/") else "text/html"
+    )
 
 
-@pytest.mark.parametrize("path", ["/sign-in?next=%00", "/?q=a%00", "/?%00=", "/nowhere?a=b%00c", "/api/v1/collections/?name=%00", "/api/v1/jobs/?x=%00"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/sign-in?next=%00",
+        "/?q=a%00",
+        "/?%00=",
+        "/nowhere?a=b%00c",
+        "/api/v1/collections/?name=%00",
+        "/api/v1/jobs/?x=%00",
+    ],
+)
 def test_a_query_with_a_nul_cannot_be_read(path):
     answer = Client().get(path)
     assert answer.status_code == 400
@@ -95,10 +149,18 @@ def test_a_session_with_a_nul_cannot_be_read():
 
 
 @pytest.mark.parametrize("is_multipart", [True, False])
-@pytest.mark.parametrize(("fields", "is_read"), [({}, True), ({"username": "a\0"}, False), ({"a\0": "b"}, False)])
+@pytest.mark.parametrize(
+    ("fields", "is_read"), [({}, True), ({"username": "a\0"}, False), ({"a\0": "b"}, False)]
+)
 def test_a_form_with_a_nul_is_refused_whatever_field_has_it(is_multipart, fields, is_read):
     page = Client(enforce_csrf_checks=True)
     token = page.get("/sign-in").cookies["csrftoken"].value
     sent = {"csrfmiddlewaretoken": token, "username": "nobody", "password": "wrong", **fields}
-    answer = page.post("/sign-in", sent) if is_multipart else page.post("/sign-in", urlencode(sent), content_type="application/x-www-form-urlencoded")
+    answer = (
+        page.post("/sign-in", sent)
+        if is_multipart
+        else page.post(
+            "/sign-in", urlencode(sent), content_type="application/x-www-form-urlencoded"
+        )
+    )
     assert (answer.status_code, b"csrfmiddlewaretoken" in answer.content) == (400, is_read)

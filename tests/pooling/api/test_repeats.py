@@ -1,4 +1,5 @@
-"""A request that creates something, sent again with the same Idempotency-Key, and where what was created is."""
+"""A request that creates something, sent again with the same Idempotency-Key, and where what was
+created is."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def client_of(name: str) -> Client:
     return Client(headers={"Authorization": f"Bearer {token}"})
 
 
-def post(client: Client, path: str, body: Any, key: str | None = "one-two-three", **more: Any) -> Any:
+def post(
+    client: Client, path: str, body: Any, key: str | None = "one-two-three", **more: Any
+) -> Any:
     headers = {} if key is None else {"Idempotency-Key": key}
     return client.post(path, body, headers=headers, **({"content_type": "application/json"} | more))
 
@@ -41,17 +44,31 @@ def post(client: Client, path: str, body: Any, key: str | None = "one-two-three"
 def test_the_same_request_with_the_same_key_gets_the_same_answer_and_creates_nothing(client):
     first, again = (post(client, COLLECTIONS, {"name": "Robust"}) for _ in range(2))
     assert (first.status_code, again.status_code, again.json()) == (201, 201, first.json())
-    assert (first.headers["Location"], again.headers["Location"]) == ("/api/v1/collections/robust/", "/api/v1/collections/robust/")
-    assert ("Idempotent-Replayed" in first.headers, again.headers["Idempotent-Replayed"]) == (False, "true")
+    assert (first.headers["Location"], again.headers["Location"]) == (
+        "/api/v1/collections/robust/",
+        "/api/v1/collections/robust/",
+    )
+    assert ("Idempotent-Replayed" in first.headers, again.headers["Idempotent-Replayed"]) == (
+        False,
+        "true",
+    )
     assert Collection.objects.count() == 1
-    assert [post(client, COLLECTIONS, {"name": "Robust"}, key=None).status_code for _ in range(2)] == [201, 201], "without a key each creates one"
+    assert [
+        post(client, COLLECTIONS, {"name": "Robust"}, key=None).status_code for _ in range(2)
+    ] == [201, 201], "without a key each creates one"
 
 
-@pytest.mark.parametrize(("path", "body"), [(COLLECTIONS, {"name": "Another"}), ("/api/v1/reports/", {"name": "Robust"})])
+@pytest.mark.parametrize(
+    ("path", "body"), [(COLLECTIONS, {"name": "Another"}), ("/api/v1/reports/", {"name": "Robust"})]
+)
 def test_another_request_with_the_same_key_is_refused(client, path, body):
     post(client, COLLECTIONS, {"name": "Robust"})
     answer = post(client, path, body)
-    assert (answer.status_code, answer.json()["code"], Collection.objects.count()) == (422, "key_reused", 1)
+    assert (answer.status_code, answer.json()["code"], Collection.objects.count()) == (
+        422,
+        "key_reused",
+        1,
+    )
     assert openapi.faults("POST", path, answer) == []
 
 
@@ -72,7 +89,10 @@ def test_a_request_that_failed_is_carried_out_when_it_comes_again(client):
 
 @pytest.mark.django_db(transaction=True)
 def test_of_the_same_requests_at_the_same_moment_one_is_carried_out():
-    token, start = tokens.create_api_token(user=make_user("boss", may_create=True), name="script"), threading.Barrier(3)
+    token, start = (
+        tokens.create_api_token(user=make_user("boss", may_create=True), name="script"),
+        threading.Barrier(3),
+    )
     clients = [Client(headers={"Authorization": f"Bearer {token}"}) for _ in range(3)]
 
     def send(one: Client) -> tuple[int, str]:
@@ -98,7 +118,11 @@ def test_an_answer_is_kept_for_a_day(client):
 @pytest.mark.parametrize("key", ["", "two words", "x" * 256, "ü"])
 def test_a_key_that_is_none_is_refused(client, key):
     answer = post(client, COLLECTIONS, {"name": "Robust"}, key=key)
-    assert (answer.status_code, answer.json()["code"], Collection.objects.exists()) == (400, "malformed", False)
+    assert (answer.status_code, answer.json()["code"], Collection.objects.exists()) == (
+        400,
+        "malformed",
+        False,
+    )
 
 
 def test_an_upload_is_known_by_its_content(client, settings, tmp_path):
@@ -107,18 +131,29 @@ def test_an_upload_is_known_by_its_content(client, settings, tmp_path):
 
     def send(text: bytes) -> Any:
         body = {"kind": "run", "file": SimpleUploadedFile("a.run", text)}
-        return client.post(COLLECTIONS + "robust/uploads/", body, headers={"Idempotency-Key": "a-file"})
+        return client.post(
+            COLLECTIONS + "robust/uploads/", body, headers={"Idempotency-Key": "a-file"}
+        )
 
     first, again, other = send(b"1 Q0 d 1 2 t\n"), send(b"1 Q0 d 1 2 t\n"), send(b"1 Q0 d 1 3 t\n")
-    assert (first.status_code, again.json()["id"], other.status_code) == (202, first.json()["id"], 422)
+    assert (first.status_code, again.json()["id"], other.status_code) == (
+        202,
+        first.json()["id"],
+        422,
+    )
     assert first.headers["Location"] == f"/api/v1/jobs/{Job.objects.get().pk}/"
     assert Upload.objects.count() == 1
 
 
 def test_what_creates_a_campaign_says_where_it_is(client):
-    make = {"collection": {"slug": "c", "name": "C"}, "campaign": {"slug": "first", "name": "First"}}
+    make = {
+        "collection": {"slug": "c", "name": "C"},
+        "campaign": {"slug": "first", "name": "First"},
+    }
     answer = post(client, "/api/v1/campaigns/", make)
-    assert (answer.status_code, answer.headers["Location"]) == (201, "/api/v1/campaigns/first/"), answer.json()
+    assert (answer.status_code, answer.headers["Location"]) == (201, "/api/v1/campaigns/first/"), (
+        answer.json()
+    )
     assert client.get(answer.headers["Location"]).status_code == 200
     assert Campaign.objects.count() == 1
 

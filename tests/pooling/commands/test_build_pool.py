@@ -61,7 +61,9 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_order_of_files(files):
     run(files / "m.run", files / "a.run", "--output", files / "3.tsv", "--seed", 5)
     assert (files / "1.tsv").read_bytes() == (files / "2.tsv").read_bytes()
     assert (files / "1.tsv").read_bytes() != (files / "3.tsv").read_bytes()
-    assert sorted((files / "1.tsv").read_text().splitlines()) == sorted((files / "3.tsv").read_text().splitlines())
+    assert sorted((files / "1.tsv").read_text().splitlines()) == sorted(
+        (files / "3.tsv").read_text().splitlines()
+    )
 
 
 def test_runs_of_one_tag_are_told_apart_with_a_warning(files):
@@ -108,5 +110,7 @@ def test_options_that_cannot_be_are_refused(files):
 
 def test_without_json_a_person_reads_tables(files):
     out = io.StringIO()
-    call_command("build_pool", str(files / "a.run"), str(files / "b.run.gz"), "--depth", "2", stdout=out)
+    call_command(
+        "build_pool", str(files / "a.run"), str(files / "b.run.gz"), "--depth", "2", stdout=out
+    )
     assert out.getvalue().startswith("4 pairs of 2 topics, depth 2, seed 0")

@@ -31,7 +31,12 @@ def test_kept_and_removed_are_all_topics_and_reasons_follow_the_level(tmp_path, 
     result, _ = run(path, "--match", match)
     assert {r["topic"]: r["reason"] for r in result["removed"]} == expected
     assert result["kept"] + len(result["removed"]) == 6
-    assert result["removed"][1] == {"topic": "3", "text": "heart FAILURE", "reason": "duplicate", "same_as": "1"}
+    assert result["removed"][1] == {
+        "topic": "3",
+        "text": "heart FAILURE",
+        "reason": "duplicate",
+        "same_as": "1",
+    }
     assert result["seed"] == 0
 
 
@@ -39,10 +44,13 @@ def test_both_lists_are_written(tmp_path):
     path = tmp_path / "topics.tsv"
     path.write_text(TOPICS)
     run(path, "--keep", tmp_path / "keep.tsv", "--removed", tmp_path / "removed.tsv")
-    assert (tmp_path / "keep.tsv").read_text() == "1\tHeart failure\n4\theart-failure\n5\tfailure heart\n6\tother\n"
     assert (
-        tmp_path / "removed.tsv"
-    ).read_text() == "topic\ttext\treason\tsame_as\n2\t#1 or #2\tno text\t\n3\theart FAILURE\tduplicate\t1\n"
+        tmp_path / "keep.tsv"
+    ).read_text() == "1\tHeart failure\n4\theart-failure\n5\tfailure heart\n6\tother\n"
+    assert (
+        (tmp_path / "removed.tsv").read_text()
+        == "topic\ttext\treason\tsame_as\n2\t#1 or #2\tno text\t\n3\theart FAILURE\tduplicate\t1\n"
+    )
     again, _ = run(tmp_path / "keep.tsv")
     assert (again["kept"], again["removed"]) == (4, [])
 
@@ -60,7 +68,9 @@ def test_bad_input_ends_with_status_2_and_nothing_on_standard_output(tmp_path):
     path.write_text("1\ta\n1\tb\nno tab\n")
     out, err = io.StringIO(), io.StringIO()
     with pytest.raises(SystemExit) as stop:
-        call_command("check_topics", str(path), "--keep", str(tmp_path / "keep.tsv"), stdout=out, stderr=err)
+        call_command(
+            "check_topics", str(path), "--keep", str(tmp_path / "keep.tsv"), stdout=out, stderr=err
+        )
     assert stop.value.code == 2
     assert out.getvalue() == ""
     lines = err.getvalue().splitlines()

@@ -12,8 +12,11 @@ from pooling.formats.qrels import read_qrels
 from pooling.formats.runs import read_run
 
 
-def judged_pool(folder: Path, runs: str, qrels: str, *, depth: int) -> tuple[PooledPairs, np.ndarray]:
-    """The depth-k pool of the folder's runs without what nobody judged, and the grades of its pairs."""
+def judged_pool(
+    folder: Path, runs: str, qrels: str, *, depth: int
+) -> tuple[PooledPairs, np.ndarray]:
+    """The depth-k pool of the folder's runs without what nobody judged, and the grades of its
+    pairs."""
     judged = read_qrels(str(folder / qrels))
     tops = []
     for path in sorted((folder / runs).iterdir()):
@@ -23,9 +26,18 @@ def judged_pool(folder: Path, runs: str, qrels: str, *, depth: int) -> tuple[Poo
     grade_of = {}
     for index, topic in enumerate(judged.topics):
         own = judged.rows(index)
-        grade_of.update(zip(((topic, d) for d in judged.documents[own].tolist()), judged.grades[own].tolist(), strict=True))
+        grade_of.update(
+            zip(
+                ((topic, d) for d in judged.documents[own].tolist()),
+                judged.grades[own].tolist(),
+                strict=True,
+            )
+        )
     pairs = zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
     grades = np.array([grade_of.get(pair, -1) for pair in pairs])
     kept = grades >= 0
-    cut = {name: getattr(pool, name)[kept] for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")}
+    cut = {
+        name: getattr(pool, name)[kept]
+        for name in ("topic", "documents", "best_rank", "priority", "ranks", "everyone")
+    }
     return replace(pool, **cut), grades[kept]

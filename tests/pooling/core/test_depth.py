@@ -15,7 +15,11 @@ from pooling.formats.runs import run_of_rows
 
 def ranked(tag: str, rankings: dict[str, str], *, depth: int = 100, topics=None):
     """A top from {topic: "best second third"}."""
-    rows = [(t, d, -float(rank)) for t, documents in rankings.items() for rank, d in enumerate(documents.split())]
+    rows = [
+        (t, d, -float(rank))
+        for t, documents in rankings.items()
+        for rank, d in enumerate(documents.split())
+    ]
     return top_of_run(run_of_rows(tag, rows), depth, topics=topics)
 
 
@@ -32,7 +36,10 @@ def random_tops(seed: int, *, n_runs: int = 4, n_topics: int = 5, depth: int = 1
     tops, plain = [], []
     for r in range(n_runs):
         rankings = {
-            f"t{t}": [f"{'long-document-id-' if seed % 2 else 'd'}{d}" for d in rng.sample(range(30), rng.randrange(1, 20))]
+            f"t{t}": [
+                f"{'long-document-id-' if seed % 2 else 'd'}{d}"
+                for d in rng.sample(range(30), rng.randrange(1, 20))
+            ]
             for t in range(n_topics)
             if rng.random() < 0.9
         }
@@ -47,14 +54,20 @@ def by_hand(plain, depth: int) -> dict[tuple[str, str], tuple[int, int, dict[str
         for topic, documents in rankings.items():
             for rank, document in enumerate(documents[:depth], 1):
                 runs.setdefault((topic, document), {})[tag] = rank
-    return {pair: (min(ranks.values()), depth - min(ranks.values()), ranks) for pair, ranks in runs.items()}
+    return {
+        pair: (min(ranks.values()), depth - min(ranks.values()), ranks)
+        for pair, ranks in runs.items()
+    }
 
 
 def test_a_small_pool_by_hand():
     pool = pooled([ranked("A", {"1": "a b c", "2": "x"}), ranked("B", {"1": "b d a"})], 2)
     assert contents(pool) == {
-        ("1", "a"): (1, 1, {"A": 1}), ("1", "b"): (1, 1, {"A": 2, "B": 1}), ("1", "d"): (2, 0, {"B": 2}), ("2", "x"): (1, 1, {"A": 1})
-    }  # fmt: skip
+        ("1", "a"): (1, 1, {"A": 1}),
+        ("1", "b"): (1, 1, {"A": 2, "B": 1}),
+        ("1", "d"): (2, 0, {"B": 2}),
+        ("2", "x"): (1, 1, {"A": 1}),
+    }
     assert pool.by_depth() == {1: 3, 2: 4}
     assert unique_pairs(pool).tolist() == [2, 1]
     assert overlap(pool).tolist() == [[1, 1 / 3], [0.5, 1]]
@@ -71,7 +84,9 @@ def test_pools_equal_a_dictionary(seed):
     for k, (tag, _) in enumerate(plain):
         assert unique_pairs(pool)[k] == sum(list(runs) == [tag] for _, _, runs in expected.values())
         for m, (other, _) in enumerate(plain):
-            assert shared_pairs(pool)[k, m] == sum(tag in runs and other in runs for _, _, runs in expected.values())
+            assert shared_pairs(pool)[k, m] == sum(
+                tag in runs and other in runs for _, _, runs in expected.values()
+            )
 
 
 def test_priorities_descend_and_pairs_of_a_topic_stay_together_within_a_priority():
@@ -83,7 +98,9 @@ def test_priorities_descend_and_pairs_of_a_topic_stay_together_within_a_priority
         changes = sum(a != b for a, b in pairwise(topics))
         assert changes == len(set(topics)) - 1
         for topic in set(topics):
-            documents = [p.document.encode() for p in pairs if p.priority == priority and p.topic == topic]
+            documents = [
+                p.document.encode() for p in pairs if p.priority == priority and p.topic == topic
+            ]
             assert documents == sorted(documents)
 
 
@@ -123,12 +140,16 @@ def test_a_pool_without_what_extended_it_is_the_pool_before(seed):
     before = pooled(tops[:3], 6)
     larger = extend_pool(before, tops, depth=9, rng=np.random.default_rng(1))
     assert len(larger) > len(before)
-    assert list(without(larger, tags=before.tags, depth=6, rng=np.random.default_rng(0))) == list(before)
+    assert list(without(larger, tags=before.tags, depth=6, rng=np.random.default_rng(0))) == list(
+        before
+    )
 
 
 def test_a_pair_keeps_its_best_rank_when_a_run_comes_again_with_a_worse_one():
     first = pooled([ranked("A", {"1": "a b"})], 2)
-    again = extend_pool(first, [ranked("A", {"1": "c d b a"})], depth=4, rng=np.random.default_rng(0))
+    again = extend_pool(
+        first, [ranked("A", {"1": "c d b a"})], depth=4, rng=np.random.default_rng(0)
+    )
     assert contents(again)[("1", "a")] == (1, 3, {"A": 1})
     assert contents(again)[("1", "d")] == (2, 2, {"A": 2})
 
@@ -139,7 +160,9 @@ def test_a_pool_is_never_made_shallower():
 
 
 def test_only_wanted_topics_are_taken():
-    assert contents(pooled([ranked("A", {"1": "a", "2": "b"}, topics=["2", "7"])], 3)) == {("2", "b"): (1, 2, {"A": 1})}
+    assert contents(pooled([ranked("A", {"1": "a", "2": "b"}, topics=["2", "7"])], 3)) == {
+        ("2", "b"): (1, 2, {"A": 1})
+    }
     assert len(pooled([ranked("A", {"1": "a"}, topics=["7"])], 3)) == 0
 
 

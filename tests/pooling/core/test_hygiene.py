@@ -9,7 +9,10 @@ from pooling.formats.topics import read_topics
 
 
 def checked(texts: list[str], match: str = "exact") -> list[tuple[str, str, str]]:
-    return [(r.topic, r.reason, r.same_as) for r in check_topics([(str(k), text) for k, text in enumerate(texts)], match=match)]
+    return [
+        (r.topic, r.reason, r.same_as)
+        for r in check_topics([(str(k), text) for k, text in enumerate(texts)], match=match)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -36,17 +39,46 @@ def test_set_references_operators_and_nothing_are_no_text(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["e cigarette", "type 2 diabetes", "hiv", "é à la", "#1 and asthma", "癌症", "nothing", "oral", "u.s. law"]
+    "text",
+    [
+        "e cigarette",
+        "type 2 diabetes",
+        "hiv",
+        "é à la",
+        "#1 and asthma",
+        "癌症",
+        "nothing",
+        "oral",
+        "u.s. law",
+    ],
 )
 def test_a_word_of_two_letters_is_text(text):
     assert has_text(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["दिल की बीमारी", "पानी", "กี่ปี", "மீன்", "مُحَمَّد", "שָׁלוֹם", "H1N1", "1984", "癌", "ส", "か", "암", "#1 and 癌", "१९८४", "p53"]
+    "text",
+    [
+        "दिल की बीमारी",
+        "पानी",
+        "กี่ปี",
+        "மீன்",
+        "مُحَمَّد",
+        "שָׁלוֹם",
+        "H1N1",
+        "1984",
+        "癌",
+        "ส",
+        "か",
+        "암",
+        "#1 and 癌",
+        "१९८४",
+        "p53",
+    ],
 )
 def test_words_of_every_script_and_digits_are_text(text):
-    """Vowel signs and accents belong to the word, numbers are words, and where words are not parted by spaces one character is one."""
+    """Vowel signs and accents belong to the word, numbers are words, and where words are not parted
+    by spaces one character is one."""
     assert has_text(text)
     assert checked(["good text", text]) == []
 
@@ -56,22 +88,39 @@ def test_one_text_with_two_information_needs_is_no_duplicate_but_suspect():
     needs = {"a": "the animal", "b": "the car", "c": "The  animal", "d": "the animal!"}
 
     def found(match: str) -> list[tuple[str, str, str]]:
-        return [(r.topic, r.reason, r.same_as) for r in check_topics(topics, match=match, needs=needs)]
+        return [
+            (r.topic, r.reason, r.same_as) for r in check_topics(topics, match=match, needs=needs)
+        ]
 
     assert found("exact") == [("c", "duplicate", "a")]
     assert found("punctuation") == [("c", "duplicate", "a"), ("d", "duplicate", "a")]
-    assert found("suspect") == [("b", "suspect", "a"), ("c", "duplicate", "a"), ("d", "duplicate", "a")]
+    assert found("suspect") == [
+        ("b", "suspect", "a"),
+        ("c", "duplicate", "a"),
+        ("d", "duplicate", "a"),
+    ]
 
 
 @pytest.mark.parametrize(
-    "text", ["Heart Failure", "  heart failure ", "HEART\tFAILURE", "heart  failure", "ｈｅａｒｔ failure", "heart\u00a0failure"]
+    "text",
+    [
+        "Heart Failure",
+        "  heart failure ",
+        "HEART\tFAILURE",
+        "heart  failure",
+        "ｈｅａｒｔ failure",
+        "heart\u00a0failure",
+    ],
 )
 def test_the_same_text_but_for_case_width_and_white_space_is_a_duplicate(text):
     assert checked(["heart failure", "other", text]) == [("2", "duplicate", "0")]
 
 
 def test_case_folding_is_unicodes():
-    assert checked(["Straße", "STRASSE", "ﬁsh oil", "FISH OIL"]) == [("1", "duplicate", "0"), ("3", "duplicate", "2")]
+    assert checked(["Straße", "STRASSE", "ﬁsh oil", "FISH OIL"]) == [
+        ("1", "duplicate", "0"),
+        ("3", "duplicate", "2"),
+    ]
 
 
 def test_the_first_in_file_order_is_kept_and_all_later_ones_refer_to_it():
@@ -84,7 +133,12 @@ def test_the_first_in_file_order_is_kept_and_all_later_ones_refer_to_it():
 
 @pytest.mark.parametrize(
     "pair",
-    [("covid-19", "Covid 19"), ("alzheimer's disease", "alzheimers disease"), ("back pain?", "back pain"), ("a/b testing", "a b testing")],
+    [
+        ("covid-19", "Covid 19"),
+        ("alzheimer's disease", "alzheimers disease"),
+        ("back pain?", "back pain"),
+        ("a/b testing", "a b testing"),
+    ],
 )
 def test_punctuation_is_ignored_from_the_second_level_on(pair):
     assert checked(list(pair)) == []
@@ -132,7 +186,10 @@ def test_damaged_characters_are_suspect_without_a_twin():
 
 
 def test_a_suspect_never_refers_to_a_topic_that_goes_itself():
-    removed = check_topics([("a", "red shoes"), ("b", "red  shoes"), ("c", "shoes red"), ("d", "Red shoe")], match="suspect")
+    removed = check_topics(
+        [("a", "red shoes"), ("b", "red  shoes"), ("c", "shoes red"), ("d", "Red shoe")],
+        match="suspect",
+    )
     assert removed == [
         Removal("b", "red  shoes", "duplicate", "a"),
         Removal("c", "shoes red", "suspect", "a"),
@@ -149,7 +206,10 @@ def test_no_topic_is_removed_twice():
 
 
 def test_ten_thousand_topics_are_checked_quickly():
-    checked([f"some text about subject number {k} and {k * 7919 % 10_007}" for k in range(10_000)], "suspect")
+    checked(
+        [f"some text about subject number {k} and {k * 7919 % 10_007}" for k in range(10_000)],
+        "suspect",
+    )
 
 
 @pytest.mark.data
@@ -166,7 +226,12 @@ def test_tripjudges_39_removed_topics(data_folder):
 
     assert (len(found("exact") & theirs), len(found("exact") - theirs)) == (30, 1)
     assert (len(found("punctuation") & theirs), len(found("punctuation") - theirs)) == (31, 1)
-    assert len(found("suspect") & theirs) >= 36  # the others are one of two alike, of which they removed the first
-    removed = {r.topic: r.same_as for r in check_topics([(t.topic, t.text) for t in topics], match="suspect")}
+    assert (
+        len(found("suspect") & theirs) >= 36
+    )  # the others are one of two alike, of which they removed the first
+    removed = {
+        r.topic: r.same_as
+        for r in check_topics([(t.topic, t.text) for t in topics], match="suspect")
+    }
     touched = set(removed) | set(removed.values())
     assert len(theirs & touched) >= 38

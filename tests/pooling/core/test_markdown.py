@@ -50,7 +50,12 @@ def test_a_heading_a_cell_and_a_paragraph_hold_the_words_and_nothing_else(text: 
     assert read(f"# {escaped(text)}", "h1") == words
     assert read(paragraphs(text), "p") == words
     table = READER.render(f"| {escaped(text)} | b |\n| --- | --- |\n| {escaped(text)} | c |")
-    assert [html.unescape(cell) for cell in re.findall(r"<t[hd]>([^<]*)</t[hd]>", table)] == [words, "b", words, "c"]
+    assert [html.unescape(cell) for cell in re.findall(r"<t[hd]>([^<]*)</t[hd]>", table)] == [
+        words,
+        "b",
+        words,
+        "c",
+    ]
 
 
 def test_paragraphs_stay_apart_and_lines_are_joined() -> None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from annotation.core.scheduling import band_of
-from pooling.core.pool_kinds import LAST_STAGE, PoolKind, described, level_of, level_word, staged_priority
+from pooling.core.pool_kinds import (
+    LAST_STAGE,
+    PoolKind,
+    described,
+    level_of,
+    level_word,
+    staged_priority,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +34,9 @@ def test_a_priority_is_a_rank_a_stage_or_what_the_file_says():
     assert (level_of("given", 7, depth=10), level_word("given", depth=10)) == (3, "rank")
     assert (level_of("given", 7, depth=None), level_word("given", depth=None)) == (7, "priority")
     for kind, word in ((PoolKind.SAMPLED, "stage"), (PoolKind.ORDERED, "batch")):
-        assert [level_of(kind, staged_priority(stage), depth=10) for stage in (1, 2, LAST_STAGE)] == [1, 2, LAST_STAGE]
+        assert [
+            level_of(kind, staged_priority(stage), depth=10) for stage in (1, 2, LAST_STAGE)
+        ] == [1, 2, LAST_STAGE]
         assert level_word(kind, depth=10) == word
 
 

@@ -7,15 +7,32 @@ import random
 import numpy as np
 import pytest
 
-from pooling.core.ranking import duplicates, group_rows, rank_order, topic_batches, trec_order, words_of
+from pooling.core.ranking import (
+    duplicates,
+    group_rows,
+    rank_order,
+    topic_batches,
+    trec_order,
+    words_of,
+)
 
 
-def random_rows(seed: int, *, width: int = 12, n_topics: int = 7) -> tuple[list[list[tuple[float, bytes]]], np.ndarray]:
+def random_rows(
+    seed: int, *, width: int = 12, n_topics: int = 7
+) -> tuple[list[list[tuple[float, bytes]]], np.ndarray]:
     rng = random.Random(seed)
     topics = []
     for _ in range(n_topics):
         ids = rng.sample(range(10 ** min(width, 6)), rng.choice([1, 2, 30]))
-        topics.append([(rng.choice([0.0, -0.0, 1.0, 2.5, rng.random()]), str(k).encode() * rng.choice([1, 1, 2])) for k in set(ids)])
+        topics.append(
+            [
+                (
+                    rng.choice([0.0, -0.0, 1.0, 2.5, rng.random()]),
+                    str(k).encode() * rng.choice([1, 1, 2]),
+                )
+                for k in set(ids)
+            ]
+        )
     return topics, np.concatenate(([0], np.cumsum([len(t) for t in topics])))
 
 
@@ -32,7 +49,14 @@ def test_order_is_score_descending_then_id_descending(seed):
 
 
 def test_rows_in_order_need_no_permutation():
-    assert trec_order(np.array([2.0, 1.0, 1.0, 5.0]), words_of(np.array([b"a", b"c", b"b", b"z"])), np.array([0, 3, 4])) is None
+    assert (
+        trec_order(
+            np.array([2.0, 1.0, 1.0, 5.0]),
+            words_of(np.array([b"a", b"c", b"b", b"z"])),
+            np.array([0, 3, 4]),
+        )
+        is None
+    )
     assert trec_order(np.array([1.0]), words_of(np.array([b"a"])), np.array([0, 1])) is None
 
 
@@ -45,7 +69,10 @@ def test_an_id_that_begins_another_is_the_smaller_one():
 def test_repeated_ids_within_a_topic_are_found_and_no_others(seed):
     rng = random.Random(seed)
     width = rng.choice([3, 9, 30])
-    topics = [[f"{rng.randrange(60):0{width}d}".encode() for _ in range(rng.choice([1, 5, 40]))] for _ in range(9)]
+    topics = [
+        [f"{rng.randrange(60):0{width}d}".encode() for _ in range(rng.choice([1, 5, 40]))]
+        for _ in range(9)
+    ]
     offsets = np.concatenate(([0], np.cumsum([len(t) for t in topics])))
     expected, row = [], 0
     for topic in topics:
@@ -55,7 +82,9 @@ def test_repeated_ids_within_a_topic_are_found_and_no_others(seed):
                 expected.append((row, seen[document]))
             seen.setdefault(document, row)
             row += 1
-    assert sorted(duplicates(words_of(np.array([d for t in topics for d in t])), offsets)) == expected
+    assert (
+        sorted(duplicates(words_of(np.array([d for t in topics for d in t])), offsets)) == expected
+    )
 
 
 def test_rows_in_segments_are_brought_together_stably():
@@ -68,7 +97,13 @@ def test_rows_in_segments_are_brought_together_stably():
 
 
 def test_rank_order_keeps_equal_ranks_as_they_stand():
-    assert rank_order(np.array([2, 1, 1, 5, 4], np.int32), np.array([0, 3, 5])).tolist() == [1, 2, 0, 4, 3]
+    assert rank_order(np.array([2, 1, 1, 5, 4], np.int32), np.array([0, 3, 5])).tolist() == [
+        1,
+        2,
+        0,
+        4,
+        3,
+    ]
     assert rank_order(np.array([1, 1, 2, 0, 9], np.int32), np.array([0, 3, 5])) is None
 
 

@@ -1,4 +1,5 @@
-"""The draw of a sampled pool in stages: nested, the same for any order of files, and what is handed out betrays nothing."""
+"""The draw of a sampled pool in stages: nested, the same for any order of files, and what is handed
+out betrays nothing."""
 
 from __future__ import annotations
 
@@ -14,31 +15,50 @@ from pooling.core.strata import RANK_NAMES, RANK_RATES, VOTE_NAMES, VOTE_RATES, 
 def pool_of(n_topics: int = 3, depth: int = 30, tags: str = "AB"):
     """Each run has documents of its own."""
     tops = [
-        Top(tag, [f"t{t}" for t in range(n_topics)], np.arange(n_topics + 1) * depth,
-            np.array([f"{tag}{t}-{rank}".encode() for t in range(n_topics) for rank in range(depth)]))
+        Top(
+            tag,
+            [f"t{t}" for t in range(n_topics)],
+            np.arange(n_topics + 1) * depth,
+            np.array(
+                [f"{tag}{t}-{rank}".encode() for t in range(n_topics) for rank in range(depth)]
+            ),
+        )
         for tag in tags
-    ]  # fmt: skip
+    ]
     return depth_pool(tops, depth=depth, rng=np.random.default_rng(0))
 
 
 def by_pair(pool, values):
-    return {(pool.topics[t], d): v for t, d, v in zip(pool.topic.tolist(), pool.documents.tolist(), values.tolist(), strict=True)}
+    return {
+        (pool.topics[t], d): v
+        for t, d, v in zip(
+            pool.topic.tolist(), pool.documents.tolist(), values.tolist(), strict=True
+        )
+    }
 
 
 def test_a_stage_only_adds_to_the_one_before():
     pool = pool_of()
-    both, longer = staged(pool, strata="rank", budgets=[0.2, 0.5], seed=1), staged(pool, strata="rank", budgets=[0.2], seed=1)
+    both, longer = (
+        staged(pool, strata="rank", budgets=[0.2, 0.5], seed=1),
+        staged(pool, strata="rank", budgets=[0.2], seed=1),
+    )
     assert (both.counts[1] >= both.counts[0]).all()
     assert ((longer.stage == 1) == (both.stage == 1)).all()
     assert (both.stage == 2).any()
-    assert [int(((both.stage > 0) & (both.stage <= stage)).sum()) for stage in (1, 2)] == both.counts.sum(axis=1).tolist()
+    assert [
+        int(((both.stage > 0) & (both.stage <= stage)).sum()) for stage in (1, 2)
+    ] == both.counts.sum(axis=1).tolist()
 
 
 def test_counts_never_fall_and_a_stratum_nearly_drawn_is_finished():
-    """Sizes 10 and 20 at equal rates: 26 of 30 are two each and 7.33 and 14.67 more, so 9 and 17. The 3 left of 20 are not under 15 %, the 1 of 10 is."""
+    """Sizes 10 and 20 at equal rates: 26 of 30 are two each and 7.33 and 14.67 more, so 9 and 17.
+    The 3 left of 20 are not under 15 %, the 1 of 10 is."""
     sizes, rates = np.array([10, 20]), np.array([0.5, 0.5])
     assert counts_of(sizes, rates, [26 / 30]).tolist() == [[10, 17]]
-    assert counts_of(sizes, rates, [0.2], least=np.array([5, 0])).tolist() == [[5, 3]], "6 of 30 are two each and 0.67 and 1.33 more, so 3 and 3"
+    assert counts_of(sizes, rates, [0.2], least=np.array([5, 0])).tolist() == [[5, 3]], (
+        "6 of 30 are two each and 0.67 and 1.33 more, so 3 and 3"
+    )
 
 
 def test_a_place_in_the_shuffle_decides_the_stage():
@@ -50,9 +70,17 @@ def test_the_order_of_runs_does_not_matter_and_the_seed_does():
     a, b = pool_of(tags="AB"), pool_of(tags="BA")
     one, two = (staged(pool, strata="rank", budgets=[0.3], seed=4) for pool in (a, b))
     assert by_pair(a, one.stage) == by_pair(b, two.stage)
-    orders = [[(pool.topics[pool.topic[k]], pool.documents[k]) for k in order_of(pool, draw.stage, seed=4)] for pool, draw in ((a, one), (b, two))]
+    orders = [
+        [
+            (pool.topics[pool.topic[k]], pool.documents[k])
+            for k in order_of(pool, draw.stage, seed=4)
+        ]
+        for pool, draw in ((a, one), (b, two))
+    ]
     assert orders[0] == orders[1]
-    assert by_pair(a, staged(a, strata="rank", budgets=[0.3], seed=5).stage) != by_pair(a, one.stage)
+    assert by_pair(a, staged(a, strata="rank", budgets=[0.3], seed=5).stage) != by_pair(
+        a, one.stage
+    )
 
 
 def test_pairs_are_handed_out_stage_by_stage_in_blocks_of_topics_without_their_rank():
@@ -76,20 +104,36 @@ def test_the_rate_of_a_stratum_follows_from_its_name():
         rate_of("t1/chosen")
 
 
-@pytest.mark.parametrize("budgets", [[], [0], [0.2, 0.2], [0.3, 0.2], [1.1], [k / 20 for k in range(1, 12)]])
+@pytest.mark.parametrize(
+    "budgets", [[], [0], [0.2, 0.2], [0.3, 0.2], [1.1], [k / 20 for k in range(1, 12)]]
+)
 def test_stages_ascend_and_are_at_most_ten(budgets):
     with pytest.raises(ValueError):
         budgets_in_order(budgets)
 
 
 def test_what_can_be_answered_half_way_is_counted():
-    assert half_way_by_depth({1: 40, 2: 70, 3: 100})[0].startswith("When half is judged, every pair down to rank 1 is")
-    assert half_way_by_depth({1: 60, 2: 100})[0] == "When half is judged, not even the first rank is complete."
+    assert half_way_by_depth({1: 40, 2: 70, 3: 100})[0].startswith(
+        "When half is judged, every pair down to rank 1 is"
+    )
+    assert (
+        half_way_by_depth({1: 60, 2: 100})[0]
+        == "When half is judged, not even the first rank is complete."
+    )
     first, each, price = half_way_sampled([100, 200], pairs=1000, topics=10)
-    assert "1 of 2 stages are complete: 10 % of the pool, drawn at random with known chances" in first
-    assert each == "That is 10 judged pairs a topic: ranges are shown for nDCG@10 and P@10, not yet for average precision (from 40 on)."
+    assert (
+        "1 of 2 stages are complete: 10 % of the pool, drawn at random with known chances" in first
+    )
+    assert each == (
+        "That is 10 judged pairs a topic: ranges are shown for nDCG@10 and P@10, not yet for "
+        "average precision (from 40 on)."
+    )
     assert price.startswith("At 20 %")
-    assert half_way_sampled([300], pairs=1000, topics=10)[0].startswith("One stage of 300 pairs: before it is complete nothing can be said")
+    assert half_way_sampled([300], pairs=1000, topics=10)[0].startswith(
+        "One stage of 300 pairs: before it is complete nothing can be said"
+    )
     of_two = half_way_sampled([24, 30], pairs=150, topics=3)[0]
-    assert of_two.startswith("The first of 2 stages of 24 pairs: before it is complete nothing can be said")
+    assert of_two.startswith(
+        "The first of 2 stages of 24 pairs: before it is complete nothing can be said"
+    )
     assert of_two.endswith("Begin with a smaller one to look earlier.")

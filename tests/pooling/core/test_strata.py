@@ -21,27 +21,53 @@ from pooling.core.strata import (
 )
 
 
-def pool_with(best: list[int], topic: list[int], ranks: list[list[int]] | None = None) -> PooledPairs:
+def pool_with(
+    best: list[int], topic: list[int], ranks: list[list[int]] | None = None
+) -> PooledPairs:
     n = len(best)
     matrix = np.array(ranks if ranks is not None else [[rank] for rank in best], np.int16)
     return PooledPairs(
-        depth=100, tags=[f"r{k}" for k in range(matrix.shape[1])], topics=["1", "2"], topic=np.array(topic, np.int32),
-        documents=np.array([f"d{k}".encode() for k in range(n)]), best_rank=np.array(best, np.int32),
-        priority=np.zeros(n, np.int32), ranks=matrix, everyone=np.zeros(n, bool),
-    )  # fmt: skip
+        depth=100,
+        tags=[f"r{k}" for k in range(matrix.shape[1])],
+        topics=["1", "2"],
+        topic=np.array(topic, np.int32),
+        documents=np.array([f"d{k}".encode() for k in range(n)]),
+        best_rank=np.array(best, np.int32),
+        priority=np.zeros(n, np.int32),
+        ranks=matrix,
+        everyone=np.zeros(n, bool),
+    )
 
 
 def test_a_stratum_is_a_topic_and_a_band_of_best_rank() -> None:
     strata = rank_strata(pool_with([1, 3, 4, 10, 11, 51, 2], [0, 0, 0, 0, 0, 0, 1]))
-    assert [strata.names[k] for k in strata.stratum] == ["1/1-3", "1/1-3", "1/4-10", "1/4-10", "1/11-20", "1/51+", "2/1-3"]
-    assert dict(zip(strata.names, strata.sizes.tolist(), strict=True)) == {"1/1-3": 2, "1/4-10": 2, "1/11-20": 1, "1/51+": 1, "2/1-3": 1}
+    assert [strata.names[k] for k in strata.stratum] == [
+        "1/1-3",
+        "1/1-3",
+        "1/4-10",
+        "1/4-10",
+        "1/11-20",
+        "1/51+",
+        "2/1-3",
+    ]
+    assert dict(zip(strata.names, strata.sizes.tolist(), strict=True)) == {
+        "1/1-3": 2,
+        "1/4-10": 2,
+        "1/11-20": 1,
+        "1/51+": 1,
+        "2/1-3": 1,
+    }
     assert strata.rates[strata.names.index("1/4-10")] == 0.30
 
 
 def test_votes_are_cut_at_quantiles_over_all_topics() -> None:
-    ranks = [[1] * k + [0] * (20 - k) for k in range(1, 21)]  # shares .05, .10, ... 1; quantiles .525 .81 .9525
+    ranks = [
+        [1] * k + [0] * (20 - k) for k in range(1, 21)
+    ]  # shares .05, .10, ... 1; quantiles .525 .81 .9525
     strata = vote_strata(pool_with([1] * 20, [0] * 10 + [1] * 10, ranks))
-    assert [strata.names[k] for k in strata.stratum] == ["*votes1"] * 10 + ["*votes2"] * 6 + ["*votes3"] * 3 + ["*votes4"]
+    assert [strata.names[k] for k in strata.stratum] == ["*votes1"] * 10 + ["*votes2"] * 6 + [
+        "*votes3"
+    ] * 3 + ["*votes4"]
 
 
 def test_a_rank_below_ten_is_no_vote() -> None:
@@ -51,8 +77,11 @@ def test_a_rank_below_ten_is_no_vote() -> None:
 
 
 def test_allocation_as_worked_by_hand() -> None:
-    """SAMPLING K6: two of each first; the other 14 go as 10 x .5, 20 x .4, 70 x .218, that is 2.48, 3.96, 7.56."""
-    assert allocation(np.array([10, 20, 70]), spreads_of(np.array([0.5, 0.2, 0.05])), 20).tolist() == [4, 6, 10]
+    """SAMPLING K6: two of each first; the other 14 go as 10 x .5, 20 x .4, 70 x .218, that is 2.48,
+    3.96, 7.56."""
+    assert allocation(
+        np.array([10, 20, 70]), spreads_of(np.array([0.5, 0.2, 0.05])), 20
+    ).tolist() == [4, 6, 10]
 
 
 def test_a_full_stratum_leaves_its_share_to_the_others() -> None:
@@ -69,7 +98,10 @@ def test_strata_without_spread_share_what_is_left() -> None:
     st.integers(0, 400),
 )
 def test_allocation_keeps_its_bounds(strata: list[tuple[int, float]], n: int) -> None:
-    sizes, spreads = np.array([size for size, _ in strata]), np.array([spread for _, spread in strata])
+    sizes, spreads = (
+        np.array([size for size, _ in strata]),
+        np.array([spread for _, spread in strata]),
+    )
     counts = allocation(sizes, spreads, n)
     assert (counts <= sizes).all()
     assert (counts >= np.minimum(sizes, 2)).all()
@@ -95,7 +127,9 @@ def test_a_larger_budget_only_adds_pairs_and_the_order_of_files_does_not_matter(
 def test_every_place_of_a_stratum_is_taken_once(n: int) -> None:
     strata = rank_strata(pool_with([1] * (n + 1), [0] * (n + 1)))
     pool = pool_with([1] * (n + 1), [0] * (n + 1))
-    assert sorted(shuffled(strata, np.random.default_rng(0), pool.documents, pool.topic).tolist()) == list(range(n + 1))
+    assert sorted(
+        shuffled(strata, np.random.default_rng(0), pool.documents, pool.topic).tolist()
+    ) == list(range(n + 1))
 
 
 def test_a_stratum_of_which_little_would_be_left_is_finished() -> None:
@@ -104,10 +138,13 @@ def test_a_stratum_of_which_little_would_be_left_is_finished() -> None:
 
 
 def test_strata_of_a_machine_are_votes_and_its_grades() -> None:
-    """Shares of votes .5 and 1: spreads .5 and 0; expected rates at grades 0 to 3: .08 .20 .35 .50."""
+    """Shares of votes .5 and 1: spreads .5 and 0; expected rates at grades 0 to 3: .08 .20 .35
+    .50."""
     pool = pool_with([1] * 4, [0, 0, 1, 1], [[1, 0], [1, 0], [1, 0], [1, 1]])
     strata, spreads = machine_strata(pool, np.array([0, 3, 3, 3]))
-    by_name = dict(zip(strata.names, zip(strata.sizes.tolist(), spreads.tolist(), strict=True), strict=True))
+    by_name = dict(
+        zip(strata.names, zip(strata.sizes.tolist(), spreads.tolist(), strict=True), strict=True)
+    )
     low, high = strata.names[strata.stratum[0]], strata.names[strata.stratum[1]]
     assert (low.endswith("grade0"), high.endswith("grade3")) == (True, True)
     assert by_name[low] == (1, pytest.approx(0.5 * np.sqrt(0.08 * 0.92)))

@@ -1,4 +1,5 @@
-"""Readers as one would write them in ten lines: the second implementation that the fast readers are held to."""
+"""Readers as one would write them in ten lines: the second implementation that the fast readers are
+held to."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ def read_run(text: str) -> dict[str, list[tuple[str, float]]]:
     if wrong or not any(run.values()):
         raise Refused(wrong)
     return {
-        topic: sorted(ranking.items(), key=lambda pair: (pair[1], pair[0].encode("utf-8")), reverse=True)
+        topic: sorted(
+            ranking.items(), key=lambda pair: (pair[1], pair[0].encode("utf-8")), reverse=True
+        )
         for topic, ranking in run.items()
         if ranking
     }
@@ -63,4 +66,8 @@ def read_qrels(text: str) -> dict[str, list[tuple[str, int]]]:
         qrels[topic][document] = int(grade)
     if wrong or not any(qrels.values()):
         raise Refused(wrong)
-    return {topic: sorted(grades.items(), key=lambda pair: pair[0].encode("utf-8")) for topic, grades in qrels.items() if grades}
+    return {
+        topic: sorted(grades.items(), key=lambda pair: pair[0].encode("utf-8"))
+        for topic, grades in qrels.items()
+        if grades
+    }

@@ -1,4 +1,5 @@
-"""Archives and markup that are small and would fill memory or disk, or that name places outside: refused with the bound that they break."""
+"""Archives and markup that are small and would fill memory or disk, or that name places outside:
+refused with the bound that they break."""
 
 from __future__ import annotations
 
@@ -24,7 +25,12 @@ from pooling.formats.topics import read_topics
 MIB = 1 << 20
 
 
-def unpacked(path: Path, *, max_bytes: int | None = None, place: Callable[[str], Path | None] = lambda name: None) -> None:
+def unpacked(
+    path: Path,
+    *,
+    max_bytes: int | None = None,
+    place: Callable[[str], Path | None] = lambda name: None,
+) -> None:
     unpack(path, path.name, place=place, max_bytes=max_bytes)
 
 
@@ -34,7 +40,8 @@ def released(path: Path) -> None:
 
 
 def zip_with_long_list(path: Path, n_bytes: int) -> Path:
-    """An archive that says its list of files has so many bytes, and has them (a sparse file: nobody stores them)."""
+    """An archive that says its list of files has so many bytes, and has them (a sparse file: nobody
+    stores them)."""
     with open(path, "wb") as file:
         file.write(b"PK\x03\x04")
         file.truncate(4 + n_bytes)
@@ -43,7 +50,12 @@ def zip_with_long_list(path: Path, n_bytes: int) -> Path:
     return path
 
 
-DOORS = {"documents": lambda path: list(read_documents(path)), "sets": unpacked, "releases": released, "members": lambda p: list(zip_members(p, "x"))}
+DOORS = {
+    "documents": lambda path: list(read_documents(path)),
+    "sets": unpacked,
+    "releases": released,
+    "members": lambda p: list(zip_members(p, "x")),
+}
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -51,7 +63,10 @@ def test_a_zip_archive_of_too_many_files_is_refused_before_its_list_is_read(door
     path = zip_with_long_list(tmp_path / "many.zip", LONGEST_LIST + 1)
     tracemalloc.start()
     try:
-        with pytest.raises(FormatError, match=r"whose list of files has 67108865 bytes, expected at most 67108864 bytes; a tar archive"):
+        with pytest.raises(
+            FormatError,
+            match=r"whose list of files has 67108865 bytes, expected at most 67108864 bytes; a tar archive",
+        ):
             DOORS[door](path)
         assert tracemalloc.get_traced_memory()[1] < 10 * MIB
     finally:
@@ -79,7 +94,11 @@ def overlapping_zip(path: Path, n_names: int) -> Path:
     end = whole.index(b"PK\x05\x06")
     entry = whole[at:end]
     entries = b"".join(entry.replace(b"000.txt", b"%03d.txt" % number) for number in range(n_names))
-    path.write_bytes(whole[:at] + entries + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, n_names, n_names, len(entries), at, 0))
+    path.write_bytes(
+        whole[:at]
+        + entries
+        + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, n_names, n_names, len(entries), at, 0)
+    )
     return path
 
 
@@ -129,7 +148,9 @@ def test_headers_without_content_are_counted_too(tmp_path):
         list(read_documents(path, max_bytes=20_000_000))
 
 
-@pytest.mark.parametrize("name", ["../../out.txt", "/out.txt", "a/../../../out.txt", "..\\..\\out.txt", "C:\\out.txt"])
+@pytest.mark.parametrize(
+    "name", ["../../out.txt", "/out.txt", "a/../../../out.txt", "..\\..\\out.txt", "C:\\out.txt"]
+)
 @pytest.mark.parametrize("kind", ["zip", "tar"])
 def test_names_are_never_places(name, kind, tmp_path):
     outer = tmp_path / "outer"
@@ -180,9 +201,18 @@ def test_an_archive_in_an_archive_is_unpacked_once(tmp_path):
 
 LAUGHS = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(9))
 XML_BOMBS = {
-    "a billion laughs": f'<!DOCTYPE t [<!ENTITY l0 "ha">{LAUGHS}]><topics><topic number="1"><title>&l9;</title></topic></topics>',
-    "one long entity, often": f'<!DOCTYPE t [<!ENTITY a "{"a" * 50_000}">]><topics><topic number="1"><title>{"&a;" * 5_000}</title></topic></topics>',
-    "entities of parameters": '<!DOCTYPE t [<!ENTITY % p SYSTEM "http://127.0.0.1:9/x"> %p;]><topics><topic number="1"><title>a</title></topic></topics>',
+    "a billion laughs": (
+        f'<!DOCTYPE t [<!ENTITY l0 "ha">{LAUGHS}]><topics><topic '
+        f'number="1"><title>&l9;</title></topic></topics>'
+    ),
+    "one long entity, often": (
+        f'<!DOCTYPE t [<!ENTITY a "{"a" * 50_000}">]><topics><topic '
+        f'number="1"><title>{"&a;" * 5_000}</title></topic></topics>'
+    ),
+    "entities of parameters": (
+        '<!DOCTYPE t [<!ENTITY % p SYSTEM "http://127.0.0.1:9/x"> %p;]><topics><topic '
+        'number="1"><title>a</title></topic></topics>'
+    ),
 }
 
 
@@ -198,7 +228,12 @@ def test_markup_that_unfolds_is_refused(text):
 
 
 def test_a_hundred_thousand_tags_in_each_other_end_in_an_answer():
-    deep = "<topics><topic number='1'><title>a</title>" + "<a>" * 100_000 + "</a>" * 100_000 + "</topic></topics>"
+    deep = (
+        "<topics><topic number='1'><title>a</title>"
+        + "<a>" * 100_000
+        + "</a>" * 100_000
+        + "</topic></topics>"
+    )
     try:
         (topic,) = read_topics(io.BytesIO(deep.encode()), name="deep.xml")
         assert topic.topic == "1"

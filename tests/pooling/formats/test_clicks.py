@@ -15,16 +15,35 @@ def stream(text: str) -> io.BytesIO:
 
 
 def counts(found: ClickCounts) -> dict[tuple[str, str], tuple[int, int, int]]:
-    columns = (found.topic, found.document, found.impressions.tolist(), found.clicks.tolist(), found.skipped.tolist())
-    return {(found.topics[t], found.documents[d]): (n, c, s) for t, d, n, c, s in zip(*columns, strict=True)}
+    columns = (
+        found.topic,
+        found.document,
+        found.impressions.tolist(),
+        found.clicks.tolist(),
+        found.skipped.tolist(),
+    )
+    return {
+        (found.topics[t], found.documents[d]): (n, c, s)
+        for t, d, n, c, s in zip(*columns, strict=True)
+    }
 
 
 ONE = "session\ttopic\tdocument\trank\tclicked\n"
 
 
 def test_one_file_is_counted_by_pair():
-    found = read_clicks(stream(ONE + "s1\t1\ta\t1\t0\ns1\t1\tb\t2\t1\ns1\t1\tc\t3\t0\ns2\t1\ta\t1\t1\ns2\t1\tb\t2\t0\ns3\t2\tz\t1\t0\n"))
-    assert counts(found) == {("1", "a"): (2, 1, 1), ("1", "b"): (2, 1, 0), ("1", "c"): (1, 0, 0), ("2", "z"): (1, 0, 0)}
+    found = read_clicks(
+        stream(
+            ONE
+            + "s1\t1\ta\t1\t0\ns1\t1\tb\t2\t1\ns1\t1\tc\t3\t0\ns2\t1\ta\t1\t1\ns2\t1\tb\t2\t0\ns3\t2\tz\t1\t0\n"
+        )
+    )
+    assert counts(found) == {
+        ("1", "a"): (2, 1, 1),
+        ("1", "b"): (2, 1, 0),
+        ("1", "c"): (1, 0, 0),
+        ("2", "z"): (1, 0, 0),
+    }
     assert found.n_sessions == 3
 
 
@@ -33,8 +52,15 @@ TWO = "session\tquery_id\trank\tdoc_id\n"
 
 
 def test_two_files_are_counted_alike():
-    found = read_clicks(stream(TWO + "s1\t1\t2\tb\ns2\t1\t1\ta\ns2\t1\t1\ta\ns3\t2\t0\t\n"), shown=stream(SHOWN))
-    assert counts(found) == {("1", "a"): (2, 1, 1), ("1", "b"): (2, 1, 0), ("1", "c"): (2, 0, 0), ("2", "z"): (1, 0, 0)}
+    found = read_clicks(
+        stream(TWO + "s1\t1\t2\tb\ns2\t1\t1\ta\ns2\t1\t1\ta\ns3\t2\t0\t\n"), shown=stream(SHOWN)
+    )
+    assert counts(found) == {
+        ("1", "a"): (2, 1, 1),
+        ("1", "b"): (2, 1, 0),
+        ("1", "c"): (2, 0, 0),
+        ("2", "z"): (1, 0, 0),
+    }
     assert found.n_sessions == 3
     assert found.warnings == ["1 topic of the rankings shown without a session is left out"]
 
@@ -75,7 +101,9 @@ def test_mistakes_in_two_files_are_refused_with_their_line(line, problem):
 @pytest.mark.parametrize("line", ["1\t1\tx", "1\t4\ta", "1\t0\tx", "1\tx\ty", "1\t4"])
 def test_mistakes_in_the_rankings_shown_are_refused(line):
     with pytest.raises(FormatError, match=r"shown\.tsv:7"):
-        read_clicks(stream(TWO + "s\t1\t1\ta\n"), shown=stream(f"{SHOWN}{line}\n"), shown_name="shown.tsv")
+        read_clicks(
+            stream(TWO + "s\t1\t1\ta\n"), shown=stream(f"{SHOWN}{line}\n"), shown_name="shown.tsv"
+        )
 
 
 def test_missing_columns_and_empty_logs_are_refused():

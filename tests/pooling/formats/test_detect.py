@@ -16,20 +16,32 @@ EXAMPLES = {
         "1\td\t1\n1\te\t2\n",
         "1\tQ0\td\t1\t2\tt\r\n",
         "1 Q0 d 1 2.5 t\n1 Q0 e\n",
-        "# ir_metadata.start\n# platform:\n#   software: x\n# ir_metadata.end\n" * 80 + "1 Q0 d 1 2.5 t\n2 Q0 e 1 -1e-3 t\n",
+        "# ir_metadata.start\n# platform:\n#   software: x\n# ir_metadata.end\n" * 80
+        + "1 Q0 d 1 2.5 t\n2 Q0 e 1 -1e-3 t\n",
         "".join(f"1 Q0 d{k} {k} {1 / k:.3f} cosine\n" for k in range(1, 60)),
         "1 Q0 d 0 0.9 t\n1 Q0 e 0 0.8 t\n1 Q0 f 0 0.7 t\n",
     ],
-    "machine labels": ["1 Q0 a 3 1 me\n1 Q0 b 0 1 me\n1 Q0 c 0 0.5 me\n2 Q0 a 2 0.25 me\n", "# made\n1 Q0 a 3.0 1 me\n1 Q0 b 0.0 1 me\n1 Q0 c 0.0 .5 me\n"],
+    "machine labels": [
+        "1 Q0 a 3 1 me\n1 Q0 b 0 1 me\n1 Q0 c 0 0.5 me\n2 Q0 a 2 0.25 me\n",
+        "# made\n1 Q0 a 3.0 1 me\n1 Q0 b 0.0 1 me\n1 Q0 c 0.0 .5 me\n",
+    ],
     "nuggets": [
         '{"qid": "2024-1", "query": "how long", "nuggets": [{"text": "ten days", "importance": "vital"}]}\n',
         '{\n "query_id": "1",\n "nugget_bank": {"a": {}}\n}\n',
     ],
     "answers": [
-        '{"run_id": "r", "topic_id": "1", "topic": "how long", "references": ["d1"], "answer": [{"text": "ten", "citations": [0]}]}\n',
+        (
+            '{"run_id": "r", "topic_id": "1", "topic": "how long", "references": ["d1"], "answer": '
+            '[{"text": "ten", "citations": [0]}]}\n'
+        ),
         '{"metadata": {"run_id": "r", "narrative_id": "1"}, "responses": [{"text": "ten", "citations": {"d1": 1}}]}\n',
     ],
-    "qrels": ["1 0 d 1\n1 Q0 e -1\n", "1 0 d 1.0\n1 0 e 0.0\n2 0 e 2.0\n", "# note\n1\t0\td\t1\n", "query-id\tcorpus-id\tscore\n1\td\t1\n"],
+    "qrels": [
+        "1 0 d 1\n1 Q0 e -1\n",
+        "1 0 d 1.0\n1 0 e 0.0\n2 0 e 2.0\n",
+        "# note\n1\t0\td\t1\n",
+        "query-id\tcorpus-id\tscore\n1\td\t1\n",
+    ],
     "topics": [
         "1\tred shoes\n2\tblue shoes\n",
         "<top>\n<num> Number: 1\n<title> x\n</top>",
@@ -52,7 +64,10 @@ EXAMPLES = {
         "task,worker,label\n1 d,w,1\n",
         '{\n "query_doc_pairs": []\n}',
     ],
-    "clicks": ["session\ttopic\tdocument\trank\tclicked\n1\t1\td\t1\t0\n", "session\tquery_id\trank\tdoc_id\n"],
+    "clicks": [
+        "session\ttopic\tdocument\trank\tclicked\n1\t1\td\t1\t0\n",
+        "session\tquery_id\trank\tdoc_id\n",
+    ],
     "pool": [
         "topic\tdocument\tbest_rank\tpriority\truns\n1\td\t1\t9\ta:1\n",
         "query_id\tdoc_id\tpriority\n1\td\tall\n",
@@ -62,7 +77,9 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in EXAMPLES.items() for text in texts])
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, texts in EXAMPLES.items() for text in texts]
+)
 def test_the_kind_is_told(kind, text):
     assert detect(io.BytesIO(text.encode())) == kind
     assert detect(io.BytesIO(gzip.compress(b"\xef\xbb\xbf" + text.encode()))) == kind

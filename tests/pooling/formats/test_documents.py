@@ -18,7 +18,13 @@ from pooling.formats.markup import html_text
 
 
 def given(content: str | bytes, **options) -> list[DocumentRecord]:
-    return list(read_documents(io.BytesIO(content if isinstance(content, bytes) else content.encode()), name="docs", **options))
+    return list(
+        read_documents(
+            io.BytesIO(content if isinstance(content, bytes) else content.encode()),
+            name="docs",
+            **options,
+        )
+    )
 
 
 def problems(content: str | bytes) -> list[tuple[int | None, str]]:
@@ -52,13 +58,17 @@ RAW = "A &amp; B &#233; **bold** $x^2$ \\alpha <b>mark-up</b> [1](http://e.org)"
         (json.dumps({"_id": "1", "title": RAW, "text": RAW}) + "\n", RAW),
         (f"1\t{RAW}\t{RAW}\n", RAW),
         (f'docno,title,text\n1,"{RAW}","{RAW}"\n', RAW),
-        (f"<DOC>\n<DOCNO>1</DOCNO>\n<TITLE>T</TITLE>\n<TEXT>\n{RAW[:38]}\n</TEXT>\n</DOC>\n", "A & B é **bold** $x^2$ \\alpha"),
+        (
+            f"<DOC>\n<DOCNO>1</DOCNO>\n<TITLE>T</TITLE>\n<TEXT>\n{RAW[:38]}\n</TEXT>\n</DOC>\n",
+            "A & B é **bold** $x^2$ \\alpha",
+        ),
     ],
     ids=["JSONL", "TSV", "CSV", "TREC"],
 )
 def test_text_without_a_markup_format_is_kept_as_it_is_and_mark_up_is_read(text, said):
-    """Who published JSONL or TSV published these very characters: systems have ranked them and others judge them. Only a format that is
-    mark-up says that its entities and elements are not text; Markdown and LaTeX are text in every form."""
+    """Who published JSONL or TSV published these very characters: systems have ranked them and
+    others judge them. Only a format that is mark-up says that its entities and elements are not
+    text; Markdown and LaTeX are text in every form."""
     (found,) = given(text)
     assert found.text == said
     assert found.title in (said, "T")
@@ -74,7 +84,9 @@ def test_further_fields_are_kept():
 
 
 def test_paragraph_tags_inside_trec_text_are_paragraphs():
-    (found,) = given("<DOC>\n<DOCNO>FT-1</DOCNO>\n<TEXT>\n<P>one &amp; two</P>\n<P>three\n</TEXT>\n</DOC>\n")
+    (found,) = given(
+        "<DOC>\n<DOCNO>FT-1</DOCNO>\n<TEXT>\n<P>one &amp; two</P>\n<P>three\n</TEXT>\n</DOC>\n"
+    )
     assert found.text == "one & two\n\nthree"
 
 
@@ -114,7 +126,9 @@ def test_good_documents_come_before_the_error_so_that_nothing_is_held_back():
 PAGE = b"<html><head><title>A &amp; B</title><script>alert(1)</script></head><body><h1>Hi</h1><p>x &lt;b&gt;<br>y</body></html>"
 
 
-def tar_of(files: dict[str, bytes], *, mode: str = "w:gz", kinds: dict[str, bytes] | None = None) -> bytes:
+def tar_of(
+    files: dict[str, bytes], *, mode: str = "w:gz", kinds: dict[str, bytes] | None = None
+) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode=mode, format=tarfile.PAX_FORMAT) as archive:
         for name, content in files.items():
@@ -140,7 +154,13 @@ FILES = {
     "a/.hidden": b"no",
     "ü" * 120 + ".txt": b"z",
 }
-EXPECTED = [("CACM-1", "A & B", "Hi\n\nx <b>\ny"), ("note", "", "plain\ntext"), ("evil", "", "x"), ("abs", "", "y"), ("ü" * 120, "", "z")]
+EXPECTED = [
+    ("CACM-1", "A & B", "Hi\n\nx <b>\ny"),
+    ("note", "", "plain\ntext"),
+    ("evil", "", "x"),
+    ("abs", "", "y"),
+    ("ü" * 120, "", "z"),
+]
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
@@ -156,13 +176,20 @@ def test_zip_archives_do_too(tmp_path):
 def test_links_folders_and_devices_in_a_tar_are_passed_over():
     content = tar_of(
         {"link.txt": b"", "hard.txt": b"", "dir": b"", "dev": b"", "a.txt": b"a"},
-        kinds={"link.txt": tarfile.SYMTYPE, "hard.txt": tarfile.LNKTYPE, "dir": tarfile.DIRTYPE, "dev": tarfile.CHRTYPE},
+        kinds={
+            "link.txt": tarfile.SYMTYPE,
+            "hard.txt": tarfile.LNKTYPE,
+            "dir": tarfile.DIRTYPE,
+            "dev": tarfile.CHRTYPE,
+        },
     )
     assert [d.document for d in given(content)] == ["a"]
 
 
 def test_one_name_in_two_folders_is_one_id_twice():
-    assert problems(tar_of({"a/x.txt": b"1", "b/x.txt": b"2"})) == [(2, "a document's id is there twice (first in line 1)")]
+    assert problems(tar_of({"a/x.txt": b"1", "b/x.txt": b"2"})) == [
+        (2, "a document's id is there twice (first in line 1)")
+    ]
 
 
 def test_files_in_archives_that_are_no_text_are_named():
@@ -191,7 +218,10 @@ def test_an_archive_of_huge_members_is_refused_in_bounded_memory(tmp_path):
     packed = gzip.compress(header.tobuf(tarfile.GNU_FORMAT) + b"x" * 1000)
     with pytest.raises(FormatError, match="entry 1 has 8589934592 bytes"):
         given(packed)
-    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("big.txt", "w") as member:
+    with (
+        zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("big.txt", "w") as member,
+    ):
         for _ in range(80):
             member.write(b" " * (1 << 20))
     assert (tmp_path / "bomb.zip").stat().st_size < 200_000
@@ -224,14 +254,26 @@ def test_of_a_path_only_the_printable_last_part_is_left(path, name):
 
 def test_pages_become_text_as_a_reader_sees_it():
     title, text = html_text(
-        "<!DOCTYPE html><title>T</title><style>p{}</style><nav>menu</nav><p>one\n two<br>three<ul><li>a<li>b</ul><!-- no -->"
+        "<!DOCTYPE html><title>T</title><style>p{}</style><nav>menu</nav><p>one\n "
+        "two<br>three<ul><li>a<li>b</ul><!-- no -->"
         "<img src=x onerror=alert(1)><pre>x\n  y</pre>1 < 2 &amp; 3<script>if (a<b) alert('</p>')</script> end"
     )
     assert title == "T"
-    assert [line for line in text.split("\n") if line] == ["menu", "one two", "three", "a", "b", "x", "  y", "1 < 2 & 3 end"]
+    assert [line for line in text.split("\n") if line] == [
+        "menu",
+        "one two",
+        "three",
+        "a",
+        "b",
+        "x",
+        "  y",
+        "1 < 2 & 3 end",
+    ]
 
 
-@pytest.mark.parametrize("part", ["<!--", "<div>", "<a ", "<![CDATA[", "<title>", "<script>", "<title></", "&lt", "<p"])
+@pytest.mark.parametrize(
+    "part", ["<!--", "<div>", "<a ", "<![CDATA[", "<title>", "<script>", "<title></", "&lt", "<p"]
+)
 def test_hostile_markup_takes_no_more_than_linear_time(part):
     html_text(part * 200_000)
 

@@ -23,7 +23,7 @@ from pooling.formats.exports import (
     write_raw_judgements,
     write_removed,
     write_topics,
-)  # fmt: skip
+)
 from pooling.formats.judgements import read_judgements
 from pooling.formats.topics import TopicRecord, read_topics
 
@@ -43,7 +43,17 @@ JUDGEMENTS = [
         judged_at=AT,
         guideline_version="2",
     ),
-    RawJudgement("c", "1", "d2", "=bob", 0, 'Wrong "really"', active_ms=900, excluded=True, exclusion_reason="too\tfast"),
+    RawJudgement(
+        "c",
+        "1",
+        "d2",
+        "=bob",
+        0,
+        'Wrong "really"',
+        active_ms=900,
+        excluded=True,
+        exclusion_reason="too\tfast",
+    ),
     RawJudgement("c", "2", "d1", "ann", None, cannot_judge_reason="language"),
 ]
 
@@ -58,7 +68,9 @@ def read(text: str):
     found = read_judgements(io.BytesIO(text.encode()))
     return [
         (found.topics[t], found.documents[d], found.annotators[a], g)
-        for t, d, a, g in zip(found.topic, found.document, found.annotator, found.grade.tolist(), strict=True)
+        for t, d, a, g in zip(
+            found.topic, found.document, found.annotator, found.grade.tolist(), strict=True
+        )
     ], found
 
 
@@ -86,7 +98,18 @@ def test_firas_export_reads_back_and_has_inclusive_ranges():
     text = written(write_fira_judgements, JUDGEMENTS)
     rows = list(csv.reader(io.StringIO(text), delimiter="\t"))
     assert tuple(rows[0]) == FIRA_COLUMNS
-    assert rows[1] == ["1", "3_PERFECT_ANSWER", "0-5;9-12", "false", "SCORING_AND_SELECT_SPANS", "2500", "1614852000", "d1", "1", "ann"]
+    assert rows[1] == [
+        "1",
+        "3_PERFECT_ANSWER",
+        "0-5;9-12",
+        "false",
+        "SCORING_AND_SELECT_SPANS",
+        "2500",
+        "1614852000",
+        "d1",
+        "1",
+        "ann",
+    ]
     assert rows[2][2] == "<no ranges selected>"
     triples, found = read(text)
     assert triples == [("1", "d1", "ann", 3), ("1", "d2", "=bob", 0)]
@@ -94,7 +117,10 @@ def test_firas_export_reads_back_and_has_inclusive_ranges():
 
 
 def test_what_fira_cannot_say_is_counted():
-    assert write_fira_judgements([*JUDGEMENTS, RawJudgement("c", "1", "d", "a", 4)], io.StringIO()) == 2
+    assert (
+        write_fira_judgements([*JUDGEMENTS, RawJudgement("c", "1", "d", "a", 4)], io.StringIO())
+        == 2
+    )
 
 
 def test_crowdkits_table_reads_back():
@@ -104,7 +130,11 @@ def test_crowdkits_table_reads_back():
 
 
 def test_a_quepid_book_reads_back():
-    pairs = [BookPair("red, shoes", "d1", 1, {"title": "T"}, judgements=[("a@b", 2, "why"), ("c@d", None, "")])]
+    pairs = [
+        BookPair(
+            "red, shoes", "d1", 1, {"title": "T"}, judgements=[("a@b", 2, "why"), ("c@d", None, "")]
+        )
+    ]
     out = io.StringIO()
     write_quepid_book("book", pairs, out, grades=["Wrong", "Topic", "Partial", "Perfect"])
     book = json.loads(out.getvalue())
@@ -117,13 +147,27 @@ def test_a_quepid_book_reads_back():
 
 def test_a_quepid_snapshot_has_its_columns():
     text = written(write_quepid_snapshot, [("=red", "d1", 1)], name="BM25", time=AT, case=7)
-    assert text == "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position\nBM25,2021-03-04T10:00:00.250Z,7,=red,d1,1\n"
-    assert ",'=red," in written(write_quepid_snapshot, [("=red", "d1", 1)], name="BM25", time=AT, spreadsheet=True)
+    assert text == (
+        "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc "
+        "Position\nBM25,2021-03-04T10:00:00.250Z,7,=red,d1,1\n"
+    )
+    assert ",'=red," in written(
+        write_quepid_snapshot, [("=red", "d1", 1)], name="BM25", time=AT, spreadsheet=True
+    )
 
 
 @pytest.mark.parametrize(
     ("cell", "safe"),
-    [("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@x", "'@x"), ("\tx", "'\tx"), ("\rx", "'\rx"), ("x=1", "x=1"), ("", "")],
+    [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@x", "'@x"),
+        ("\tx", "'\tx"),
+        ("\rx", "'\rx"),
+        ("x=1", "x=1"),
+        ("", ""),
+    ],
 )
 def test_cells_that_a_spreadsheet_would_execute_are_made_harmless(cell, safe):
     assert harmless(cell) == safe
@@ -138,6 +182,7 @@ def test_topics_kept_read_back_and_removed_have_their_reasons():
     text = written(write_topics, [TopicRecord("1", "red\tshoes"), TopicRecord("2", '"quoted')])
     assert text == '1\tred shoes\n2\t"quoted\n'
     assert [t.text for t in read_topics(io.BytesIO(text.encode()))] == ["red shoes", '"quoted']
-    assert written(write_removed, [Removal("3", "#1", "no text", ""), Removal("4", "Red shoes", "duplicate", "1")]) == (
-        "topic\ttext\treason\tsame_as\n3\t#1\tno text\t\n4\tRed shoes\tduplicate\t1\n"
-    )
+    assert written(
+        write_removed,
+        [Removal("3", "#1", "no text", ""), Removal("4", "Red shoes", "duplicate", "1")],
+    ) == ("topic\ttext\treason\tsame_as\n3\t#1\tno text\t\n4\tRed shoes\tduplicate\t1\n")

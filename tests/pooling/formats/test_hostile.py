@@ -1,4 +1,5 @@
-"""A hundred thousand broken lines per reader: nothing but a FormatError with file and line ever comes out."""
+"""A hundred thousand broken lines per reader: nothing but a FormatError with file and line ever
+comes out."""
 
 from __future__ import annotations
 
@@ -27,18 +28,46 @@ READERS: dict[str, tuple[Callable, bytes, bytes]] = {
     "three-column runs": (lambda f: read_run(f, lenient=True), b"", b"1 d%d 1"),
     "qrels": (read_qrels, b"", QRELS),
     "BEIR qrels": (read_qrels, b"query-id\tcorpus-id\tscore\n", b"1\td%d\t1"),
-    "judgements": (lambda f: read_judgements(f, scale=4), b"topic,document,annotator,grade,seconds,judged_at,excluded,gold\n", JUDGED),
-    "FiRA judgements": (read_judgements, b"relevanceLevel\tdocumentId\tqueryId\tuserId\n", b"2_GOOD_ANSWER\td%d\tq\tu"),
+    "judgements": (
+        lambda f: read_judgements(f, scale=4),
+        b"topic,document,annotator,grade,seconds,judged_at,excluded,gold\n",
+        JUDGED,
+    ),
+    "FiRA judgements": (
+        read_judgements,
+        b"relevanceLevel\tdocumentId\tqueryId\tuserId\n",
+        b"2_GOOD_ANSWER\td%d\tq\tu",
+    ),
     "Quepid book": (read_judgements, b"query,docid,Ann,Bob\n", b'"a, b",d%d,1,'),
     "clicks": (read_clicks, b"session\ttopic\tdocument\trank\tclicked\n", b"s%d\t1\ta\t1\t0"),
-    "clicks on what was shown": (lambda f: read_clicks(f, shown=io.BytesIO(SHOWN)), b"session\tquery_id\trank\tdoc_id\n", b"s%d\t1\t1\ta"),
+    "clicks on what was shown": (
+        lambda f: read_clicks(f, shown=io.BytesIO(SHOWN)),
+        b"session\tquery_id\trank\tdoc_id\n",
+        b"s%d\t1\t1\ta",
+    ),
     "topics in TSV": (read_topics, b"", b"q%d\tsome text"),
     "topics in JSON": (read_topics, b"", b'{"_id": "q%d", "text": "some text"}'),
-    "tagged topics": (read_topics, b"<top>\n", b"<top><num>Number: %d <title> some text <desc> Description: more </top>"),
-    "topics in XML": (read_topics, b"<topics>\n", b'<topic number="%d"><title>some &amp; text</title></topic>'),
+    "tagged topics": (
+        read_topics,
+        b"<top>\n",
+        b"<top><num>Number: %d <title> some text <desc> Description: more </top>",
+    ),
+    "topics in XML": (
+        read_topics,
+        b"<topics>\n",
+        b'<topic number="%d"><title>some &amp; text</title></topic>',
+    ),
     "documents in TSV": (lambda f: list(read_documents(f)), b"", b"d%d\tsome text"),
-    "documents in JSON": (lambda f: list(read_documents(f)), b"", b'{"_id": "d%d", "text": "some text"}'),
-    "TREC documents": (lambda f: list(read_documents(f)), b"", b"<DOC><DOCNO>%d</DOCNO><TEXT>some text</TEXT></DOC>"),
+    "documents in JSON": (
+        lambda f: list(read_documents(f)),
+        b"",
+        b'{"_id": "d%d", "text": "some text"}',
+    ),
+    "TREC documents": (
+        lambda f: list(read_documents(f)),
+        b"",
+        b"<DOC><DOCNO>%d</DOCNO><TEXT>some text</TEXT></DOC>",
+    ),
     "SMART documents": (lambda f: list(read_documents(f)), b"", b".I %d\n.W\nsome text"),
     "pools": (read_pool, b"topic\tdocument\tbest_rank\tpriority\truns\n", b"1\td%d\t1\t9\ta:1,b:3"),
 }
@@ -111,7 +140,8 @@ def broken_line(rng: random.Random, pattern: bytes, number: int, *, raw: bool) -
 
 
 def refusal(reader: Callable, stream: io.BytesIO) -> FormatError | None:
-    """What the reader refused; None if it read the file. Any other exception is the test's failure."""
+    """What the reader refused; None if it read the file. Any other exception is the test's
+    failure."""
     try:
         reader(stream)
     except FormatError as error:
@@ -127,7 +157,9 @@ def test_a_hundred_thousand_broken_lines_are_read_or_refused_with_file_and_line(
     while n_lines < 100_000:
         n = rng.choice([1, 2, 10, 3000])
         raw = rng.random() < 0.1
-        content = (header if rng.random() < 0.95 else b"") + b"\n".join(broken_line(rng, pattern, n_lines + k, raw=raw) for k in range(n))
+        content = (header if rng.random() < 0.95 else b"") + b"\n".join(
+            broken_line(rng, pattern, n_lines + k, raw=raw) for k in range(n)
+        )
         n_lines += n
         stream = io.BytesIO(content)
         stream.name = "given.txt"
@@ -139,8 +171,12 @@ def test_a_hundred_thousand_broken_lines_are_read_or_refused_with_file_and_line(
             assert 1 <= len(error.problems) <= 50
             assert error.count >= len(error.problems)
             n_content_lines = content.count(b"\n") + 1
-            assert all(p.line is None or 1 <= p.line <= n_content_lines for p in error.problems), error.problems[:3]
-            assert all(line.startswith(f"{error.file}:") and line.isprintable() for line in error.lines())
+            assert all(p.line is None or 1 <= p.line <= n_content_lines for p in error.problems), (
+                error.problems[:3]
+            )
+            assert all(
+                line.startswith(f"{error.file}:") and line.isprintable() for line in error.lines()
+            )
         detect(io.BytesIO(content))
     assert n_read > 1
     assert n_refused > 5

@@ -21,7 +21,13 @@ def given(text: str, **options) -> JudgementColumns:
 def rows(judgements: JudgementColumns) -> list[tuple[str, str, str, int]]:
     return [
         (judgements.topics[t], judgements.documents[d], judgements.annotators[a], g)
-        for t, d, a, g in zip(judgements.topic, judgements.document, judgements.annotator, judgements.grade.tolist(), strict=True)
+        for t, d, a, g in zip(
+            judgements.topic,
+            judgements.document,
+            judgements.annotator,
+            judgements.grade.tolist(),
+            strict=True,
+        )
     ]
 
 
@@ -33,7 +39,9 @@ def problems(text: str, **options) -> list[tuple[int | None, str]]:
 
 def test_our_columns_are_read_in_file_order():
     found = given(
-        HEADER + '1,d,ann,3,12.5,2021-03-04T10:00:00Z,0,1\n1,"d, 2",bob,0,,,1,\n2,d,ann,1,0,2021-03-04T12:00:00+02:00,,0\n', scale=4
+        HEADER
+        + '1,d,ann,3,12.5,2021-03-04T10:00:00Z,0,1\n1,"d, 2",bob,0,,,1,\n2,d,ann,1,0,2021-03-04T12:00:00+02:00,,0\n',
+        scale=4,
     )
     assert rows(found) == [("1", "d", "ann", 3), ("1", "d, 2", "bob", 0), ("2", "d", "ann", 1)]
     assert found.seconds[0] == 12.5
@@ -48,11 +56,31 @@ def test_our_columns_are_read_in_file_order():
 
 @pytest.mark.parametrize(
     "header",
-    ["topic\tdocument\tannotator\tgrade", "qid\tdocid\tworker\tlabel", "Query-ID\tCorpus-ID\tUser\tRating", "label\tworker\tdocno\ttopic"],
+    [
+        "topic\tdocument\tannotator\tgrade",
+        "qid\tdocid\tworker\tlabel",
+        "Query-ID\tCorpus-ID\tUser\tRating",
+        "label\tworker\tdocno\ttopic",
+    ],
 )
 def test_columns_are_found_by_name_in_any_order(header):
-    cells = {"topic": "t", "qid": "t", "query-id": "t", "document": "d", "docid": "d", "corpus-id": "d", "docno": "d"}
-    cells |= {"annotator": "a", "worker": "a", "user": "a", "grade": "0", "label": "0", "rating": "0"}
+    cells = {
+        "topic": "t",
+        "qid": "t",
+        "query-id": "t",
+        "document": "d",
+        "docid": "d",
+        "corpus-id": "d",
+        "docno": "d",
+    }
+    cells |= {
+        "annotator": "a",
+        "worker": "a",
+        "user": "a",
+        "grade": "0",
+        "label": "0",
+        "rating": "0",
+    }
     line = "\t".join(cells[name.lower()] for name in header.split("\t"))
     assert rows(given(f"{header}\n{line}\n")) == [("t", "d", "a", 0)]
 
@@ -124,30 +152,45 @@ def test_firas_export_is_recognised():
         + "4\t2_GOOD_ANSWER\t\tfalse\tx\t1\t1\t\tq\tu2\n",
         scale=4,
     )
-    assert rows(found) == [("q", "doc 1", "u1", 3), ("q", "doc 1", "u2", 0), ("q", "doc 2", "u2", 0)]
+    assert rows(found) == [
+        ("q", "doc 1", "u1", 3),
+        ("q", "doc 1", "u2", 0),
+        ("q", "doc 2", "u2", 0),
+    ]
     assert found.seconds[:2].tolist() == [4.5, 0.9]
     assert math.isnan(found.seconds[2])
     assert found.judged_at[0] == 1600000000
-    assert found.warnings == ["1 judgement is -1_MISLEADING_ANSWER; counted as grade 0", "1 row has an empty id; skipped"]
+    assert found.warnings == [
+        "1 judgement is -1_MISLEADING_ANSWER; counted as grade 0",
+        "1 row has an empty id; skipped",
+    ]
 
 
 def test_an_unknown_level_of_fira_is_refused():
-    assert problems(FIRA + "1\t5_BEST\t\t\t\t\t\td\tq\tu\n") == [(2, "'5_BEST' is not one of FiRA's relevance levels")]
+    assert problems(FIRA + "1\t5_BEST\t\t\t\t\t\td\tq\tu\n") == [
+        (2, "'5_BEST' is not one of FiRA's relevance levels")
+    ]
 
 
 def test_hicals_csv_is_recognised():
-    found = given("USER,TOPIC,DOCID,METHOD,JUDGMENT,TIME_AWAY,TIME_TO_JUDGE\nu,401,d,CAL,1,2.0,7.25\nu,401,e,CAL,0,0,1\n")
+    found = given(
+        "USER,TOPIC,DOCID,METHOD,JUDGMENT,TIME_AWAY,TIME_TO_JUDGE\nu,401,d,CAL,1,2.0,7.25\nu,401,e,CAL,0,0,1\n"
+    )
     assert rows(found) == [("401", "d", "u", 1), ("401", "e", "u", 0)]
     assert found.seconds.tolist() == [7.25, 1.0]
 
 
 def test_crowdkits_csv_is_recognised():
     assert rows(given("task,worker,label\n1 d,w,0\n")) == [("1", "d", "w", 0)]
-    assert problems("task,worker,label\nd,w,0\n") == [(2, "task 'd' does not name a topic and a document")]
+    assert problems("task,worker,label\nd,w,0\n") == [
+        (2, "task 'd' does not name a topic and a document")
+    ]
 
 
 def test_quepids_book_csv_has_a_column_for_each_judge():
-    found = given('query,docid,Ann Lee,Bob,Ann Lee,Anonymous\n"red, blue",d1,0,,2,1.0\n star,d2,,3,,\n')
+    found = given(
+        'query,docid,Ann Lee,Bob,Ann Lee,Anonymous\n"red, blue",d1,0,,2,1.0\n star,d2,,3,,\n'
+    )
     assert rows(found) == [
         ("red, blue", "d1", "Ann Lee", 0),
         ("red, blue", "d1", "Ann Lee#2", 2),
@@ -159,7 +202,8 @@ def test_quepids_book_csv_has_a_column_for_each_judge():
 
 def test_quepids_book_json_is_recognised_by_its_content():
     found = given(
-        '{"name": "b", "query_doc_pairs": [{"query_text": "x", "doc_id": 7, "judgements": [{"rating": 2.0, "user_email": "a@b"},'
+        '{"name": "b", "query_doc_pairs": [{"query_text": "x", "doc_id": 7, "judgements": '
+        '[{"rating": 2.0, "user_email": "a@b"},'
         '{"rating": null, "unrateable": true, "user_email": "c@d"}, {"rating": 0, "user_email": null}]}]}'
     )
     assert rows(found) == [("x", "7", "a@b", 2), ("x", "7", "Anonymous", 0)]
@@ -167,7 +211,14 @@ def test_quepids_book_json_is_recognised_by_its_content():
 
 
 @pytest.mark.parametrize(
-    "text", ['{"a": 1}', '{"query_doc_pairs": 3}', '{"query_doc_pairs": [', "{" * 100_000, '{"query_doc_pairs": [1, {"judgements": 2}]}']
+    "text",
+    [
+        '{"a": 1}',
+        '{"query_doc_pairs": 3}',
+        '{"query_doc_pairs": [',
+        "{" * 100_000,
+        '{"query_doc_pairs": [1, {"judgements": 2}]}',
+    ],
 )
 def test_json_that_is_no_book_is_a_format_error(text):
     with pytest.raises(FormatError):
@@ -185,8 +236,11 @@ def test_our_own_raw_export_can_be_read_back():
 
 
 def test_a_time_in_milliseconds_is_no_time_in_seconds():
-    """1,700,000,000,000 s are the year 55,840: beside a true one the half days of fifty thousand years were counted."""
-    assert given(HEADER + "1,a,x,2,5,1700000000,0,0\n1,b,x,0,5,2023-11-14T22:13:20Z,0,0\n").judged_at.tolist() == [1.7e9, 1.7e9]
+    """1,700,000,000,000 s are the year 55,840: beside a true one the half days of fifty thousand
+    years were counted."""
+    assert given(
+        HEADER + "1,a,x,2,5,1700000000,0,0\n1,b,x,0,5,2023-11-14T22:13:20Z,0,0\n"
+    ).judged_at.tolist() == [1.7e9, 1.7e9]
     assert problems(HEADER + "1,a,x,2,5,1700000000000,0,0\n1,b,x,0,5,1700000000,0,0\n")[0][0] == 2
     fira = "id\trelevanceLevel\tdocumentId\tqueryId\tuserId\tjudgedAtUnixTS\n1\t0_NOT_RELEVANT\ta\t1\tx\t1700000000000\n"
     assert "perhaps one in milliseconds" in problems(fira)[0][1]

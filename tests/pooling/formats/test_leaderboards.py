@@ -35,8 +35,15 @@ def test_without_a_header_the_order_is_that_of_the_contract():
 
 
 def test_a_column_without_a_name_marks_baselines_by_a_building_and_nothing_else():
-    rows = board(",tag,date,score\n\U0001f3db,a,2021-01-01,0.5\n\U0001f3db\ufe0f,b,2021-01-01,0.4\n\U0001f3c6,c,2021-01-02,0.6\n1,d,2021-01-03,0.1\n")
-    assert [row.is_baseline for row in rows] == [True, True, False, False]  # pandas writes row numbers into such a column
+    rows = board(
+        ",tag,date,score\n\U0001f3db,a,2021-01-01,0.5\n\U0001f3db\ufe0f,b,2021-01-01,0.4\n\U0001f3c6,c,2021-01-02,0.6\n1,d,2021-01-03,0.1\n"
+    )
+    assert [row.is_baseline for row in rows] == [
+        True,
+        True,
+        False,
+        False,
+    ]  # pandas writes row numbers into such a column
 
 
 def test_a_row_without_a_tag_is_called_as_its_description():
@@ -51,8 +58,10 @@ def test_a_quoted_cell_may_hold_a_line_break_and_line_numbers_stay_right():
 
 def test_every_mistake_is_listed():
     with pytest.raises(FormatError) as caught:
-        board("tag,date,score,baseline\n,2021-01-01,0.5,0\na,,0.5,0\nb,2021-01-01,inf,0\nc,2021-01-01,0.5,perhaps\nd,2021-01-01,,0\n",
-              required=("tag", "date", "score"))  # fmt: skip
+        board(
+            "tag,date,score,baseline\n,2021-01-01,0.5,0\na,,0.5,0\nb,2021-01-01,inf,0\nc,2021-01-01,0.5,perhaps\nd,2021-01-01,,0\n",
+            required=("tag", "date", "score"),
+        )
     assert [problem.line for problem in caught.value.problems] == [2, 3, 4, 5, 6]
 
 

@@ -19,7 +19,10 @@ def problems(text: str) -> list[tuple[int | None, str]]:
 
 
 def test_six_columns_are_topic_document_grade_and_confidence():
-    read = [(one.line, one.topic, one.document, one.grade, one.confidence) for one in machine_lines(io.BytesIO(LABELS.encode()))]
+    read = [
+        (one.line, one.topic, one.document, one.grade, one.confidence)
+        for one in machine_lines(io.BytesIO(LABELS.encode()))
+    ]
     assert read == [(2, "1", "a", 3, "0.9"), (3, "1", "b", 0, "1"), (5, "2", "a", 0, ".25")]
 
 
@@ -27,7 +30,11 @@ def test_as_qrels_they_have_no_confidence_and_say_so(tmp_path):
     (tmp_path / "judge.txt").write_text(LABELS)
     for source in (tmp_path / "judge.txt", io.BytesIO(LABELS.encode())):
         qrels = read_machine_qrels(source)
-        assert (qrels.topics, qrels.documents.tolist(), qrels.grades.tolist()) == (["1", "2"], [b"a", b"b", b"a"], [3, 0, 0])
+        assert (qrels.topics, qrels.documents.tolist(), qrels.grades.tolist()) == (
+            ["1", "2"],
+            [b"a", b"b", b"a"],
+            [3, 0, 0],
+        )
         assert qrels.notes == ["six columns, labels of a machine: the confidences were left out"]
     assert read_machine_qrels(tmp_path / "judge.txt").name == "judge"
     assert read_machine_qrels(tmp_path / "judge.txt", name="mine").name == "mine"
@@ -57,7 +64,9 @@ def test_each_mistake_is_refused_with_its_line(line: str, problem: str):
 
 
 def test_a_run_in_place_of_labels_is_refused():
-    assert problems("".join(f"{t} Q0 d{r} {r} {10 - r} bm25\n" for t in (1, 2) for r in range(1, 5)))[0][1].startswith("the fourth column counts up")
+    assert problems(
+        "".join(f"{t} Q0 d{r} {r} {10 - r} bm25\n" for t in (1, 2) for r in range(1, 5))
+    )[0][1].startswith("the fourth column counts up")
 
 
 def test_a_file_without_a_label_is_refused():

@@ -39,7 +39,10 @@ def test_archives_are_opened_by_their_content_whatever_their_name(tmp_path, kind
 def test_archives_of_several_members_are_read_as_one(kind):
     pack = PACKERS[kind]
     assert (
-        b"".join(pieces(io.BytesIO(pack(b"1\n") + pack(b"") + pack(b"2\n" * 100_000) + pack(b"3\n")))) == b"1\n" + b"2\n" * 100_000 + b"3\n"
+        b"".join(
+            pieces(io.BytesIO(pack(b"1\n") + pack(b"") + pack(b"2\n" * 100_000) + pack(b"3\n")))
+        )
+        == b"1\n" + b"2\n" * 100_000 + b"3\n"
     )
 
 
@@ -57,7 +60,9 @@ def test_padding_after_a_gzip_archive_is_no_damage():
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.9, 0.999])
 def test_an_archive_that_is_cut_off_is_a_format_error(kind, share):
     packed = PACKERS[kind](TEXT)
-    with pytest.raises(FormatError, match=f"x.run:[0-9]+: the {kind} archive is cut off, expected a whole archive"):
+    with pytest.raises(
+        FormatError, match=f"x.run:[0-9]+: the {kind} archive is cut off, expected a whole archive"
+    ):
         read_run(io.BytesIO(packed[: max(int(len(packed) * share), 11)]), name="x.run")
 
 
@@ -137,8 +142,18 @@ def test_lines_up_to_the_bound_are_read_however_they_are_cut_into_pieces():
             return self.content.read(7)
 
     content = b"".join(b"x" * k + b"\n" for k in (0, 1, 500, 3, 700, 0, 2))
-    assert [len(text) for _, text in lines(Drops(content), max_line=700)] == [0, 1, 500, 3, 700, 0, 2]
-    assert b"".join(block for _, _, block in blocks(Drops(content), max_line=700, size=100)) == content
+    assert [len(text) for _, text in lines(Drops(content), max_line=700)] == [
+        0,
+        1,
+        500,
+        3,
+        700,
+        0,
+        2,
+    ]
+    assert (
+        b"".join(block for _, _, block in blocks(Drops(content), max_line=700, size=100)) == content
+    )
     with pytest.raises(FormatError, match=":5: a line of more than 600"):
         list(lines(Drops(content), name="x", max_line=600))
 
@@ -177,7 +192,13 @@ def test_a_path_in_a_file_name_is_a_name_and_nothing_more(tmp_path):
 
 @pytest.mark.parametrize(
     ("path", "name"),
-    [("a/b/qrels.txt.gz", "qrels"), ("x.run", "x"), ("x.tsv.zst", "x"), (".txt", ".txt"), ("qrels.covid-round1.txt", "qrels.covid-round1")],
+    [
+        ("a/b/qrels.txt.gz", "qrels"),
+        ("x.run", "x"),
+        ("x.tsv.zst", "x"),
+        (".txt", ".txt"),
+        ("qrels.covid-round1.txt", "qrels.covid-round1"),
+    ],
 )
 def test_names_lose_folder_compression_and_format(path, name):
     assert bare_name(path) == name

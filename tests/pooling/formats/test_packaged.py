@@ -1,4 +1,5 @@
-"""Documents by way of the package ir_datasets, which the tests do not install: a stand-in with its interface, and its absence."""
+"""Documents by way of the package ir_datasets, which the tests do not install: a stand-in with its
+interface, and its absence."""
 
 from __future__ import annotations
 
@@ -52,7 +53,12 @@ class DataSet:
 @pytest.fixture
 def catalogue(monkeypatch: pytest.MonkeyPatch) -> dict[str, DataSet]:
     sets = {
-        "web/small": DataSet([WebPage("w1", "http://x/1", "Über <b>", "body\nof one", 7), WebPage("w2", "", "", "two", 8)]),
+        "web/small": DataSet(
+            [
+                WebPage("w1", "http://x/1", "Über <b>", "body\nof one", 7),
+                WebPage("w2", "", "", "two", 8),
+            ]
+        ),
         "abstracts": DataSet([Abstract("a1", "first"), Abstract("a2", "second")]),
         "queries-only": DataSet([]),
         "broken": DataSet([Abstract("a1", "first"), Abstract("a2", "second")], fails_after=1),
@@ -68,7 +74,9 @@ def test_fields_title_and_text_arrive_as_the_reader_of_documents_knows_them(cata
     assert first.fields == {"url": "http://x/1", "body": "body\nof one"}
     assert (second.document, second.title, second.fields) == ("w2", "", {"body": "two"})
     assert write_documents("abstracts", tmp_path / "abstracts.jsonl.gz") == 2
-    assert [(one.document, one.text) for one in read_documents(tmp_path / "abstracts.jsonl.gz")] == [("a1", "first"), ("a2", "second")]
+    assert [
+        (one.document, one.text) for one in read_documents(tmp_path / "abstracts.jsonl.gz")
+    ] == [("a1", "first"), ("a2", "second")]
 
 
 @pytest.mark.parametrize(
@@ -95,12 +103,26 @@ def test_the_command_imports_them_like_a_file(catalogue, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "files"
     collection = make_collection(manager=make_user(may_create=True))
     out = StringIO()
-    call_command("import_documents", "--ir-datasets", "abstracts", collection=collection.slug, stdout=out, stderr=StringIO())
+    call_command(
+        "import_documents",
+        "--ir-datasets",
+        "abstracts",
+        collection=collection.slug,
+        stdout=out,
+        stderr=StringIO(),
+    )
     assert "abstracts.jsonl.gz" in out.getvalue()
     file = collection.document_files.get(name="abstracts.jsonl.gz")
     assert file.n_documents == 2
     with pytest.raises(CommandError, match="no more than 1"):
-        call_command("import_documents", "--ir-datasets", "broken", collection=collection.slug, stdout=out, stderr=StringIO())
+        call_command(
+            "import_documents",
+            "--ir-datasets",
+            "broken",
+            collection=collection.slug,
+            stdout=out,
+            stderr=StringIO(),
+        )
     with pytest.raises(CommandError, match="name a FILE"):
         call_command("import_documents", collection=collection.slug, stdout=out, stderr=StringIO())
     assert collection.document_files.count() == 1

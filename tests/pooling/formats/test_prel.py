@@ -26,7 +26,9 @@ def test_what_is_written_reads_back_and_is_the_same_bytes(tmp_path: Path) -> Non
     (tmp_path / "pool.prel").write_text(LINES)
     first = io.StringIO()
     write_prel(read_prel(tmp_path / "pool.prel"), first)
-    assert first.getvalue() == "1 0 a low -1\n1 0 b low 2\n1 0 c *all 1\n2 0 a *all 0\n2 0 b low -1\n"
+    assert (
+        first.getvalue() == "1 0 a low -1\n1 0 b low 2\n1 0 c *all 1\n2 0 a *all 0\n2 0 b low -1\n"
+    )
     (tmp_path / "again.prel").write_text(first.getvalue())
     second = io.StringIO()
     write_prel(read_prel(tmp_path / "again.prel"), second)

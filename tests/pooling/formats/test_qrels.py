@@ -22,7 +22,13 @@ def given(text: str, **options) -> QrelsColumns:
 
 def grades(qrels: QrelsColumns) -> dict[str, dict[str, int]]:
     return {
-        topic: dict(zip([d.decode() for d in qrels.documents[qrels.rows(i)].tolist()], qrels.grades[qrels.rows(i)].tolist(), strict=True))
+        topic: dict(
+            zip(
+                [d.decode() for d in qrels.documents[qrels.rows(i)].tolist()],
+                qrels.grades[qrels.rows(i)].tolist(),
+                strict=True,
+            )
+        )
         for i, topic in enumerate(qrels.topics)
     }
 
@@ -41,15 +47,27 @@ def test_trec_qrels_are_read_whatever_the_second_column_and_the_white_space():
 
 
 def test_beir_qrels_are_told_by_their_header():
-    assert grades(given("# from BEIR\nquery-id\tcorpus-id\tscore\n1\td\t2\n1\tc\t0\n")) == {"1": {"c": 0, "d": 2}}
-    assert problems("query-id\tcorpus-id\tscore\n1\td\n1\td\tx\n") == [(2, "2 columns"), (3, "'x' is not a grade")]
+    assert grades(given("# from BEIR\nquery-id\tcorpus-id\tscore\n1\td\t2\n1\tc\t0\n")) == {
+        "1": {"c": 0, "d": 2}
+    }
+    assert problems("query-id\tcorpus-id\tscore\n1\td\n1\td\tx\n") == [
+        (2, "2 columns"),
+        (3, "'x' is not a grade"),
+    ]
 
 
 def test_a_grade_written_as_a_decimal_is_read_as_the_whole_number_and_noted():
     """As pandas writes a column in which one label is missing."""
-    qrels = given("1 0 a 2.0\n1 0 b 0.0\n1 0 c -1.0\n1 0 d 1\n2 0 a 3.00\n2 0 b +1.0\n2 0 c 10.0\n2 0 d 10\n")
-    assert grades(qrels) == {"1": {"a": 2, "b": 0, "c": -1, "d": 1}, "2": {"a": 3, "b": 1, "c": 10, "d": 10}}
-    assert qrels.notes == ["grades written as decimals, such as 2.0, were read as whole numbers in 6 lines"]
+    qrels = given(
+        "1 0 a 2.0\n1 0 b 0.0\n1 0 c -1.0\n1 0 d 1\n2 0 a 3.00\n2 0 b +1.0\n2 0 c 10.0\n2 0 d 10\n"
+    )
+    assert grades(qrels) == {
+        "1": {"a": 2, "b": 0, "c": -1, "d": 1},
+        "2": {"a": 3, "b": 1, "c": 10, "d": 10},
+    }
+    assert qrels.notes == [
+        "grades written as decimals, such as 2.0, were read as whole numbers in 6 lines"
+    ]
     assert not qrels.warnings
 
 
@@ -60,11 +78,15 @@ def test_many_grades_written_as_decimals_are_read_as_they_are_without():
 
 def test_the_same_pair_as_a_decimal_and_as_a_whole_number_is_one_grade():
     assert grades(given("1 0 a 2\n1 0 a 2.0\n")) == {"1": {"a": 2}}
-    assert problems("1 0 a 2\n1 0 a 1.0\n") == [(2, "document a of topic 1 has grade 1 here and 2 in line 1")]
+    assert problems("1 0 a 2\n1 0 a 1.0\n") == [
+        (2, "document a of topic 1 has grade 1 here and 2 in line 1")
+    ]
 
 
 def test_comment_lines_are_counted_in_a_note():
-    assert given("# one\n\n1 0 a 1\n #two\n# three\n").notes == ["3 comment lines (with # first) were skipped"]
+    assert given("# one\n\n1 0 a 1\n #two\n# three\n").notes == [
+        "3 comment lines (with # first) were skipped"
+    ]
     assert given("1 0 a 1\n").notes == []
 
 
@@ -74,7 +96,20 @@ def test_the_mark_of_a_sample_is_no_skipped_comment():
     assert qrels.notes == ["1 comment line (with # first) was skipped"]
 
 
-FRACTIONS = ["1.5", "2.01", "1e3", "1e0", ".", "-.", "0x2.0", "99999999999.0", "x.0", "1_0.0", "2.000", "2,0"]
+FRACTIONS = [
+    "1.5",
+    "2.01",
+    "1e3",
+    "1e0",
+    ".",
+    "-.",
+    "0x2.0",
+    "99999999999.0",
+    "x.0",
+    "1_0.0",
+    "2.000",
+    "2,0",
+]
 
 
 @pytest.mark.parametrize("grade", [*FRACTIONS, "x", "1_0", "", "99999999999", "nan", "١", "--1"])
@@ -84,7 +119,9 @@ def test_a_grade_that_is_no_whole_number_is_refused(grade):
 
 @pytest.mark.parametrize("line", ["1 0 d", "1 0 d 1 more", "1"])
 def test_another_number_of_columns_is_refused(line):
-    assert problems(f"1 0 a 1\n{line}\n") == [(2, f"{len(line.split())} column{'s' if len(line.split()) > 1 else ''}")]
+    assert problems(f"1 0 a 1\n{line}\n") == [
+        (2, f"{len(line.split())} column{'s' if len(line.split()) > 1 else ''}")
+    ]
 
 
 def test_lenient_reading_ignores_further_columns():
@@ -93,7 +130,10 @@ def test_lenient_reading_ignores_further_columns():
 
 def test_a_run_that_is_read_leniently_as_qrels_is_warned_about():
     """Its ranks would be grades, and the deepest documents the best."""
-    assert "a run's ranks, was read as grades" in given("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n", lenient=True).warnings[0]
+    assert (
+        "a run's ranks, was read as grades"
+        in given("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n", lenient=True).warnings[0]
+    )
     assert not given("1 0 a 1 x\n", lenient=True).warnings
 
 
@@ -110,22 +150,43 @@ LONE = "If this is a typing error, ERR and nDCG are wrong"
 @pytest.mark.parametrize(
     ("text", "warning"),
     [
-        ("1 0 a 1\n2 0 b 1000\n1 0 c 0\n", f"line 2: only document b of topic 2 has grade 1000, every other grade is 1 or less. {LONE}"),
-        ("1 0 a 0\n1 0 a 0\n2 0 c 1\n1 0 b 3\n", f"line 4: only document b of topic 1 has grade 3, every other grade is 1 or less. {LONE}"),
-        ("1 0 a 2\n1 0 b -1\n", f"line 1: only document a of topic 1 has grade 2, every other grade is -1 or less. {LONE}"),
+        (
+            "1 0 a 1\n2 0 b 1000\n1 0 c 0\n",
+            f"line 2: only document b of topic 2 has grade 1000, every other grade is 1 or less. {LONE}",
+        ),
+        (
+            "1 0 a 0\n1 0 a 0\n2 0 c 1\n1 0 b 3\n",
+            f"line 4: only document b of topic 1 has grade 3, every other grade is 1 or less. {LONE}",
+        ),
+        (
+            "1 0 a 2\n1 0 b -1\n",
+            f"line 1: only document a of topic 1 has grade 2, every other grade is -1 or less. {LONE}",
+        ),
     ],
 )
-def test_a_grade_far_above_all_others_that_one_pair_has_is_warned_about_with_its_line(text, warning):
+def test_a_grade_far_above_all_others_that_one_pair_has_is_warned_about_with_its_line(
+    text, warning
+):
     assert given(text).warnings[-1] == warning
 
 
-@pytest.mark.parametrize("text", ["1 0 a 9\n", "1 0 a 1\n1 0 b -1\n", "1 0 a 3\n1 0 b 2\n1 0 c 0\n", "1 0 a 3\n2 0 a 3\n1 0 c 0\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 0 a 9\n",
+        "1 0 a 1\n1 0 b -1\n",
+        "1 0 a 3\n1 0 b 2\n1 0 c 0\n",
+        "1 0 a 3\n2 0 a 3\n1 0 c 0\n",
+    ],
+)
 def test_a_grade_next_to_another_or_that_two_pairs_have_is_not_warned_about(text):
     assert given(text).warnings == []
 
 
 def test_a_pair_twice_with_two_grades_is_refused_with_both_lines():
-    assert problems("1 0 a 1\n# note\n2 0 a 0\n1 0 a 2\n") == [(4, "document a of topic 1 has grade 2 here and 1 in line 1")]
+    assert problems("1 0 a 1\n# note\n2 0 a 0\n1 0 a 2\n") == [
+        (4, "document a of topic 1 has grade 2 here and 1 in line 1")
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "query-id\tcorpus-id\tscore\n"])
@@ -165,7 +226,9 @@ def test_stored_qrels_come_back_whole(tmp_path):
 
 def test_rows_in_memory_become_the_qrels_that_the_file_would_give():
     rows = [("2", "b", 1), ("1", "z", 0), ("2", "a", 2)]
-    assert grades(qrels_of_rows("x", rows)) == grades(given("".join(f"{t} 0 {d} {g}\n" for t, d, g in rows)))
+    assert grades(qrels_of_rows("x", rows)) == grades(
+        given("".join(f"{t} 0 {d} {g}\n" for t, d, g in rows))
+    )
     assert list(grades(qrels_of_rows("x", rows))["2"]) == ["a", "b"]
     assert len(qrels_of_rows("x", [])) == 0
     with pytest.raises(ValueError, match="twice"):

@@ -22,13 +22,21 @@ def grades(qrels: QrelsColumns) -> dict[tuple[str, str], int]:
     return {
         (topic, d.decode()): g
         for i, topic in enumerate(qrels.topics)
-        for d, g in zip(qrels.documents[qrels.rows(i)].tolist(), qrels.grades[qrels.rows(i)].tolist(), strict=True)
+        for d, g in zip(
+            qrels.documents[qrels.rows(i)].tolist(),
+            qrels.grades[qrels.rows(i)].tolist(),
+            strict=True,
+        )
     }
 
 
 @pytest.mark.parametrize("text", [RATINGS, RATINGS.replace("docid", "doc_id"), LTR, RRE])
 def test_each_form_gives_the_same_grades(text):
-    assert grades(read_ratings(io.BytesIO(text.encode()))) == {("red, shoes", "d1"): 3, ("red, shoes", "d2"): 0, ("blue", "d9"): 1}
+    assert grades(read_ratings(io.BytesIO(text.encode()))) == {
+        ("red, shoes", "d1"): 3,
+        ("red, shoes", "d2"): 0,
+        ("blue", "d9"): 1,
+    }
 
 
 def test_rows_that_say_nothing_are_counted():
@@ -39,7 +47,9 @@ def test_rows_that_say_nothing_are_counted():
 
 
 def test_query_texts_are_mapped_to_ids_and_unknown_ones_refused():
-    assert ("7", "d9") in grades(read_ratings(io.BytesIO(LTR.encode()), topics={"red, shoes": "1", "blue": "7"}))
+    assert ("7", "d9") in grades(
+        read_ratings(io.BytesIO(LTR.encode()), topics={"red, shoes": "1", "blue": "7"})
+    )
     with pytest.raises(FormatError, match="query 'blue' is not among the topics"):
         read_ratings(io.BytesIO(LTR.encode()), topics={"red, shoes": "1"})
 
@@ -49,11 +59,17 @@ def test_query_texts_are_mapped_to_ids_and_unknown_ones_refused():
     [
         ("query,docid,rating\na,d,x\n", ":2: rating 'x'"),
         ("query,docid,rating\na,d\n", ":2: 2 columns"),
-        ("query,docid,rating\na,d,1\na,d,2\n", ":3: document d of 'a' has grade 2 here and 1 before"),
+        (
+            "query,docid,rating\na,d,1\na,d,2\n",
+            ":3: document d of 'a' has grade 2 here and 1 before",
+        ),
         ("query,docid,rating\n", "no rating"),
         ("a,b,c\n", "no ratings file that is known"),
         ("1 qid:1 # d a\n1 qid:1 d a\n", ":2: no LTR line"),
-        ('{"placeholders": {"$query": "a"}, "relevant_documents": {"d": {"gain": "x"}}}', "has no gain"),
+        (
+            '{"placeholders": {"$query": "a"}, "relevant_documents": {"d": {"gain": "x"}}}',
+            "has no gain",
+        ),
         ("{}", "no rating"),
     ],
 )
@@ -66,7 +82,10 @@ def test_mistakes_are_refused(text, problem):
 def test_a_snapshot_that_we_write_is_read_back_as_a_run():
     out = io.StringIO(newline="")
     write_quepid_snapshot(
-        [("red, shoes", "d2", 1), ("red, shoes", "d1", 2), ("blue", "d9", 1)], out, name="My try", time=datetime(2021, 1, 1, tzinfo=UTC)
+        [("red, shoes", "d2", 1), ("red, shoes", "d1", 2), ("blue", "d9", 1)],
+        out,
+        name="My try",
+        time=datetime(2021, 1, 1, tzinfo=UTC),
     )
     run = read_snapshot(io.BytesIO(out.getvalue().encode()), name="s.csv")
     assert (run.tag, run.topics) == ("My_try", ["red, shoes", "blue"])
@@ -74,10 +93,16 @@ def test_a_snapshot_that_we_write_is_read_back_as_a_run():
     assert run.ranks.tolist() == [1, 2, 1]
 
 
-@pytest.mark.parametrize("line", ["S,t,1,q,d,x", "S,t,1,q,,1", "S,t,1,q,d0,2", "S,t,1,q,d", "S,t,1,other,d,1"])
+@pytest.mark.parametrize(
+    "line", ["S,t,1,q,d,x", "S,t,1,q,,1", "S,t,1,q,d0,2", "S,t,1,q,d", "S,t,1,other,d,1"]
+)
 def test_mistakes_in_a_snapshot_are_refused(line):
     header = "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position"
     with pytest.raises(FormatError, match=r"s\.csv:3"):
-        read_snapshot(io.BytesIO(f"{header}\nS,t,1,q,d0,1\n{line}\n".encode()), name="s.csv", topics={"q": "1"})
+        read_snapshot(
+            io.BytesIO(f"{header}\nS,t,1,q,d0,1\n{line}\n".encode()),
+            name="s.csv",
+            topics={"q": "1"},
+        )
     with pytest.raises(FormatError, match="no Quepid snapshot"):
         read_snapshot(io.BytesIO(b"a,b\n1,2\n"))

@@ -15,12 +15,19 @@ GOOD = "1 Q0 d1 1 3.5 me\n1 Q0 d2 2 2.5 me\n2 Q0 d1 1 9 me\n"
 
 
 def given(text: str | bytes, name: str = "a.run", **options) -> RunColumns:
-    return read_run(io.BytesIO(text if isinstance(text, bytes) else text.encode()), name=name, **options)
+    return read_run(
+        io.BytesIO(text if isinstance(text, bytes) else text.encode()), name=name, **options
+    )
 
 
 def rankings(run: RunColumns) -> dict[str, list[tuple[str, float]]]:
     return {
-        topic: [(d.decode(), s) for d, s in zip(run.documents[run.rows(i)].tolist(), run.scores[run.rows(i)].tolist(), strict=True)]
+        topic: [
+            (d.decode(), s)
+            for d, s in zip(
+                run.documents[run.rows(i)].tolist(), run.scores[run.rows(i)].tolist(), strict=True
+            )
+        ]
         for i, topic in enumerate(run.topics)
     }
 
@@ -82,11 +89,39 @@ def test_blank_lines_are_skipped_and_counted():
 
 @pytest.mark.parametrize(
     "score",
-    ["1", "-1", "+1", "0", "-0.0", "1.", ".5", "-.5", "1e3", "1E-3", "1.5e+10", "12345678.12345678", "0.1", "0.3333333333333333",
-     "123456789012345678901234567890", "9007199254740993", "9007199254740992.5", "18446744073709551615", "2.2250738585072014e-308",
-     "4.9e-324", "1.7976931348623157e308", "0.000000000000000000000001", "00000000000000000000000000001.5", "5e-400", "1234567.12345678901",
-     "0.30000000000000004", "179.99999999999999", "8.41025641025641", "99999999999999999999.9", "0.9007199254740993"],
-)  # fmt: skip
+    [
+        "1",
+        "-1",
+        "+1",
+        "0",
+        "-0.0",
+        "1.",
+        ".5",
+        "-.5",
+        "1e3",
+        "1E-3",
+        "1.5e+10",
+        "12345678.12345678",
+        "0.1",
+        "0.3333333333333333",
+        "123456789012345678901234567890",
+        "9007199254740993",
+        "9007199254740992.5",
+        "18446744073709551615",
+        "2.2250738585072014e-308",
+        "4.9e-324",
+        "1.7976931348623157e308",
+        "0.000000000000000000000001",
+        "00000000000000000000000000001.5",
+        "5e-400",
+        "1234567.12345678901",
+        "0.30000000000000004",
+        "179.99999999999999",
+        "8.41025641025641",
+        "99999999999999999999.9",
+        "0.9007199254740993",
+    ],
+)
 def test_scores_are_read_exactly_as_float_does(score):
     assert given(f"1 Q0 d 1 {score} t\n").scores[0] == float(score)
 
@@ -125,10 +160,16 @@ def test_a_score_that_is_no_finite_decimal_number_is_refused(score):
 def test_the_message_has_file_line_reason_expectation_and_text():
     with pytest.raises(FormatError) as error:
         given("1 Q0 d1 1 2 t\n1 Q0 d2 1 two t\n")
-    assert str(error.value) == "a.run:2: 'two' is not a finite number, expected a score such as 12.5 or 3e-2: 1 Q0 d2 1 two t"
+    assert (
+        str(error.value)
+        == "a.run:2: 'two' is not a finite number, expected a score such as 12.5 or 3e-2: 1 Q0 d2 1 two t"
+    )
 
 
-@pytest.mark.parametrize(("line", "n"), [("1 Q0 d 1 2", 5), ("1 Q0 d 1 2 t more", 7), ("1", 1), ("1 Q0 d 1 2 my tag here", 8)])
+@pytest.mark.parametrize(
+    ("line", "n"),
+    [("1 Q0 d 1 2", 5), ("1 Q0 d 1 2 t more", 7), ("1", 1), ("1 Q0 d 1 2 my tag here", 8)],
+)
 def test_another_number_of_columns_is_refused(line, n):
     assert problems(f"{GOOD}{line}\n") == [(4, f"{n} column{'s' if n > 1 else ''}")]
 
@@ -137,7 +178,10 @@ def test_a_document_twice_for_one_topic_is_refused_with_both_lines_and_its_text(
     with pytest.raises(FormatError) as error:
         given("1 Q0 d1 1 2 t\n2 Q0 d1 1 2 t\n\n1 Q0 d1 9 1 t\n")
     (problem,) = error.value.problems
-    assert (problem.line, problem.problem) == (4, "document d1 is there twice for topic 1 (first in line 1)")
+    assert (problem.line, problem.problem) == (
+        4,
+        "document d1 is there twice for topic 1 (first in line 1)",
+    )
 
 
 def test_the_line_of_a_double_document_is_shown_where_the_file_can_be_read_again(tmp_path):
@@ -153,7 +197,11 @@ def test_one_document_for_two_topics_is_no_mistake():
 
 
 def test_all_mistakes_of_a_file_are_told_at_once_the_first_fifty_and_the_count():
-    text = "".join(f"1 Q0 d{k} 1 bad t\n" for k in range(70)) + "too few\n" * 30 + "1 Q0 x 1 1 t\n1 Q0 x 2 0 t\n"
+    text = (
+        "".join(f"1 Q0 d{k} 1 bad t\n" for k in range(70))
+        + "too few\n" * 30
+        + "1 Q0 x 1 1 t\n1 Q0 x 2 0 t\n"
+    )
     with pytest.raises(FormatError) as error:
         given(text)
     assert error.value.count == 101
@@ -175,7 +223,9 @@ def test_an_empty_file_is_refused(text):
 
 
 def test_bytes_that_are_not_utf8_are_refused_with_their_line():
-    assert problems(b"1 Q0 d 1 1 t\n1 Q0 caf\xe9 1 1 t\n") == [(2, "a byte that is not UTF-8 (0xe9)")]
+    assert problems(b"1 Q0 d 1 1 t\n1 Q0 caf\xe9 1 1 t\n") == [
+        (2, "a byte that is not UTF-8 (0xe9)")
+    ]
 
 
 def test_a_nul_byte_is_refused_with_its_line():
@@ -183,7 +233,9 @@ def test_a_nul_byte_is_refused_with_its_line():
 
 
 def test_ids_beyond_the_bound_are_refused():
-    assert problems(f"1 Q0 {'d' * 1025} 1 1 t\n")[0][1].endswith("is a document id of more than 1024 bytes")
+    assert problems(f"1 Q0 {'d' * 1025} 1 1 t\n")[0][1].endswith(
+        "is a document id of more than 1024 bytes"
+    )
     assert len(given(f"{'t' * 1024} Q0 {'d' * 1024} 1 1 t\n")) == 1
 
 
@@ -195,30 +247,41 @@ def test_several_tags_are_warned_about_and_the_first_names_the_system():
 
 def test_a_rank_column_that_disagrees_is_counted():
     run = given("1 Q0 a 2 3 t\n1 Q0 b 1 2 t\n1 Q0 c 3 1 t\n2 Q0 a 0 1 t\n2 Q0 b 1 0 t\n")
-    assert run.warnings == ["the rank column contradicts the order by score in 2 of 5 lines; the scores were used"]
+    assert run.warnings == [
+        "the rank column contradicts the order by score in 2 of 5 lines; the scores were used"
+    ]
     assert run.notes == []
     assert [d for d, _ in rankings(run)["1"]] == ["a", "b", "c"]
 
 
 def test_ties_that_the_rank_column_orders_otherwise_are_a_note_and_no_warning():
-    """Scores 3 2 2 2 1: by document id d c b, by rank b c d, which puts two of the three elsewhere."""
+    """Scores 3 2 2 2 1: by document id d c b, by rank b c d, which puts two of the three
+    elsewhere."""
     run = given("1 Q0 a 1 3 t\n1 Q0 b 2 2 t\n1 Q0 c 3 2 t\n1 Q0 d 4 2 t\n1 Q0 e 5 1 t\n")
     assert [d for d, _ in rankings(run)["1"]] == ["a", "d", "c", "b", "e"]
     assert run.warnings == []
-    assert run.notes == ["ties ordered by document id, as trec_eval does: the rank column orders them otherwise in 2 of 5 lines"]
+    assert run.notes == [
+        "ties ordered by document id, as trec_eval does: the rank column orders them otherwise in 2 of 5 lines"
+    ]
 
 
 def test_contradictions_and_ties_of_the_rank_column_are_counted_apart():
     """Topic 1: ties only. Topic 2: the first two ranks are exchanged."""
     run = given("1 Q0 a 1 2 t\n1 Q0 b 2 2 t\n2 Q0 a 2 9 t\n2 Q0 b 1 8 t\n2 Q0 c 3 7 t\n")
-    assert run.warnings == ["the rank column contradicts the order by score in 2 of 5 lines; the scores were used"]
-    assert run.notes == ["ties ordered by document id, as trec_eval does: the rank column orders them otherwise in 2 of 5 lines"]
+    assert run.warnings == [
+        "the rank column contradicts the order by score in 2 of 5 lines; the scores were used"
+    ]
+    assert run.notes == [
+        "ties ordered by document id, as trec_eval does: the rank column orders them otherwise in 2 of 5 lines"
+    ]
 
 
 def test_a_rank_between_tied_documents_that_belongs_below_them_contradicts():
     """Neighbouring ranks never fall but within the tie: a 1, b 5, and c, which scores less, 3."""
     run = given("1 Q0 b 1 2 t\n1 Q0 a 5 2 t\n1 Q0 c 3 1 t\n")
-    assert run.warnings == ["the rank column contradicts the order by score in 2 of 3 lines; the scores were used"]
+    assert run.warnings == [
+        "the rank column contradicts the order by score in 2 of 3 lines; the scores were used"
+    ]
 
 
 def test_ties_are_no_news_if_the_rank_column_orders():
@@ -240,7 +303,8 @@ IR_METADATA = """# ir_metadata.start
 
 
 def test_comment_lines_are_skipped_and_counted_in_a_note():
-    """trec_eval 10 skips lines whose first character after white space is #; ir_metadata prescribes a head of such lines."""
+    """trec_eval 10 skips lines whose first character after white space is #; ir_metadata prescribes
+    a head of such lines."""
     run = given(IR_METADATA + GOOD + "  # 3 Q0 d1 1 9 me\n#3 Q0 d1 1 9 me\n")
     assert rankings(run) == rankings(given(GOOD))
     assert run.tag == "me"
@@ -255,13 +319,19 @@ def test_an_id_with_a_number_sign_inside_is_no_comment():
 
 
 def test_line_numbers_count_comment_lines():
-    assert problems("# a\n\n1 Q0 d 1 1 t\n# b\n1 Q0 e 1 x t\n") == [(5, "'x' is not a finite number")]
+    assert problems("# a\n\n1 Q0 d 1 1 t\n# b\n1 Q0 e 1 x t\n") == [
+        (5, "'x' is not a finite number")
+    ]
 
 
 @pytest.mark.parametrize("begin", ["", "# a\n", "\n# a\n \n"])
 def test_the_form_of_a_lenient_run_is_told_by_its_first_line_that_is_no_comment(begin):
-    assert rankings(given(begin + "7 a 1\n7 b 2\n", lenient=True)) == {"7": [("a", -1.0), ("b", -2.0)]}
-    assert rankings(given(begin + "topic Q0 docid rank score tag\n" + GOOD, lenient=True)) == rankings(given(GOOD))
+    assert rankings(given(begin + "7 a 1\n7 b 2\n", lenient=True)) == {
+        "7": [("a", -1.0), ("b", -2.0)]
+    }
+    assert rankings(
+        given(begin + "topic Q0 docid rank score tag\n" + GOOD, lenient=True)
+    ) == rankings(given(GOOD))
 
 
 def test_a_run_of_comment_lines_alone_is_refused():
@@ -281,7 +351,9 @@ def test_constant_ranks_say_nothing_and_are_not_warned_about():
 def test_the_rank_column_orders_on_request():
     run = given("1 Q0 a 2 3 t\n1 Q0 b 1 2 t\n1 Q0 c 3 1 t\n", order="rank")
     assert [d for d, _ in rankings(run)["1"]] == ["b", "a", "c"]
-    assert run.warnings == ["the rank column contradicts the order by score in 2 of 3 lines; the ranks were used"]
+    assert run.warnings == [
+        "the rank column contradicts the order by score in 2 of 3 lines; the ranks were used"
+    ]
 
 
 def test_ranks_that_are_no_numbers_are_counted_and_refused_only_where_they_order():
@@ -289,7 +361,10 @@ def test_ranks_that_are_no_numbers_are_counted_and_refused_only_where_they_order
     run = given(text)
     assert run.ranks.tolist() == [-1, -1]
     assert run.warnings == ["the rank is not a whole number in 2 lines"]
-    assert problems(text, order="rank") == [(1, "'first' is not a rank"), (2, "'1.0' is not a rank")]
+    assert problems(text, order="rank") == [
+        (1, "'first' is not a rank"),
+        (2, "'1.0' is not a rank"),
+    ]
 
 
 SINGLE = "1 Q0 a 1 0.100000001 t\n1 Q0 b 2 0.1 t\n"
@@ -299,18 +374,25 @@ def test_scores_equal_only_in_single_precision_are_counted():
     assert np.float32(0.100000001) == np.float32(0.1)
     run = given(SINGLE)
     assert [d for d, _ in rankings(run)["1"]] == ["a", "b"]
-    assert run.warnings == ["1 neighbouring scores are equal only in single precision (float32); treated as different"]
+    assert run.warnings == [
+        "1 neighbouring scores are equal only in single precision (float32); treated as different"
+    ]
 
 
 def test_scores_can_be_compared_in_single_precision_as_pytrec_eval_does():
     run = given(SINGLE, scores="float32")
     assert rankings(run)["1"] == [("b", float(np.float32(0.1))), ("a", float(np.float32(0.1)))]
-    assert run.warnings[0] == "1 neighbouring scores are equal only in single precision (float32); treated as equal"
+    assert (
+        run.warnings[0]
+        == "1 neighbouring scores are equal only in single precision (float32); treated as equal"
+    )
 
 
 def test_a_score_beyond_single_precision_is_no_crash_in_either_mode():
     assert len(given("1 Q0 a 1 1e300 t\n1 Q0 b 1 1e200 t\n")) == 2
-    assert [d for d, _ in rankings(given("1 Q0 a 1 1e300 t\n1 Q0 b 1 1e200 t\n", scores="float32"))["1"]] == ["b", "a"]
+    assert [
+        d for d, _ in rankings(given("1 Q0 a 1 1e300 t\n1 Q0 b 1 1e200 t\n", scores="float32"))["1"]
+    ] == ["b", "a"]
 
 
 def test_lenient_reading_ignores_columns_beyond_the_sixth():
@@ -323,7 +405,10 @@ def test_lenient_reading_takes_three_columns_as_topic_document_rank():
     run = given("7 a 2\n7 b 1\n8 c 1\n", name="my run.tsv.gz", lenient=True)
     assert rankings(run) == {"7": [("b", -1.0), ("a", -2.0)], "8": [("c", -1.0)]}
     assert run.tag == "my_run"
-    assert problems("7 a 1\n7 b x\n7 c\n", lenient=True) == [(2, "'x' is not a rank"), (3, "2 columns")]
+    assert problems("7 a 1\n7 b x\n7 c\n", lenient=True) == [
+        (2, "'x' is not a rank"),
+        (3, "2 columns"),
+    ]
 
 
 def test_three_columns_are_refused_unless_lenient():
@@ -334,7 +419,9 @@ def test_lenient_reading_skips_a_header_line_and_says_so():
     run = given("topic Q0 docid rank score tag\n" + GOOD, lenient=True)
     assert len(run) == 3
     assert run.warnings == ["the first line is a header and was skipped"]
-    assert problems("topic Q0 docid rank score tag\n" + GOOD) == [(1, "'score' is not a finite number")]
+    assert problems("topic Q0 docid rank score tag\n" + GOOD) == [
+        (1, "'score' is not a finite number")
+    ]
 
 
 def test_line_numbers_count_a_skipped_header_and_blank_lines():
@@ -345,21 +432,32 @@ def test_line_numbers_count_a_skipped_header_and_blank_lines():
 def test_ids_of_very_unequal_length_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr("pooling.formats.runs.WIDE", 1000)
     text = "".join(f"1 Q0 {k} 1 1 t\n" for k in range(100)) + f"1 Q0 {'x' * 1000} 1 1 t\n"
-    assert problems(text) == [(1, "document ids of up to 1000 bytes in a file of more than 0 lines")]
+    assert problems(text) == [
+        (1, "document ids of up to 1000 bytes in a file of more than 0 lines")
+    ]
 
 
 def test_files_of_many_blocks_are_read_as_one(tmp_path):
     path = tmp_path / "big.run"
-    lines = [f"{t} Q0 document-{t}-{k} {k} {1000 - k}.{k:03d} tag\n" for t in range(120) for k in range(1000)]
+    lines = [
+        f"{t} Q0 document-{t}-{k} {k} {1000 - k}.{k:03d} tag\n"
+        for t in range(120)
+        for k in range(1000)
+    ]
     path.write_text("".join(lines))
     assert path.stat().st_size > 3 << 20
     run = read_run(path)
     assert len(run) == 120_000
     assert run.topics == [str(t) for t in range(120)]
-    assert run.documents[run.rows(77)].tolist() == [f"document-77-{k}".encode() for k in range(1000)]
+    assert run.documents[run.rows(77)].tolist() == [
+        f"document-77-{k}".encode() for k in range(1000)
+    ]
     assert run.scores[run.rows(3)][17] == 983.017
     path.write_text("".join([*lines, lines[5]]))
-    with pytest.raises(FormatError, match=r"big.run:120001: document document-0-5 is there twice for topic 0 \(first in line 6\)"):
+    with pytest.raises(
+        FormatError,
+        match=r"big.run:120001: document document-0-5 is there twice for topic 0 \(first in line 6\)",
+    ):
         read_run(path)
 
 
@@ -378,7 +476,13 @@ def test_a_stored_run_comes_back_whole_and_equal_content_has_one_digest(tmp_path
     assert rankings(back) == rankings(run)
     assert (back.tag, back.warnings, back.name) == (run.tag, run.warnings, run.name)
     assert back.ranks.tolist() == run.ranks.tolist()
-    assert save_run(given(GOOD.replace(" ", "\t") + "3 Q0 a-much-longer-id 1 0.5 other\n", name="b"), tmp_path / "b.npz") == digest
+    assert (
+        save_run(
+            given(GOOD.replace(" ", "\t") + "3 Q0 a-much-longer-id 1 0.5 other\n", name="b"),
+            tmp_path / "b.npz",
+        )
+        == digest
+    )
     assert save_run(given(GOOD), tmp_path / "c.npz") != digest
 
 
@@ -399,6 +503,8 @@ def test_a_stored_run_with_pickled_objects_is_never_unpickled(tmp_path):
 
 def test_rows_in_memory_become_a_run_in_the_same_order_as_a_file():
     rows = [("b", "x", 1.0), ("a", "x", 1.0), ("b", "y", 2.0), ("b", "z", 1.0)]
-    assert rankings(run_of_rows("t", rows)) == rankings(given("".join(f"{t} Q0 {d} 1 {s} t\n" for t, d, s in rows)))
+    assert rankings(run_of_rows("t", rows)) == rankings(
+        given("".join(f"{t} Q0 {d} 1 {s} t\n" for t, d, s in rows))
+    )
     with pytest.raises(ValueError, match="twice"):
         run_of_rows("t", [("a", "x", 1.0), ("a", "x", 2.0)])

@@ -11,7 +11,9 @@ from pooling.formats.topics import TopicRecord, read_topics
 
 
 def given(text: str | bytes) -> list[TopicRecord]:
-    return read_topics(io.BytesIO(text if isinstance(text, bytes) else text.encode()), name="topics")
+    return read_topics(
+        io.BytesIO(text if isinstance(text, bytes) else text.encode()), name="topics"
+    )
 
 
 def problems(text: str) -> list[tuple[int | None, str]]:
@@ -45,34 +47,51 @@ will say so.
 def test_trec_topics_with_open_tags():
     first, second = given(CLASSIC)
     assert first == TopicRecord(
-        "051", "Airbus Subsidies", "Document will discuss AT&T.", "A relevant document\nwill say so.", {"dom": "Economics"}, 1
+        "051",
+        "Airbus Subsidies",
+        "Document will discuss AT&T.",
+        "A relevant document\nwill say so.",
+        {"dom": "Economics"},
+        1,
     )
     assert (second.topic, second.text, second.line) == ("52", "Two", 16)
 
 
 def test_trec_topics_in_xml_with_the_number_as_tag_or_attribute():
     found = given(
-        '<?xml version="1.0" encoding="utf-8"?>\n<topics>\n <topic><number>1</number><title>lights &amp; more</title></topic>\n'
-        ' <!-- a comment -->\n <topic number="2">\n  <query>a</query><question>b?</question><narrative>c</narrative>\n </topic>\n</topics>'
+        '<?xml version="1.0" encoding="utf-8"?>\n<topics>\n '
+        "<topic><number>1</number><title>lights &amp; more</title></topic>\n"
+        ' <!-- a comment -->\n <topic number="2">\n  '
+        "<query>a</query><question>b?</question><narrative>c</narrative>\n </topic>\n</topics>"
     )
     assert [t[:4] for t in found] == [("1", "lights & more", "", ""), ("2", "a", "b?", "c")]
     assert [t.line for t in found] == [3, 5]
 
 
 def test_xml_that_is_not_well_formed_is_read_as_tagged_text():
-    (found,) = given("<topics><top><num>q1</num><query>red marks</query><type>most</disease></top></topics>")
+    (found,) = given(
+        "<topics><top><num>q1</num><query>red marks</query><type>most</disease></top></topics>"
+    )
     assert (found.topic, found.text, found.fields) == ("q1", "red marks", {"type": "most"})
 
 
 def test_topics_written_as_documents():
-    assert [t[:2] for t in given("<DOC>\n<DOCNO> 1 </DOCNO>\n\n What articles\nexist?\n</DOC>\n")] == [("1", "What articles exist?")]
+    assert [
+        t[:2] for t in given("<DOC>\n<DOCNO> 1 </DOCNO>\n\n What articles\nexist?\n</DOC>\n")
+    ] == [("1", "What articles exist?")]
 
 
 @pytest.mark.parametrize(
     "markup",
     [
-        '<!DOCTYPE t [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><topics><topic number="1"><title>&b;</title></topic></topics>',
-        '<!DOCTYPE t [<!ENTITY x SYSTEM "file:///etc/passwd">]><topics><topic number="1"><title>&x;</title></topic></topics>',
+        (
+            '<!DOCTYPE t [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><topics><topic '
+            'number="1"><title>&b;</title></topic></topics>'
+        ),
+        (
+            '<!DOCTYPE t [<!ENTITY x SYSTEM "file:///etc/passwd">]><topics><topic '
+            'number="1"><title>&x;</title></topic></topics>'
+        ),
         '<!DOCTYPE t SYSTEM "http://example.org/t.dtd"><topics><topic number="1"><title>a</title></topic></topics>',
     ],
 )
@@ -110,7 +129,11 @@ def test_a_csv_field_may_hold_commas_and_line_ends():
 
 
 def test_quepids_information_needs_name_topics_by_their_text():
-    assert given("query,information_need\nred shoes,buy shoes\n")[0][:3] == ("red shoes", "red shoes", "buy shoes")
+    assert given("query,information_need\nred shoes,buy shoes\n")[0][:3] == (
+        "red shoes",
+        "red shoes",
+        "buy shoes",
+    )
 
 
 def test_empty_text_is_kept_for_the_topic_check():
@@ -120,7 +143,10 @@ def test_empty_text_is_kept_for_the_topic_check():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("1\ta\n\tb\n1\tc\n", [(2, "a topic without id"), (3, "topic 1 is there twice (first in line 1)")]),
+        (
+            "1\ta\n\tb\n1\tc\n",
+            [(2, "a topic without id"), (3, "topic 1 is there twice (first in line 1)")],
+        ),
         ("1\ta\nno tab\n", [(2, "no tab")]),
         ("qid\tquery\n1\ta\tb\n", [(2, "3 columns")]),
         (

@@ -1,4 +1,5 @@
-"""The fast readers against slow ones, on random files made of what real and broken files are made of."""
+"""The fast readers against slow ones, on random files made of what real and broken files are made
+of."""
 
 from __future__ import annotations
 
@@ -51,8 +52,18 @@ SEPARATORS = [" ", "\t", "  ", " \t", "\x0b", "\x0c"]
 def random_run(rng: random.Random, *, n_lines: int, broken: float, regular: bool) -> str:
     lines = []
     for _ in range(n_lines):
-        row = [rng.choice(TOPICS), "Q0", rng.choice(DOCUMENTS) + rng.choice(["", "", str(rng.randrange(2000))]), str(rng.randrange(9))]
-        row += [rng.choice(SCORES) if rng.random() < 0.5 else repr(rng.uniform(-1, 1) * 10 ** rng.randrange(-8, 9)), "tag"]
+        row = [
+            rng.choice(TOPICS),
+            "Q0",
+            rng.choice(DOCUMENTS) + rng.choice(["", "", str(rng.randrange(2000))]),
+            str(rng.randrange(9)),
+        ]
+        row += [
+            rng.choice(SCORES)
+            if rng.random() < 0.5
+            else repr(rng.uniform(-1, 1) * 10 ** rng.randrange(-8, 9)),
+            "tag",
+        ]
         if rng.random() < broken:
             kind = rng.randrange(4)
             if kind == 0:
@@ -69,7 +80,10 @@ def random_run(rng: random.Random, *, n_lines: int, broken: float, regular: bool
             lines.append(" ".join(row))
         else:
             lines.append(
-                rng.choice(["", "", " "]) + "".join(cell + rng.choice(SEPARATORS) for cell in row).rstrip(" \t\x0b\x0c" * rng.randrange(2))
+                rng.choice(["", "", " "])
+                + "".join(cell + rng.choice(SEPARATORS) for cell in row).rstrip(
+                    " \t\x0b\x0c" * rng.randrange(2)
+                )
             )
     return "\n".join(lines) + rng.choice(["", "\n", "\r\n", "\n\n"])
 
@@ -77,7 +91,12 @@ def random_run(rng: random.Random, *, n_lines: int, broken: float, regular: bool
 @pytest.mark.parametrize("seed", range(60))
 def test_runs_are_read_as_a_slow_reader_reads_them(seed):
     rng = random.Random(seed)
-    text = random_run(rng, n_lines=rng.choice([1, 3, 20, 300]), broken=rng.choice([0, 0, 0.02]), regular=rng.random() < 0.5)
+    text = random_run(
+        rng,
+        n_lines=rng.choice([1, 3, 20, 300]),
+        broken=rng.choice([0, 0, 0.02]),
+        regular=rng.random() < 0.5,
+    )
     if rng.random() < 0.2:
         text = text.replace("\n", "\r\n")
     try:
@@ -89,11 +108,21 @@ def test_runs_are_read_as_a_slow_reader_reads_them(seed):
         with pytest.raises(FormatError) as error:
             read_run(io.BytesIO(text.encode()))
         assert error.value.count == max(len(refused.lines), 1)
-        assert [p.line for p in error.value.problems] == (refused.lines[:50] or [None]) if error.value.count <= 50 else True
+        assert (
+            [p.line for p in error.value.problems] == (refused.lines[:50] or [None])
+            if error.value.count <= 50
+            else True
+        )
         return
     run = read_run(io.BytesIO(text.encode()))
     got = {
-        topic: list(zip([d.decode() for d in run.documents[run.rows(i)].tolist()], run.scores[run.rows(i)].tolist(), strict=True))
+        topic: list(
+            zip(
+                [d.decode() for d in run.documents[run.rows(i)].tolist()],
+                run.scores[run.rows(i)].tolist(),
+                strict=True,
+            )
+        )
         for i, topic in enumerate(run.topics)
     }
     assert got == expected
@@ -127,14 +156,22 @@ def test_qrels_are_read_as_a_slow_reader_reads_them(seed):
         return
     qrels = read_qrels(io.BytesIO(text.encode()))
     got = {
-        topic: list(zip([d.decode() for d in qrels.documents[qrels.rows(i)].tolist()], qrels.grades[qrels.rows(i)].tolist(), strict=True))
+        topic: list(
+            zip(
+                [d.decode() for d in qrels.documents[qrels.rows(i)].tolist()],
+                qrels.grades[qrels.rows(i)].tolist(),
+                strict=True,
+            )
+        )
         for i, topic in enumerate(qrels.topics)
     }
     assert got == expected
 
 
 def read_numbers(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    rows, _, _ = cells.rows("".join(f"{text}\n" for text in texts).encode(), 1, 1, cells.Problems(), expected="a number")
+    rows, _, _ = cells.rows(
+        "".join(f"{text}\n" for text in texts).encode(), 1, 1, cells.Problems(), expected="a number"
+    )
     return numerals.numbers(rows, 0)
 
 
@@ -146,7 +183,12 @@ def test_two_hundred_thousand_numbers_are_read_to_the_last_bit_as_float_does(see
         n, places = int(rng.integers(1, 23)), int(rng.integers(0, 22))
         digits = "".join(map(str, rng.integers(0, 10, n)))
         texts.append(
-            ("-" if rng.random() < 0.2 else "") + (digits[: max(n - places, 0)] + "." + digits[max(n - places, 0) :] if places else digits)
+            ("-" if rng.random() < 0.2 else "")
+            + (
+                digits[: max(n - places, 0)] + "." + digits[max(n - places, 0) :]
+                if places
+                else digits
+            )
         )
     values = rng.standard_normal(10_000) * 10.0 ** rng.integers(-12, 12, 10_000)
     texts += [repr(float(v)) for v in values]
@@ -162,7 +204,10 @@ def test_numbers_half_way_between_two_doubles_round_to_even_as_float_does():
     texts = []
     for _ in range(3000):
         low = float(rng.integers(1, 2**30)) / 2.0 ** int(rng.integers(0, 4))
-        for exact in ((2**53) + 2 * int(rng.integers(0, 1000)) + 1, (2**54) + 4 * int(rng.integers(0, 1000)) + 2):
+        for exact in (
+            (2**53) + 2 * int(rng.integers(0, 1000)) + 1,
+            (2**54) + 4 * int(rng.integers(0, 1000)) + 2,
+        ):
             texts += [str(exact), f"{exact}.0", f"{exact}.5"[:24]]
         texts.append(repr(low))
     found, readable = read_numbers(texts)
@@ -170,7 +215,16 @@ def test_numbers_half_way_between_two_doubles_round_to_even_as_float_does():
     assert found.tolist() == [float(text) for text in texts]
 
 
-@pytest.mark.parametrize("text", ["18439999999999999999", "18446744073709551615", "18446744073709551616", "18449999999999999999", "000018449999999999999999"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "18439999999999999999",
+        "18446744073709551615",
+        "18446744073709551616",
+        "18449999999999999999",
+        "000018449999999999999999",
+    ],
+)
 def test_whole_numbers_about_two_to_the_64_are_read_as_float_does_and_never_wrap(text):
     """As 64 bits without a sign the last two would be 3.3e15."""
     found, readable = read_numbers([text])
@@ -181,8 +235,16 @@ def test_whole_numbers_about_two_to_the_64_are_read_as_float_does_and_never_wrap
 @pytest.mark.parametrize("seed", range(5))
 def test_random_characters_are_a_number_exactly_where_they_are_one(seed):
     rng = random.Random(seed)
-    texts = ["".join(rng.choice("0123456789.-+eE_naif") for _ in range(rng.randrange(1, 12))) for _ in range(4000)]
-    texts += [rng.choice(["", "-", "+"]) + str(rng.randrange(100)) + rng.choice(["", ".", ".5", "..", "-", "e5"]) for _ in range(2000)]
+    texts = [
+        "".join(rng.choice("0123456789.-+eE_naif") for _ in range(rng.randrange(1, 12)))
+        for _ in range(4000)
+    ]
+    texts += [
+        rng.choice(["", "-", "+"])
+        + str(rng.randrange(100))
+        + rng.choice(["", ".", ".5", "..", "-", "e5"])
+        for _ in range(2000)
+    ]
     found, readable = read_numbers(texts)
     for text, value, is_number in zip(texts, found.tolist(), readable.tolist(), strict=True):
         valid = bool(naive.NUMBER.fullmatch(text)) and abs(float(text)) < float("inf")

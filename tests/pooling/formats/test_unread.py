@@ -24,12 +24,20 @@ ANSWERS = (
 
 
 @pytest.mark.parametrize("reader", [read_topics, read_run, read_qrels])
-@pytest.mark.parametrize(("text", "content"), [(NUGGETS, "nuggets"), (ANSWERS, "answers"), ("\n" + ANSWERS, "answers")])
+@pytest.mark.parametrize(
+    ("text", "content"), [(NUGGETS, "nuggets"), (ANSWERS, "answers"), ("\n" + ANSWERS, "answers")]
+)
 def test_nuggets_and_answers_are_named(reader: Callable[..., Any], text: str, content: str):
-    with pytest.raises(FormatError, match=f"this file holds {content}; Assay does not read them yet"):
+    with pytest.raises(
+        FormatError, match=f"this file holds {content}; Assay does not read them yet"
+    ):
         reader(io.BytesIO(text.encode()))
 
 
 def test_a_word_in_a_text_is_no_field():
-    topics = read_topics(io.BytesIO(b'{"_id": "1", "text": "how are \\"nuggets\\": made, and \\"answer\\": [{ \\"citations\\": 1"}\n'))
+    topics = read_topics(
+        io.BytesIO(
+            b'{"_id": "1", "text": "how are \\"nuggets\\": made, and \\"answer\\": [{ \\"citations\\": 1"}\n'
+        )
+    )
     assert [topic.topic for topic in topics] == ["1"]

@@ -1,8 +1,10 @@
-"""An installation in which each kind of job can be asked for, and a worker that is killed in the middle of one.
+"""An installation in which each kind of job can be asked for, and a worker that is killed in the
+middle of one.
 
     world = World()                                # in an empty database
     job = ASKS["build pool"](world)
-    stopped(job.pk, at="end")                      # a process of its own begins the job and kills itself with 9
+    stopped(job.pk, at="end")                      # a process of its own begins the job and kills
+    itself with 9
 
 A new kind of job needs a line in ASKS, or in ELSEWHERE the test that kills it.
 """
@@ -23,7 +25,13 @@ from django.apps import apps
 from django.core.files.base import ContentFile
 from django.db import connections
 
-from analysis.dashboard import agreement_figures, exclusions, home_figures, method_effect, to_do_mail
+from analysis.dashboard import (
+    agreement_figures,
+    exclusions,
+    home_figures,
+    method_effect,
+    to_do_mail,
+)
 from analysis.judgements import stopping_looks
 from analysis.judgements.labels import Choices
 from analysis.models import Report
@@ -46,7 +54,10 @@ from tests.databases import undone
 TOPICS = "".join(f"{t}\tquery {t}\n" for t in (1, 2, 3))
 N_RANKED = 12
 SET = {
-    "small/corpus.jsonl": '{"_id": "d1", "title": "One", "text": "first text"}\n{"_id": "d2", "title": "", "text": "second text"}\n',
+    "small/corpus.jsonl": (
+        '{"_id": "d1", "title": "One", "text": "first text"}\n{"_id": "d2", "title": "", "text": '
+        '"second text"}\n'
+    ),
     "small/queries.jsonl": '{"_id": "q7", "text": "seven"}\n',
     "small/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq7\td1\t2\nq7\td2\t0\n",
 }
@@ -55,15 +66,27 @@ _numbers = itertools.count(1)
 
 
 def run_text(tag: str, first: int) -> str:
-    return "".join(f"{t} Q0 d{t}-{first + rank} {rank + 1} {100 - rank} {tag}\n" for t in (1, 2, 3) for rank in range(N_RANKED))
+    return "".join(
+        f"{t} Q0 d{t}-{first + rank} {rank + 1} {100 - rank} {tag}\n"
+        for t in (1, 2, 3)
+        for rank in range(N_RANKED)
+    )
 
 
 def document_text(numbers: Iterable[int]) -> str:
-    return "".join(json.dumps({"_id": f"d{t}-{i}", "title": f"Title {i}", "text": f"It speaks of topic {t}. " * 9}) + "\n" for t in (1, 2, 3) for i in numbers)
+    return "".join(
+        json.dumps(
+            {"_id": f"d{t}-{i}", "title": f"Title {i}", "text": f"It speaks of topic {t}. " * 9}
+        )
+        + "\n"
+        for t in (1, 2, 3)
+        for i in numbers
+    )
 
 
 class World:
-    """A collection with topics, runs, a part of the documents and a pool of each kind; a campaign with judgements, recipes and a release."""
+    """A collection with topics, runs, a part of the documents and a pool of each kind; a campaign
+    with judgements, recipes and a release."""
 
     def __init__(self) -> None:
         self.manager = make_user("manager", superuser=True)
@@ -82,14 +105,28 @@ class World:
         self.pool.refresh_from_db()
         self.bring("run", run_text("C", 6))
         self.done(pools.ask_to_extend(self.grown, runs=self.runs("C"), user=self.manager))
-        self.campaign = make_campaign(collection=self.collection, pool=self.pool, manager=self.manager, judgements_per_pair=2, name="Judged")
+        self.campaign = make_campaign(
+            collection=self.collection,
+            pool=self.pool,
+            manager=self.manager,
+            judgements_per_pair=2,
+            name="Judged",
+        )
         for number in range(2):
             member = make_annotator(self.campaign, f"annotator{number}")
             for i in range(12):
                 judge(member, (i + number) % 4)
         self.recipes = [
-            recipes.save_recipe(self.campaign, ReleasePlan(name="one", choices=Choices(min_judgements=1)), user=self.manager),
-            recipes.save_recipe(self.campaign, ReleasePlan(name="two", choices=Choices(method="median", min_judgements=1)), user=self.manager),
+            recipes.save_recipe(
+                self.campaign,
+                ReleasePlan(name="one", choices=Choices(min_judgements=1)),
+                user=self.manager,
+            ),
+            recipes.save_recipe(
+                self.campaign,
+                ReleasePlan(name="two", choices=Choices(method="median", min_judgements=1)),
+                user=self.manager,
+            ),
         ]
         self.done(recipes.ask_for_release(self.recipes[1], user=self.manager))
         with self.recipes[1].releases.get().file.open("rb") as file:
@@ -117,45 +154,103 @@ class World:
             rows = row_counts()
         return rows
 
-    def upload(self, kind: str, content: str | bytes, *, collection: Collection | None = None) -> Job:
+    def upload(
+        self, kind: str, content: str | bytes, *, collection: Collection | None = None
+    ) -> Job:
         data = content.encode() if isinstance(content, str) else content
-        name = f"{kind}{next(_numbers)}" + (".zip" if kind == "set" else ".jsonl" if kind == "documents" else ".txt")
-        kept = uploads.receive(collection or self.collection, kind=kind, file=ContentFile(data, name=name), name=name, user=self.manager)
+        name = f"{kind}{next(_numbers)}" + (
+            ".zip" if kind == "set" else ".jsonl" if kind == "documents" else ".txt"
+        )
+        kept = uploads.receive(
+            collection or self.collection,
+            kind=kind,
+            file=ContentFile(data, name=name),
+            name=name,
+            user=self.manager,
+        )
         return uploads.ask_for_import(kept, mode="import", options={}, user=self.manager)
 
     def bring(self, kind: str, content: str) -> None:
         self.done(self.upload(kind, content))
 
     def new_pool(self, name: str, **more: Any) -> Job:
-        return pools.ask_for_pool(self.collection, runs=self.runs("A", "B"), depth=6, seed=3, name=name, user=self.manager, **more)
+        return pools.ask_for_pool(
+            self.collection,
+            runs=self.runs("A", "B"),
+            depth=6,
+            seed=3,
+            name=name,
+            user=self.manager,
+            **more,
+        )
 
     def built(self, name: str, **more: Any) -> Pool:
         return Pool.objects.get(pk=self.done(self.new_pool(name, **more)).parameters["pool"])
 
     def figures(self, kind: str, parameters: dict[str, Any]) -> Job:
-        return jobs.enqueue(kind, parameters, label=kind, user=self.manager, collection=self.collection, campaign_id=self.campaign.pk)
+        return jobs.enqueue(
+            kind,
+            parameters,
+            label=kind,
+            user=self.manager,
+            collection=self.collection,
+            campaign_id=self.campaign.pk,
+        )
 
     def imported_set(self) -> Job:
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
             for name, text in SET.items():
                 archive.writestr(name, text)
-        return self.upload("set", packed.getvalue(), collection=create_collection(name="Of a set", user=self.manager))
+        return self.upload(
+            "set",
+            packed.getvalue(),
+            collection=create_collection(name="Of a set", user=self.manager),
+        )
 
     def report(self) -> Job:
-        parameters = {"runs": [run.pk for run in self.runs("A", "B")], "qrels": [f"imported:{self.qrels.pk}"], "options": {}}
+        parameters = {
+            "runs": [run.pk for run in self.runs("A", "B")],
+            "qrels": [f"imported:{self.qrels.pk}"],
+            "options": {},
+        }
         kind = REPORT_KINDS["evaluate"]
-        return job_of(reports.ask_for_report(kind, collection=self.collection, campaign=None, parameters=parameters, seed=1, user=self.manager))
+        return job_of(
+            reports.ask_for_report(
+                kind,
+                collection=self.collection,
+                campaign=None,
+                parameters=parameters,
+                seed=1,
+                user=self.manager,
+            )
+        )
 
     def study(self) -> Job:
         given = Given({"measures": "nDCG@10", "trials": 100})
         study = study_named("comparison")
-        return job_of(keeping.ask_for_study(study, collection=self.collection, campaign=self.campaign, given=given, user=self.manager))
+        return job_of(
+            keeping.ask_for_study(
+                study,
+                collection=self.collection,
+                campaign=self.campaign,
+                given=given,
+                user=self.manager,
+            )
+        )
 
     def reminders(self) -> Job:
         """To one who has no address, and so gets none."""
         [member, *_] = self.campaign.memberships.filter(role="annotator").order_by("pk")
-        return self.figures(messages.REMINDERS, {"members": [member.pk], "text": "Please go on.", "address": "", "actor": self.manager.pk})
+        return self.figures(
+            messages.REMINDERS,
+            {
+                "members": [member.pk],
+                "text": "Please go on.",
+                "address": "",
+                "actor": self.manager.pk,
+            },
+        )
 
 
 def job_of(report: Report) -> Job:
@@ -165,50 +260,81 @@ def job_of(report: Report) -> Job:
 
 ELSEWHERE = {
     "judge by machine": "tests/annotation/machine/test_worker_killed.py",
-    **dict.fromkeys((account_mails.SIGN_IN_LINK, account_mails.ADDRESS_CHANGED), "tests/annotation/test_people_pages.py"),
+    **dict.fromkeys(
+        (account_mails.SIGN_IN_LINK, account_mails.ADDRESS_CHANGED),
+        "tests/annotation/test_people_pages.py",
+    ),
 }
 """Or what it leaves: of a mail about an account nothing."""
 ASKS: dict[str, Callable[[World], Job]] = {
     home_figures.FIGURES: lambda world: world.figures(home_figures.FIGURES, {}),
-    answers.ANSWER: lambda world: world.figures(answers.ANSWER, {"marks": [], "measure": "nDCG@10"}),
-    to_do_mail.MAILS: lambda world: jobs.enqueue(to_do_mail.MAILS, {}, label="To-do lists", user=None),
+    answers.ANSWER: lambda world: world.figures(
+        answers.ANSWER, {"marks": [], "measure": "nDCG@10"}
+    ),
+    to_do_mail.MAILS: lambda world: jobs.enqueue(
+        to_do_mail.MAILS, {}, label="To-do lists", user=None
+    ),
     messages.REMINDERS: World.reminders,
     "import topics": lambda world: world.upload("topics", "9\tnew topic\n10\tanother\n"),
     "import run": lambda world: world.upload("run", run_text("D", 3)),
     "import qrels": lambda world: world.upload("qrels", "1 0 d1-0 0\n2 0 d2-3 1\n"),
     "import set": World.imported_set,
-    "import campaign": lambda world: import_job.receive(ContentFile(world.release, name="a.zip"), user=world.manager),
-    "check topics": lambda world: topics.ask_for_check(world.collection, level=topics.LEVELS[-1], user=world.manager),
-    "preview pool": lambda world: pool_preview.ask_for_preview(world.collection, runs=world.runs("A", "B"), depth=4, user=world.manager),
+    "import campaign": lambda world: import_job.receive(
+        ContentFile(world.release, name="a.zip"), user=world.manager
+    ),
+    "check topics": lambda world: topics.ask_for_check(
+        world.collection, level=topics.LEVELS[-1], user=world.manager
+    ),
+    "preview pool": lambda world: pool_preview.ask_for_preview(
+        world.collection, runs=world.runs("A", "B"), depth=4, user=world.manager
+    ),
     "build pool": lambda world: world.new_pool(f"another {next(_numbers)}"),
-    "preview extension": lambda world: extending.ask_to_preview(world.pool, depth=9, user=world.manager),
+    "preview extension": lambda world: extending.ask_to_preview(
+        world.pool, depth=9, user=world.manager
+    ),
     "extend pool": lambda world: pools.ask_to_extend(world.pool, depth=9, user=world.manager),
-    "take extension back": lambda world: extending.ask_to_take_back(world.grown, user=world.manager),
-    "fetch documents": lambda world: pools.ask_for_documents(Pool.objects.get(pk=world.pool.pk), user=world.manager),
+    "take extension back": lambda world: extending.ask_to_take_back(
+        world.grown, user=world.manager
+    ),
+    "fetch documents": lambda world: pools.ask_for_documents(
+        Pool.objects.get(pk=world.pool.pk), user=world.manager
+    ),
     "draw stage": lambda world: sampling.ask_for_stage(world.sampled, 0.6, user=world.manager),
     "plan batch": lambda world: ordering.ask_for_batch(world.ordered, user=world.manager),
     reports.JOB: World.report,
     keeping.JOB: World.study,
     recipes.BUILD: lambda world: recipes.ask_for_release(world.recipes[0], user=world.manager),
     recipe_rankings.COMPARE: lambda world: world.figures(
-        recipe_rankings.COMPARE, {"first": world.recipes[0].pk, "second": world.recipes[1].pk, "marks": []}
+        recipe_rankings.COMPARE,
+        {"first": world.recipes[0].pk, "second": world.recipes[1].pk, "marks": []},
     ),
-    exclusions.EXCLUSION: lambda world: world.figures(exclusions.EXCLUSION, {"annotators": ["A001"]}),
+    exclusions.EXCLUSION: lambda world: world.figures(
+        exclusions.EXCLUSION, {"annotators": ["A001"]}
+    ),
     method_effect.EFFECT: lambda world: world.figures(method_effect.EFFECT, {"marks": []}),
-    agreement_figures.AGREEMENT: lambda world: world.figures(agreement_figures.AGREEMENT, {"marks": []}),
+    agreement_figures.AGREEMENT: lambda world: world.figures(
+        agreement_figures.AGREEMENT, {"marks": []}
+    ),
     stopping_looks.STOPPING: lambda world: world.figures(stopping_looks.STOPPING, {}),
-    "import documents": lambda world: world.upload("documents", document_text(range(8, 10))),  # the last: no text is missing then
+    "import documents": lambda world: world.upload(
+        "documents", document_text(range(8, 10))
+    ),  # the last: no text is missing then
 }
 
 
 def registered() -> set[str]:
     """The kinds of the program, without those of tests."""
-    return {kind.name for kind in jobs.KINDS.values() if not kind.function.__module__.startswith("tests.")}
+    return {
+        kind.name
+        for kind in jobs.KINDS.values()
+        if not kind.function.__module__.startswith("tests.")
+    }
 
 
 def stopped(job_id: int, *, at: str) -> int:
-    """Begin the job in a process of its own, which is killed with 9 at its first write ('begin') or when all is written but not yet
-    committed ('end'). -> the signal that ended it, 0 where it came to its end"""
+    """Begin the job in a process of its own, which is killed with 9 at its first write ('begin') or
+    when all is written but not yet committed ('end'). -> the signal that ended it, 0 where it came
+    to its end"""
     connections.close_all()  # what is open would be shared
     pid = os.fork()
     if not pid:
@@ -224,7 +350,8 @@ def _run_and_die(job_id: int, at: str) -> None:
     def die(*_: Any, **__: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    # Where a browser's event loop ran in this thread Django kept its connections elsewhere, and the child, without that loop, would see others.
+    # Where a browser's event loop ran in this thread Django kept its connections elsewhere, and the
+    # child, without that loop, would see others.
     with contextlib.suppress(AttributeError):
         del connections["default"]
     setattr(jobs.Work, "_guarded" if at == "begin" else "_close", die)
@@ -232,5 +359,10 @@ def _run_and_die(job_id: int, at: str) -> None:
 
 
 def row_counts() -> dict[str, int]:
-    """Rows of every table but that of jobs, and the trail, which tells of a step as often as it was done."""
-    return {model._meta.label: model._default_manager.count() for model in apps.get_models() if model not in (Job, AuditEvent)}
+    """Rows of every table but that of jobs, and the trail, which tells of a step as often as it was
+    done."""
+    return {
+        model._meta.label: model._default_manager.count()
+        for model in apps.get_models()
+        if model not in (Job, AuditEvent)
+    }

@@ -1,4 +1,5 @@
-"""Loaded by a worker of the tests: it does not wait as long until it finds that its processes take no job, or that a job does not end."""
+"""Loaded by a worker of the tests: it does not wait as long until it finds that its processes take
+no job, or that a job does not end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Kinds of jobs for tests with real workers. Each leaves a line in a file for each time it was begun and done."""
+"""Kinds of jobs for tests with real workers. Each leaves a line in a file for each time it was
+begun and done."""
 
 from __future__ import annotations
 

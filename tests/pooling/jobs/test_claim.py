@@ -17,7 +17,9 @@ from pooling.models import Job
 @pytest.mark.django_db(transaction=True)
 def test_of_eight_threads_that_claim_a_job_at_once_one_gets_it(monkeypatch):
     begun: list[int] = []
-    monkeypatch.setitem(jobs.KINDS, "test", jobs.JobKind("test", lambda work: begun.append(work.job.pk), "rows"))
+    monkeypatch.setitem(
+        jobs.KINDS, "test", jobs.JobKind("test", lambda work: begun.append(work.job.pk), "rows")
+    )
     rows = [jobs.enqueue("test", {}, label="", user=None) for _ in range(5)]
     start = threading.Barrier(8)
 
@@ -37,7 +39,9 @@ def test_of_eight_threads_that_claim_a_job_at_once_one_gets_it(monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_job_is_done_though_every_thread_that_begins_meanwhile_dies_at_once_for_want_of_memory(monkeypatch):
+def test_a_job_is_done_though_every_thread_that_begins_meanwhile_dies_at_once_for_want_of_memory(
+    monkeypatch,
+):
     """`Thread.start` waits for ever for a thread that never said that it runs."""
 
     def dies(self: threading.Thread) -> None:
@@ -84,9 +88,22 @@ def test_a_job_that_another_has_taken_over_learns_it_from_its_heartbeat(monkeypa
 def test_a_job_whose_process_is_gone_is_free_at_once_and_one_of_another_machine_or_a_living_process_is_not():
     gone = subprocess.Popen(["true"])
     gone.wait()
-    tokens = [f"a-{gone.pid}-{owners.machine()}", owners.new_token(), f"a-{gone.pid}-elsewhere0", "0" * 32]
+    tokens = [
+        f"a-{gone.pid}-{owners.machine()}",
+        owners.new_token(),
+        f"a-{gone.pid}-elsewhere0",
+        "0" * 32,
+    ]
     made = [
-        Job.objects.create(kind="x", label="", state=Job.State.RUNNING, owner=token, attempt=1, heartbeat=timezone.now()) for token in tokens
+        Job.objects.create(
+            kind="x",
+            label="",
+            state=Job.State.RUNNING,
+            owner=token,
+            attempt=1,
+            heartbeat=timezone.now(),
+        )
+        for token in tokens
     ]
     assert jobs.release_those_of_the_dead() == 1
     assert jobs.waiting() == [(made[0].pk, 1)]

@@ -1,4 +1,5 @@
-"""Whatever kind of job PostgreSQL is restarted in the middle of: the next attempt does it, and there is what an undisturbed one leaves."""
+"""Whatever kind of job PostgreSQL is restarted in the middle of: the next attempt does it, and
+there is what an undisturbed one leaves."""
 
 from __future__ import annotations
 
@@ -18,15 +19,28 @@ from tests.databases import own_database
 from tests.migrated import fill_migrated
 from tests.pooling.jobs.every_kind import ASKS, POINTS, World, row_counts
 
-pytestmark = [pytest.mark.slow, pytest.mark.postgresql, pytest.mark.xdist_group("every kind of job on PostgreSQL")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.postgresql,
+    pytest.mark.xdist_group("every kind of job on PostgreSQL"),
+]
 WRITES = {"begin": "_guarded", "end": "_close"}
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory, postgresql_url: str, django_db_setup, django_db_blocker) -> Iterator[World]:
+def world(
+    tmp_path_factory: pytest.TempPathFactory,
+    postgresql_url: str,
+    django_db_setup,
+    django_db_blocker,
+) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("restarted")
     kept = override_settings(MEDIA_ROOT=folder / "files")
-    with kept, django_db_blocker.unblock(), own_database("postgresql", folder=folder, server=postgresql_url) as url:
+    with (
+        kept,
+        django_db_blocker.unblock(),
+        own_database("postgresql", folder=folder, server=postgresql_url) as url,
+    ):
         fill_migrated(url)
         yield World()
 
@@ -34,13 +48,23 @@ def world(tmp_path_factory: pytest.TempPathFactory, postgresql_url: str, django_
 def end_connections() -> None:
     """As a restart does, to all but its own, at once and whatever they are in the middle of."""
     settings = connection.settings_dict
-    with psycopg.connect(dbname=settings["NAME"], host=settings["HOST"], port=settings["PORT"], user=settings["USER"], password=settings["PASSWORD"]) as own:
-        own.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+    with psycopg.connect(
+        dbname=settings["NAME"],
+        host=settings["HOST"],
+        port=settings["PORT"],
+        user=settings["USER"],
+        password=settings["PASSWORD"],
+    ) as own:
+        own.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+            "current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 @contextmanager
 def restarted(at: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Before the job's first write ('begin'), or when all is written but not yet committed ('end'). -> filled when it has been"""
+    """Before the job's first write ('begin'), or when all is written but not yet committed ('end').
+    -> filled when it has been"""
     name, came = WRITES[at], []
     write: Callable[..., Any] = getattr(jobs.Work, name)
 
@@ -65,7 +89,9 @@ def run(job: Job) -> None:
 
 
 @pytest.mark.parametrize("kind", ASKS)
-def test_a_job_in_the_middle_of_which_postgresql_is_restarted_is_done_by_its_next_attempt(world: World, kind: str, monkeypatch):
+def test_a_job_in_the_middle_of_which_postgresql_is_restarted_is_done_by_its_next_attempt(
+    world: World, kind: str, monkeypatch
+):
     world.do_what_waits()
     undisturbed = world.undisturbed(kind)
     job = ASKS[kind](world)

@@ -1,4 +1,5 @@
-"""Whatever kind of job a worker is killed in the middle of: the next does it, and there is what an undisturbed one leaves."""
+"""Whatever kind of job a worker is killed in the middle of: the next does it, and there is what an
+undisturbed one leaves."""
 
 from __future__ import annotations
 
@@ -13,13 +14,23 @@ from pooling import jobs
 from pooling.models import Job
 from tests.databases import own_database
 from tests.installation import ROOT
-from tests.pooling.jobs.every_kind import ASKS, ELSEWHERE, POINTS, World, registered, row_counts, stopped
+from tests.pooling.jobs.every_kind import (
+    ASKS,
+    ELSEWHERE,
+    POINTS,
+    World,
+    registered,
+    row_counts,
+    stopped,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("every kind of job")]
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory, django_db_setup, django_db_blocker) -> Iterator[World]:
+def world(
+    tmp_path_factory: pytest.TempPathFactory, django_db_setup, django_db_blocker
+) -> Iterator[World]:
     """One for all kinds, in a database of its own that other processes can open."""
     folder = tmp_path_factory.mktemp("every-kind")
     kept = override_settings(MEDIA_ROOT=folder / "files")

@@ -1,4 +1,5 @@
-"""An extension of a pool is previewed with its cost, and taken back as long as nothing of it was judged."""
+"""An extension of a pool is previewed with its cost, and taken back as long as nothing of it was
+judged."""
 
 from __future__ import annotations
 
@@ -15,26 +16,44 @@ from tests.pooling.conftest import bring_in, run
 
 @pytest.fixture
 def campaign(full, manager) -> Campaign:
-    made = Campaign.objects.create(slug="c", name="C", collection=full, judgements_per_pair=3, expected_seconds=60)
+    made = Campaign.objects.create(
+        slug="c", name="C", collection=full, judgements_per_pair=3, expected_seconds=60
+    )
     pool = full.pools.get()
     Pool.objects.filter(pk=pool.pk).update(name="Depth 2, 2 runs")
     set_pool(made, pool)
-    assert bring_in(full, "run", "051 Q0 n 1 9 N\n051 Q0 a 2 8 N\n051 Q0 m 3 7 N\n", user=manager).state == "done"
+    assert (
+        bring_in(
+            full, "run", "051 Q0 n 1 9 N\n051 Q0 a 2 8 N\n051 Q0 m 3 7 N\n", user=manager
+        ).state
+        == "done"
+    )
     return made
 
 
 def entries(pool: Pool) -> list[tuple]:
-    rows = pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank", "priority", "position", "contributions")
+    rows = pool.entries.order_by("position").values_list(
+        "topic__topic_id", "docno", "best_rank", "priority", "position", "contributions"
+    )
     return [(*row[:-1], sorted(row[-1].items())) for row in rows]
 
 
 def extended(campaign, manager) -> Pool:
     pool = campaign.pool
-    assert run(pools.ask_to_extend(pool, runs=list(campaign.collection.runs.filter(tag="N")), depth=3, user=manager)).state == "done"
+    assert (
+        run(
+            pools.ask_to_extend(
+                pool, runs=list(campaign.collection.runs.filter(tag="N")), depth=3, user=manager
+            )
+        ).state
+        == "done"
+    )
     return Pool.objects.get(pk=pool.pk)
 
 
-def test_the_preview_counts_pairs_judgements_and_hours_and_changes_nothing(campaign, client, manager):
+def test_the_preview_counts_pairs_judgements_and_hours_and_changes_nothing(
+    campaign, client, manager
+):
     client.force_login(manager)
     pool = campaign.pool
     before = entries(pool)
@@ -46,28 +65,56 @@ def test_the_preview_counts_pairs_judgements_and_hours_and_changes_nothing(campa
     # by hand: n and m are new, a is there: 2 pairs, 6 judgements, 6 minutes
     assert (job.report["facts"]["pairs before"], job.report["facts"]["new pairs"]) == (4, 2)
     cost = job.report["campaigns"][0]
-    assert (cost["campaign"], cost["judgements"], cost["hours"], cost["end"]) == ("C", 6, 0.1, [None, None])
+    assert (cost["campaign"], cost["judgements"], cost["hours"], cost["end"]) == (
+        "C",
+        6,
+        0.1,
+        [None, None],
+    )
     assert entries(pool) == before
     page = client.get(answer.url).content.decode()
     assert "2 new pairs for" in page
     assert "Nothing has changed yet" in page
-    client.post(reverse("pool-change", args=[campaign.collection.slug, pool.pk]), {"action": "extend", "depth": 3, "runs": job.report["runs"]})
+    client.post(
+        reverse("pool-change", args=[campaign.collection.slug, pool.pk]),
+        {"action": "extend", "depth": 3, "runs": job.report["runs"]},
+    )
     assert run(Job.objects.first()).report["facts"]["new pairs"] == 2
 
 
 def test_an_extension_is_taken_back_whole(campaign, client, manager):
     client.force_login(manager)
-    before, digest, pairs = entries(campaign.pool), campaign.pool.digest, set(campaign.pairs.values_list("pk", flat=True))
+    before, digest, pairs = (
+        entries(campaign.pool),
+        campaign.pool.digest,
+        set(campaign.pairs.values_list("pk", flat=True)),
+    )
     pool = extended(campaign, manager)
-    assert (pool.name, pool.depth, pool.n_pairs, campaign.pairs.count()) == ("Depth 3, 3 runs", 3, 6, 6)
-    assert "Take the last extension back" in client.get(reverse("pool", args=[campaign.collection.slug, pool.pk])).content.decode()
+    assert (pool.name, pool.depth, pool.n_pairs, campaign.pairs.count()) == (
+        "Depth 3, 3 runs",
+        3,
+        6,
+        6,
+    )
+    assert (
+        "Take the last extension back"
+        in client.get(reverse("pool", args=[campaign.collection.slug, pool.pk])).content.decode()
+    )
     job = run(extending.ask_to_take_back(pool, user=manager))
     assert job.state == "done", job.message
     pool.refresh_from_db()
     assert entries(pool) == before
-    assert (pool.name, pool.depth, pool.digest, pool.n_pairs, pool.extended_at) == ("Depth 2, 2 runs", 2, digest, 4, None)
+    assert (pool.name, pool.depth, pool.digest, pool.n_pairs, pool.extended_at) == (
+        "Depth 2, 2 runs",
+        2,
+        digest,
+        4,
+        None,
+    )
     assert set(campaign.pairs.values_list("pk", flat=True)) == pairs
-    assert {(p.priority, p.position) for p in campaign.pairs.all()} == {(e.priority, e.position) for e in pool.entries.all()}
+    assert {(p.priority, p.position) for p in campaign.pairs.all()} == {
+        (e.priority, e.position) for e in pool.entries.all()
+    }
     campaign.refresh_from_db()
     assert campaign.n_pairs == 4
     with pytest.raises(extending.Refused, match="no extension that could be taken back"):
@@ -78,12 +125,23 @@ def test_an_extension_is_taken_back_whole(campaign, client, manager):
 def test_an_extension_of_which_something_was_judged_stays(campaign, manager):
     pool = extended(campaign, manager)
     new = Pair.objects.get(entry__docno="m")
-    member = Membership.objects.create(campaign=campaign, user=manager, role="annotator", pseudonym="A1")
+    member = Membership.objects.create(
+        campaign=campaign, user=manager, role="annotator", pseudonym="A1"
+    )
     now = timezone.now()
     Lease.objects.create(pair=new, membership=member, served_at=now, expires_at=now)
-    Judgement.objects.create(key="00000000-0000-4000-8000-000000000001", pair=new, membership=member, grade=1, judged_at=now)
+    Judgement.objects.create(
+        key="00000000-0000-4000-8000-000000000001",
+        pair=new,
+        membership=member,
+        grade=1,
+        judged_at=now,
+    )
     job = run(extending.ask_to_take_back(pool, user=manager))
-    assert (job.state, job.message) == ("failed", "1 of the pairs has been judged already, so the extension stays")
+    assert (job.state, job.message) == (
+        "failed",
+        "1 of the pairs has been judged already, so the extension stays",
+    )
     pool.refresh_from_db()
     assert (pool.n_pairs, pool.depth, campaign.pairs.count()) == (6, 3, 6)
 
@@ -94,5 +152,16 @@ def test_a_name_that_was_given_stays_and_can_be_changed(campaign, client, manage
     client.post(url, {"action": "rename", "name": " The  main pool "})
     pool = extended(campaign, manager)
     assert pool.name == "The main pool"
-    run(pools.ask_for_pool(campaign.collection, runs=list(campaign.collection.runs.all()), depth=1, name="other", user=manager))
-    assert "is there already" in client.post(url, {"action": "rename", "name": "other"}, follow=True).content.decode()
+    run(
+        pools.ask_for_pool(
+            campaign.collection,
+            runs=list(campaign.collection.runs.all()),
+            depth=1,
+            name="other",
+            user=manager,
+        )
+    )
+    assert (
+        "is there already"
+        in client.post(url, {"action": "rename", "name": "other"}, follow=True).content.decode()
+    )

@@ -17,7 +17,9 @@ from tests.databases import on_another_connection, own_database
 
 
 @pytest.fixture
-def do(monkeypatch, tmp_path, django_db_blocker) -> Iterator[Callable[[Callable[[Work], None]], Job]]:
+def do(
+    monkeypatch, tmp_path, django_db_blocker
+) -> Iterator[Callable[[Callable[[Work], None]], Job]]:
     """Does the function as a job, to its end, with signs of life from another thread."""
     monkeypatch.setattr(heartbeats, "HEARTBEAT", 0.02)
     monkeypatch.setattr(jobs, "CANCEL_SECONDS", 0.05)
@@ -51,7 +53,10 @@ def test_a_cancelled_job_ends_where_it_is_even_if_it_never_looks(do):
 def test_a_job_without_progress_fails_at_the_limit_and_one_with_progress_goes_on(do, settings):
     settings.JOB_IDLE_SECONDS = 0.3
     job = do(lambda work: time.sleep(60))
-    assert (job.state, job.message) == ("failed", "it made no progress for 0.3 seconds (ASSAY_JOB_IDLE_SECONDS); nothing was kept")
+    assert (job.state, job.message) == (
+        "failed",
+        "it made no progress for 0.3 seconds (ASSAY_JOB_IDLE_SECONDS); nothing was kept",
+    )
 
     def steps(work: Work) -> None:
         for step in range(10):
@@ -71,7 +76,9 @@ def test_what_completes_an_effect_is_not_interrupted_by_a_cancellation(do):
 
 
 @pytest.mark.parametrize("is_expendable", [True, False])
-def test_the_process_ends_where_an_interruption_has_ended_nothing_and_another_takes_its_place(monkeypatch, is_expendable):
+def test_the_process_ends_where_an_interruption_has_ended_nothing_and_another_takes_its_place(
+    monkeypatch, is_expendable
+):
     killed, given_up = [], []
     monkeypatch.setattr(interruptions, "KILL_SECONDS", 0.0)
     monkeypatch.setattr(interruptions, "is_expendable", is_expendable)

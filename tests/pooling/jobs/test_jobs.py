@@ -43,7 +43,14 @@ def test_a_job_is_done_with_its_report_and_counts(do):
     job = do(count)
     jobs.run_job(job.pk)
     job = after(job)
-    assert (job.state, job.report, job.progress, job.total, job.n_bytes, job.attempt) == ("done", {"rows": 3}, 3, 3, 30, 1)
+    assert (job.state, job.report, job.progress, job.total, job.n_bytes, job.attempt) == (
+        "done",
+        {"rows": 3},
+        3,
+        3,
+        30,
+        1,
+    )
     assert job.started_at
     assert job.finished_at
     assert job.owner == ""
@@ -70,7 +77,9 @@ def test_a_job_whose_worker_went_silent_is_taken_over_and_the_old_worker_is_fenc
             seen.append("second")
             return {"by": "second"}
         seen.append("first")
-        Job.objects.filter(pk=work.job.pk).update(heartbeat=timezone.now() - jobs.STALE - timedelta(seconds=1))
+        Job.objects.filter(pk=work.job.pk).update(
+            heartbeat=timezone.now() - jobs.STALE - timedelta(seconds=1)
+        )
         jobs.run_job(work.job.pk)
         with pytest.raises(Fenced), work.writing():
             Collection.objects.create(slug="never", name="never")
@@ -86,7 +95,9 @@ def test_a_job_whose_worker_went_silent_is_taken_over_and_the_old_worker_is_fenc
 
 def test_after_three_attempts_a_job_fails_with_a_message(do):
     job = do(lambda work: pytest.fail("must not run"))
-    Job.objects.filter(pk=job.pk).update(state="running", attempt=3, owner="dead", heartbeat=timezone.now() - timedelta(hours=1))
+    Job.objects.filter(pk=job.pk).update(
+        state="running", attempt=3, owner="dead", heartbeat=timezone.now() - timedelta(hours=1)
+    )
     jobs.run_job(job.pk)
     assert after(job).state == "failed"
     assert "3 times" in job.message
@@ -106,7 +117,9 @@ def test_a_database_that_refuses_gets_three_attempts(do):
 
 def test_an_urgent_job_does_not_stand_in_line_behind_others(do, monkeypatch):
     waits = do(lambda work: pytest.fail("another process does it"))
-    monkeypatch.setitem(jobs.KINDS, "quick", jobs.JobKind("quick", lambda work: {"rows": 1}, "rows", urgent=True))
+    monkeypatch.setitem(
+        jobs.KINDS, "quick", jobs.JobKind("quick", lambda work: {"rows": 1}, "rows", urgent=True)
+    )
     quick = jobs.enqueue("quick", {}, label="quick", user=None)
     worker.UrgentJobs().step()
     assert (after(quick).state, after(waits).state) == ("done", "queued")
@@ -154,7 +167,12 @@ def test_a_refused_file_is_reported_with_line_problem_and_text(do):
     assert job.message == "120 problems in a.run; nothing of it was kept"
     assert job.report["n_problems"] == 120
     assert job.report["problems"] == [
-        {"line": 7, "problem": "5 columns", "expected": "6 columns", "text": "1 Q0 d\N{REPLACEMENT CHARACTER} 1 2"}
+        {
+            "line": 7,
+            "problem": "5 columns",
+            "expected": "6 columns",
+            "text": "1 Q0 d\N{REPLACEMENT CHARACTER} 1 2",
+        }
     ]
 
 
@@ -193,7 +211,9 @@ def test_the_reconciler_sends_queued_and_silent_jobs_once_a_minute(do, monkeypat
     monkeypatch.setattr(worker, "hint", lambda _, job_id: sent.append(job_id) or True)
     queued = do(lambda work: None)
     silent, alive, done = (jobs.enqueue("test", {}, label="", user=None) for _ in range(3))
-    Job.objects.filter(pk=silent.pk).update(state="running", heartbeat=timezone.now() - timedelta(minutes=1))
+    Job.objects.filter(pk=silent.pk).update(
+        state="running", heartbeat=timezone.now() - timedelta(minutes=1)
+    )
     Job.objects.filter(pk=alive.pk).update(state="running", heartbeat=timezone.now())
     Job.objects.filter(pk=done.pk).update(state="done")
     reconciler = worker.Reconciler(1)
@@ -217,7 +237,9 @@ def looks(reconciler: worker.Reconciler, monkeypatch, *moments: float) -> None:
         reconciler.step()
 
 
-def test_a_worker_ends_where_nothing_was_taken_of_what_it_sent_for_90_seconds(do, ended, monkeypatch):
+def test_a_worker_ends_where_nothing_was_taken_of_what_it_sent_for_90_seconds(
+    do, ended, monkeypatch
+):
     do(lambda work: None)
     reconciler = worker.Reconciler(1)
     looks(reconciler, monkeypatch, *range(1000, 1090, 5))
@@ -228,7 +250,9 @@ def test_a_worker_ends_where_nothing_was_taken_of_what_it_sent_for_90_seconds(do
 
 
 @pytest.mark.parametrize("machine", ["here", "elsewhere"])
-def test_a_worker_that_does_a_job_does_not_end_for_others_that_wait(do, ended, monkeypatch, machine):
+def test_a_worker_that_does_a_job_does_not_end_for_others_that_wait(
+    do, ended, monkeypatch, machine
+):
     do(lambda work: None)
     long = jobs.enqueue("test", {}, label="", user=None)
     owner = owners.new_token() if machine == "here" else "a1b2-17-another"
@@ -238,7 +262,10 @@ def test_a_worker_that_does_a_job_does_not_end_for_others_that_wait(do, ended, m
 
 
 def test_a_worker_that_takes_one_after_the_other_does_not_end(do, ended, monkeypatch):
-    queue = [do(lambda work: None), *(jobs.enqueue("test", {}, label="", user=None) for _ in range(2))]
+    queue = [
+        do(lambda work: None),
+        *(jobs.enqueue("test", {}, label="", user=None) for _ in range(2)),
+    ]
     reconciler = worker.Reconciler(1)
     for n, job in enumerate(queue):
         looks(reconciler, monkeypatch, *range(1000 + 80 * n, 1080 + 80 * n, 5))
@@ -255,7 +282,9 @@ def test_time_in_which_it_could_not_look_does_not_count(do, ended, monkeypatch):
     assert ended == [1190]
 
 
-def test_over_a_broker_a_worker_does_not_end_for_what_others_may_have_taken(do, ended, monkeypatch, settings):
+def test_over_a_broker_a_worker_does_not_end_for_what_others_may_have_taken(
+    do, ended, monkeypatch, settings
+):
     settings.BROKER_URL = "redis://127.0.0.1:1/0"
     do(lambda work: None)
     looks(worker.Reconciler(1), monkeypatch, *range(1000, 1200, 5))
@@ -263,7 +292,12 @@ def test_over_a_broker_a_worker_does_not_end_for_what_others_may_have_taken(do, 
 
 
 def test_the_reconciler_outlives_whatever_is_wanting_for_a_while(monkeypatch):
-    wanting = [MemoryError(), OSError(errno.EMFILE, "too many open files"), OperationalError("database is locked"), RuntimeError("can't start new thread")]
+    wanting = [
+        MemoryError(),
+        OSError(errno.EMFILE, "too many open files"),
+        OperationalError("database is locked"),
+        RuntimeError("can't start new thread"),
+    ]
     looked = []
 
     def step(self: worker.Reconciler) -> int:
@@ -280,7 +314,9 @@ def test_the_reconciler_outlives_whatever_is_wanting_for_a_while(monkeypatch):
     assert len(looked) == 5
 
 
-def test_without_a_broker_sending_is_left_to_the_worker(do, settings, monkeypatch, django_capture_on_commit_callbacks):
+def test_without_a_broker_sending_is_left_to_the_worker(
+    do, settings, monkeypatch, django_capture_on_commit_callbacks
+):
     monkeypatch.setattr(tasks, "hint", lambda *_: pytest.fail("nothing to send to"))
     settings.BROKER_URL = ""
     with django_capture_on_commit_callbacks(execute=True):

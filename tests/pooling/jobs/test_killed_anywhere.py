@@ -1,4 +1,5 @@
-"""A worker that is killed at any of a job's steps leaves nothing that the next attempt does not put right: every step is tried."""
+"""A worker that is killed at any of a job's steps leaves nothing that the next attempt does not put
+right: every step is tried."""
 
 from __future__ import annotations
 
@@ -16,7 +17,17 @@ from django.utils import timezone
 from annotation.models import Campaign, Pair
 from annotation.selectors.judging import audit_invariants
 from pooling import jobs
-from pooling.models import Collection, Document, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic
+from pooling.models import (
+    Collection,
+    Document,
+    DocumentFile,
+    Job,
+    Pool,
+    PoolEntry,
+    Qrels,
+    Run,
+    Topic,
+)
 from pooling.services import pools, uploads
 from tests.builders import make_campaign, make_user
 
@@ -47,23 +58,44 @@ def killed_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def upload(collection: Collection, kind: str, text: str) -> Job:
-    kept = uploads.receive(collection, kind=kind, file=ContentFile(text.encode(), name="file.txt"), name="file.txt", user=None)
+    kept = uploads.receive(
+        collection,
+        kind=kind,
+        file=ContentFile(text.encode(), name="file.txt"),
+        name="file.txt",
+        user=None,
+    )
     return uploads.ask_for_import(kept, mode="import", options={}, user=None)
 
 
 def build(collection: Collection) -> Job:
-    return pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=2, name="another", user=collection.created_by)
+    return pools.ask_for_pool(
+        collection,
+        runs=list(collection.runs.all()),
+        depth=2,
+        name="another",
+        user=collection.created_by,
+    )
 
 
 def extend(collection: Collection) -> Job:
-    return pools.ask_to_extend(collection.pools.get(name="pool"), runs=list(collection.runs.all()), depth=3, user=collection.created_by)
+    return pools.ask_to_extend(
+        collection.pools.get(name="pool"),
+        runs=list(collection.runs.all()),
+        depth=3,
+        user=collection.created_by,
+    )
 
 
 ASKS = {
     "topics": lambda collection: upload(collection, "topics", "9\tnew topic\n10\tanother\n"),
     "run": lambda collection: upload(collection, "run", RUN_C),
     "qrels": lambda collection: upload(collection, "qrels", "051 0 a 1\n7 0 x 0\n"),
-    "documents": lambda collection: upload(collection, "documents", '{"_id": "x", "text": "text of x"}\n{"_id": "d", "text": "text of d"}\n'),
+    "documents": lambda collection: upload(
+        collection,
+        "documents",
+        '{"_id": "x", "text": "text of x"}\n{"_id": "d", "text": "text of d"}\n',
+    ),
     "pool": build,
     "extension": extend,
 }
@@ -82,7 +114,16 @@ def effect() -> dict[str, list[Any]]:
         "document files": rows(DocumentFile, "digest", "n_documents"),
         "documents": rows(Document, "docno", "text"),
         "pools": rows(Pool, "name", "depth", "n_pairs", "digest", "missing_documents"),
-        "entries": rows(PoolEntry, "pool__name", "topic__topic_id", "docno", "best_rank", "priority", "position", "document__docno"),
+        "entries": rows(
+            PoolEntry,
+            "pool__name",
+            "topic__topic_id",
+            "docno",
+            "best_rank",
+            "priority",
+            "position",
+            "document__docno",
+        ),
         "pairs": rows(Pair, "entry__topic__topic_id", "entry__docno", "without_text", "open_slots"),
         "uploads": rows(Collection, "uploads__name"),
     }
@@ -93,14 +134,18 @@ def test_a_job_killed_at_any_step_is_done_once_by_the_next_attempt(full, monkeyp
     monkeypatch.setattr(jobs, "THROTTLE", 0.0)
     monkeypatch.setattr(jobs, "SQLITE_ROWS", 1)
     monkeypatch.setattr(jobs, "SQLITE_PAUSE", 0.0)
-    make_campaign(collection=full, pool=full.pools.get(), manager=make_user("campaigner", may_create=True))
+    make_campaign(
+        collection=full, pool=full.pools.get(), manager=make_user("campaigner", may_create=True)
+    )
     if name == "extension":
         jobs.run_job(upload(full, "run", RUN_C).pk)
     undisturbed: dict[str, Any] = {}
     for step in range(500):
         with transaction.atomic():
             job = ASKS[name](full)
-            with killed_at(step, monkeypatch):  # the first is never reached: what comes of a job that nobody disturbs
+            with killed_at(
+                step, monkeypatch
+            ):  # the first is never reached: what comes of a job that nobody disturbs
                 try:
                     jobs.run_job(job.pk)
                     died = False
@@ -109,7 +154,9 @@ def test_a_job_killed_at_any_step_is_done_once_by_the_next_attempt(full, monkeyp
             if died:
                 job.refresh_from_db()
                 assert job.state == Job.State.RUNNING, "as the dead have left it"
-                Job.objects.filter(pk=job.pk).update(heartbeat=timezone.now() - timedelta(minutes=1))
+                Job.objects.filter(pk=job.pk).update(
+                    heartbeat=timezone.now() - timedelta(minutes=1)
+                )
                 jobs.run_job(job.pk)
             job.refresh_from_db()
             assert (job.state, job.attempt, job.message) == ("done", 1 + died, ""), step
@@ -125,11 +172,22 @@ def test_a_job_killed_at_any_step_is_done_once_by_the_next_attempt(full, monkeyp
 
 def test_a_page_says_what_became_of_a_job_whose_worker_ended(full, client, manager):
     client.force_login(manager)
-    job = Job.objects.create(kind="x", label="Work", state="running", attempt=1, heartbeat=timezone.now(), created_by=manager, collection=full)
+    job = Job.objects.create(
+        kind="x",
+        label="Work",
+        state="running",
+        attempt=1,
+        heartbeat=timezone.now(),
+        created_by=manager,
+        collection=full,
+    )
     page = reverse("job", args=[job.pk])
     assert "Begun anew" not in client.get(page).content.decode()
     Job.objects.filter(pk=job.pk).update(heartbeat=timezone.now() - timedelta(minutes=1))
-    assert "Its worker has ended in the middle. The next worker begins it anew" in client.get(page).content.decode()
+    assert (
+        "Its worker has ended in the middle. The next worker begins it anew"
+        in client.get(page).content.decode()
+    )
     Job.objects.filter(pk=job.pk).update(heartbeat=timezone.now(), attempt=2)
     assert "Begun anew (attempt 2 of 3)" in client.get(page).content.decode()
     Job.objects.filter(pk=job.pk).update(state="done")

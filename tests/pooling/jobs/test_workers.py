@@ -19,7 +19,19 @@ from tests.migrated import fill_migrated, migrated_file
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workers")]
 
 ROOT = Path(__file__).resolve().parents[3]
-COMMAND = ["-m", "celery", "-A", "config", "worker", "--pool", "prefork", "--concurrency", "2", "--without-gossip", "--without-mingle"]
+COMMAND = [
+    "-m",
+    "celery",
+    "-A",
+    "config",
+    "worker",
+    "--pool",
+    "prefork",
+    "--concurrency",
+    "2",
+    "--without-gossip",
+    "--without-mingle",
+]
 
 
 class Installation:
@@ -27,30 +39,53 @@ class Installation:
 
     def __init__(self, folder: Path, broker: str, database: str = "") -> None:
         self.folder, self.database, self.diary = folder, database, folder / "diary"
-        self.env = dict(os.environ, DJANGO_SETTINGS_MODULE="config.settings", PYTHONPATH=str(ROOT), ASSAY_LOG_LEVEL="WARNING")
-        self.env.update(ASSAY_DATA_DIR=str(folder), ASSAY_BROKER_URL=broker, ASSAY_DATABASE_URL=database)
+        self.env = dict(
+            os.environ,
+            DJANGO_SETTINGS_MODULE="config.settings",
+            PYTHONPATH=str(ROOT),
+            ASSAY_LOG_LEVEL="WARNING",
+        )
+        self.env.update(
+            ASSAY_DATA_DIR=str(folder), ASSAY_BROKER_URL=broker, ASSAY_DATABASE_URL=database
+        )
         self.workers: list[subprocess.Popen[bytes]] = []
 
     def manage(self, *arguments: str) -> str:
         return subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=ROOT, env=self.env, check=True, capture_output=True, text=True, timeout=120
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.env,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=120,
         ).stdout
 
-    def enqueue(self, kind: str = "slow count", *, n: int = 1, steps: int = 1, seconds: float = 0) -> None:
+    def enqueue(
+        self, kind: str = "slow count", *, n: int = 1, steps: int = 1, seconds: float = 0
+    ) -> None:
         self.manage(
             "shell",
             "-c",
             "import tests.pooling.jobs.slow\n"
             "from pooling import tasks\n"
             f"for i in range({n}):\n"
-            f"    tasks.enqueue({kind!r}, dict(diary={str(self.diary)!r}, steps={steps}, seconds={seconds}), label='slow', user=None)\n",
+            f"    tasks.enqueue({kind!r}, dict(diary={str(self.diary)!r}, steps={steps}, "
+            f"seconds={seconds}), label='slow', user=None)\n",
         )
 
     def start_worker(self, *modules: str) -> subprocess.Popen[bytes]:
         """modules: loaded by it beside the slow kind of job."""
         with (self.folder / "worker.log").open("ab") as out:
             worker = subprocess.Popen(
-                [sys.executable, *COMMAND, "-I", ",".join(["tests.pooling.jobs.slow", *modules]), "-n", f"w{len(self.workers)}-{self.folder.name}@%h"],
+                [
+                    sys.executable,
+                    *COMMAND,
+                    "-I",
+                    ",".join(["tests.pooling.jobs.slow", *modules]),
+                    "-n",
+                    f"w{len(self.workers)}-{self.folder.name}@%h",
+                ],
                 cwd=ROOT,
                 env=self.env,
                 stdout=out,
@@ -79,7 +114,9 @@ class Installation:
 
     def let_time_pass(self) -> None:
         """As if the last signs of life were an hour old."""
-        earlier = "heartbeat - interval '1 hour'" if self.database else "datetime(heartbeat, '-1 hour')"
+        earlier = (
+            "heartbeat - interval '1 hour'" if self.database else "datetime(heartbeat, '-1 hour')"
+        )
         self.sql(f"UPDATE pooling_job SET heartbeat = {earlier} WHERE state = 'running'")
 
     def lines(self, word: str) -> list[str]:
@@ -90,7 +127,9 @@ class Installation:
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:
-                pytest.fail(f"jobs {self.jobs()}; log: {(self.folder / 'worker.log').read_text()[-3000:]}")
+                pytest.fail(
+                    f"jobs {self.jobs()}; log: {(self.folder / 'worker.log').read_text()[-3000:]}"
+                )
             time.sleep(0.1)
 
 
@@ -129,7 +168,8 @@ def empty_redis(redis_url: str) -> Iterator[str]:
 
 
 def finish_after_a_kill(place: Installation) -> None:
-    """Two of three jobs are begun when their worker is killed; the next does all three once, and stops on one signal."""
+    """Two of three jobs are begun when their worker is killed; the next does all three once, and
+    stops on one signal."""
     place.enqueue(n=3, steps=15, seconds=0.1)
     first = place.start_worker()
     place.wait(lambda: len(place.lines("begun")) >= 2)
@@ -147,7 +187,9 @@ def test_embedded_jobs_of_a_worker_killed_with_9_are_done_once_by_the_next(insta
     finish_after_a_kill(installation(""))
 
 
-def test_a_worker_whose_processes_are_all_at_long_jobs_does_urgent_ones_and_ends_long_ones_that_are_cancelled(installation):
+def test_a_worker_whose_processes_are_all_at_long_jobs_does_urgent_ones_and_ends_long_ones_that_are_cancelled(
+    installation,
+):
     """One of them ends for no exception, so its process is killed, and another takes its place."""
     place = installation("")
     place.enqueue(seconds=600)
@@ -164,13 +206,22 @@ def test_a_worker_whose_processes_are_all_at_long_jobs_does_urgent_ones_and_ends
 
 def running_below(pid: int) -> list[int]:
     """Processes that this one began and that have not ended."""
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,sid=,stat="], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pid=,sid=,stat="], capture_output=True, text=True, check=True
+    )
     rows = [line.split() for line in listed.stdout.splitlines()]
-    return [int(one) for one, session, stat in rows if int(session) == pid and int(one) != pid and not stat.startswith("Z")]
+    return [
+        int(one)
+        for one, session, stat in rows
+        if int(session) == pid and int(one) != pid and not stat.startswith("Z")
+    ]
 
 
-def test_an_embedded_worker_whose_idle_processes_were_killed_with_9_ends_and_the_next_does_the_jobs(installation):
-    """One of them waits for the next job with the lock of the pipe, and nobody ever gets that again."""
+def test_an_embedded_worker_whose_idle_processes_were_killed_with_9_ends_and_the_next_does_the_jobs(
+    installation,
+):
+    """One of them waits for the next job with the lock of the pipe, and nobody ever gets that
+    again."""
     place = installation("")
     worker = place.start_worker("tests.pooling.jobs.impatient")
     place.enqueue(n=1, steps=1, seconds=0.01)
@@ -179,11 +230,16 @@ def test_an_embedded_worker_whose_idle_processes_were_killed_with_9_ends_and_the
         for process in running_below(worker.pid):
             os.kill(process, signal.SIGKILL)
         place.enqueue(n=2, steps=1, seconds=0.01)
-        place.wait(lambda: worker.poll() is not None or all(state == "done" for state, _ in place.jobs()))
+        place.wait(
+            lambda: worker.poll() is not None or all(state == "done" for state, _ in place.jobs())
+        )
         if worker.poll() is not None:
             break
     assert worker.poll() == 1
-    assert "no process of this worker takes them; it ends, to be started again" in (place.folder / "worker.log").read_text()
+    assert (
+        "no process of this worker takes them; it ends, to be started again"
+        in (place.folder / "worker.log").read_text()
+    )
     place.wait(lambda: running_below(worker.pid) == [])
     assert [state for state, _ in place.jobs()][-2:] == ["queued", "queued"]
     place.start_worker()
@@ -192,7 +248,9 @@ def test_an_embedded_worker_whose_idle_processes_were_killed_with_9_ends_and_the
 
 
 @pytest.mark.redis
-def test_jobs_of_a_worker_killed_with_9_are_done_once_by_the_next_over_redis(installation, empty_redis):
+def test_jobs_of_a_worker_killed_with_9_are_done_once_by_the_next_over_redis(
+    installation, empty_redis
+):
     finish_after_a_kill(installation(empty_redis))
 
 
@@ -211,7 +269,9 @@ def empty_database(postgresql_url: str) -> Iterator[str]:
 
 
 @pytest.mark.postgresql
-def test_embedded_workers_on_postgresql_do_each_job_once_though_one_is_killed_with_9(installation, empty_database):
+def test_embedded_workers_on_postgresql_do_each_job_once_though_one_is_killed_with_9(
+    installation, empty_database
+):
     place = installation("", empty_database)
     fill_migrated(empty_database)
     first = place.start_worker()
@@ -245,8 +305,12 @@ def test_a_worker_that_does_not_see_the_files_says_so_and_does_not_start(install
         "-c",
         "from pooling.models import Collection, Run\n"
         "c = Collection.objects.create(slug='c', name='c')\n"
-        "Run.objects.create(collection=c, tag='a', source_name='a', columns='runs/2026/01/none.npz', digest='', n_rows=1, n_topics=1)\n",
+        "Run.objects.create(collection=c, tag='a', source_name='a', "
+        "columns='runs/2026/01/none.npz', digest='', n_rows=1, n_topics=1)\n",
     )
     worker = place.start_worker()
     assert worker.wait(timeout=120) != 0
-    assert "this machine does not see the files of the installation" in (place.folder / "worker.log").read_text()
+    assert (
+        "this machine does not see the files of the installation"
+        in (place.folder / "worker.log").read_text()
+    )

@@ -13,26 +13,47 @@ from pooling.services.qrels import grades_of
 from tests.pooling.conftest import bring_in, run
 from tests.pooling.views.test_pages import send
 
-# by hand: a is clicked in two of two sessions, b in none of two (skipped once above c), c in one of two
+# by hand: a is clicked in two of two sessions, b in none of two (skipped once above c), c in one of
+# two
 LOG = "session\ttopic\tdocument\trank\tclicked\n" + "".join(
-    f"s{s}\t7\t{document}\t{rank}\t{int(document in clicked)}\n" for s, clicked in ((1, "ac"), (2, "a")) for rank, document in enumerate("abc", 1)
+    f"s{s}\t7\t{document}\t{rank}\t{int(document in clicked)}\n"
+    for s, clicked in ((1, "ac"), (2, "a"))
+    for rank, document in enumerate("abc", 1)
 )
 
 
 def labels(collection) -> dict[str, int]:
     grades = grades_of(collection.qrels.get())
-    return {document.decode(): int(grade) for document, grade in zip(grades.documents.tolist(), grades.grades.tolist(), strict=True)}
+    return {
+        document.decode(): int(grade)
+        for document, grade in zip(grades.documents.tolist(), grades.grades.tolist(), strict=True)
+    }
 
 
 def test_a_click_log_becomes_qrels_in_the_browser(client, collection, manager):
     client.force_login(manager)
-    assert send(client, collection, LOG.encode(), name="log.tsv", kind="qrels", click_model="dctr", thresholds="0.4, 0.6", mode="").status_code == 201
+    assert (
+        send(
+            client,
+            collection,
+            LOG.encode(),
+            name="log.tsv",
+            kind="qrels",
+            click_model="dctr",
+            thresholds="0.4, 0.6",
+            mode="",
+        ).status_code
+        == 201
+    )
     job = run(Job.objects.get())
     assert job.report["stored"], job.report
     assert (collection.qrels.get().kind, collection.qrels.get().name) == ("clicks", "log")
     assert labels(collection) == {"a": 3, "b": 0, "c": 2}  # rates 1, 0 and 0.5
     assert any("2 sessions, 3 clicks" in warning for warning in job.report["warnings"])
-    assert "click log" in client.get(reverse("collection-qrels", args=[collection.slug])).content.decode()
+    assert (
+        "click log"
+        in client.get(reverse("collection-qrels", args=[collection.slug])).content.decode()
+    )
 
 
 # the same sessions as LOG: a row for each click, and the ranking that both saw; by hand as above
@@ -49,11 +70,25 @@ def packed(**files: str) -> bytes:
 
 
 @pytest.mark.parametrize("names", [("clicks", "shown"), ("z", "a")])
-def test_a_log_beside_the_rankings_that_were_shown_is_a_zip_of_both(client, collection, manager, names):
+def test_a_log_beside_the_rankings_that_were_shown_is_a_zip_of_both(
+    client, collection, manager, names
+):
     """Told apart by their columns, whatever they are called and whichever comes first."""
     client.force_login(manager)
     data = packed(**dict(sorted(zip(names, (CLICKS, SHOWN), strict=True))))
-    assert send(client, collection, data, name="log.zip", kind="qrels", click_model="dctr", thresholds="0.4, 0.6", mode="").status_code == 201
+    assert (
+        send(
+            client,
+            collection,
+            data,
+            name="log.zip",
+            kind="qrels",
+            click_model="dctr",
+            thresholds="0.4, 0.6",
+            mode="",
+        ).status_code
+        == 201
+    )
     job = run(Job.objects.get())
     assert job.report["stored"], job.report
     assert collection.qrels.get().kind == "clicks"
@@ -63,7 +98,14 @@ def test_a_log_beside_the_rankings_that_were_shown_is_a_zip_of_both(client, coll
 
 def test_a_mistake_in_one_of_two_files_is_told_with_that_files_name(client, collection, manager):
     client.force_login(manager)
-    send(client, collection, packed(clicks=CLICKS.replace("3\tc", "2\tc"), shown=SHOWN), name="log.zip", kind="qrels", mode="")
+    send(
+        client,
+        collection,
+        packed(clicks=CLICKS.replace("3\tc", "2\tc"), shown=SHOWN),
+        name="log.zip",
+        kind="qrels",
+        mode="",
+    )
     job = run(Job.objects.get())
     assert job.state == Job.State.FAILED
     [problem] = job.report["problems"]

@@ -1,4 +1,5 @@
-"""A late run in a sampled pool: what it alone has forms strata of their own, drawn in a stage of their own; what was drawn keeps its chances."""
+"""A late run in a sampled pool: what it alone has forms strata of their own, drawn in a stage of
+their own; what was drawn keeps its chances."""
 
 from __future__ import annotations
 
@@ -39,34 +40,60 @@ def campaign(settings, tmp_path) -> Campaign:
     judge_stage(made, 1)
     judge_stage(made, 2)
     new = [f"new{topic}-{k:02d}" for topic in TOPICS for k in range(1, 13)]
-    Document.objects.bulk_create(Document(collection=collection, docno=docno, text=f"text of {docno}", n_words=3) for docno in new)
-    lines = (f"{topic} Q0 {d} {rank} {1000 - rank} C\n" for topic, docs in LATE.items() for rank, d in enumerate(docs, start=1))
-    extra = (f"{topic} Q0 new{topic}-{k:02d} {20 + k} {900 - k} C\n" for topic in TOPICS for k in range(1, 13))
+    Document.objects.bulk_create(
+        Document(collection=collection, docno=docno, text=f"text of {docno}", n_words=3)
+        for docno in new
+    )
+    lines = (
+        f"{topic} Q0 {d} {rank} {1000 - rank} C\n"
+        for topic, docs in LATE.items()
+        for rank, d in enumerate(docs, start=1)
+    )
+    extra = (
+        f"{topic} Q0 new{topic}-{k:02d} {20 + k} {900 - k} C\n"
+        for topic in TOPICS
+        for k in range(1, 13)
+    )
     assert bring_in(collection, "run", "".join([*lines, *extra]), name="C.run").state == "done"
     return made
 
 
 def extended(campaign: Campaign) -> Campaign:
-    job = do(pools.ask_to_extend(campaign.pool, runs=list(campaign.collection.runs.filter(tag="C")), user=None))
+    job = do(
+        pools.ask_to_extend(
+            campaign.pool, runs=list(campaign.collection.runs.filter(tag="C")), user=None
+        )
+    )
     assert job.state == "done", job.message
     return Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
 
 
 def drawn_as(pool: Pool) -> dict[tuple[str, str], tuple]:
-    rows = pool.entries.values_list("topic__topic_id", "docno", "stratum", "place", "stage", "entered")
+    rows = pool.entries.values_list(
+        "topic__topic_id", "docno", "stratum", "place", "stage", "entered"
+    )
     return {(topic, docno): rest for topic, docno, *rest in rows}
 
 
 def test_new_pairs_form_new_strata_and_nothing_that_was_drawn_changes(campaign):
-    before, strata = drawn_as(campaign.pool), {one.name: (one.number, one.size, one.drawn) for one in campaign.pool.strata.all()}
+    before, strata = (
+        drawn_as(campaign.pool),
+        {one.name: (one.number, one.size, one.drawn) for one in campaign.pool.strata.all()},
+    )
     grown = extended(campaign)
     after = drawn_as(grown.pool)
     assert {pair: after[pair] for pair in before} == before
     new = set(after) - set(before)
-    assert {document for _, document in new} == {f"new{topic}-{k:02d}" for topic in TOPICS for k in range(1, 13)}
+    assert {document for _, document in new} == {
+        f"new{topic}-{k:02d}" for topic in TOPICS for k in range(1, 13)
+    }
     now = {one.name: one for one in grown.pool.strata.all()}
     for name, (number, size, drawn) in strata.items():
-        assert (now[name].number, now[name].size, now[name].drawn) == (number, size, [*drawn, drawn[-1]]), "N_h is that of the draw"
+        assert (now[name].number, now[name].size, now[name].drawn) == (
+            number,
+            size,
+            [*drawn, drawn[-1]],
+        ), "N_h is that of the draw"
     late = {name: one for name, one in now.items() if name not in strata}
     assert set(late) == {f"{topic}/21-50@3" for topic in TOPICS}, "ranks 21 to 32"
     for one in late.values():
@@ -74,11 +101,17 @@ def test_new_pairs_form_new_strata_and_nothing_that_was_drawn_changes(campaign):
         assert sorted(place for _, place, _, _ in own) == list(range(one.size)) == list(range(12))
         n = sum(stage is not None for _, _, stage, _ in own)
         assert one.drawn == [0, 0, n]
-        assert {place for _, place, stage, _ in own if stage} == set(range(n)), "a prefix of the shuffle"
+        assert {place for _, place, stage, _ in own if stage} == set(range(n)), (
+            "a prefix of the shuffle"
+        )
         assert {(stage, entered) for _, _, stage, entered in own} == {(3, "chance"), (None, "")}
-    assert sum(one.drawn[-1] for one in late.values()) == round(0.6 * 36), "at the share that the pool has been drawn to"
+    assert sum(one.drawn[-1] for one in late.values()) == round(0.6 * 36), (
+        "at the share that the pool has been drawn to"
+    )
     assert grown.pool.parameters["stages"] == [0.3, 0.6, 0.6]
-    assert grown.pairs.filter(entry__stage=3).count() == sum(one.drawn[-1] for one in late.values()), "campaigns take them up"
+    assert grown.pairs.filter(entry__stage=3).count() == sum(
+        one.drawn[-1] for one in late.values()
+    ), "campaigns take them up"
 
 
 def test_estimates_stay_those_of_the_stage_before_until_the_late_pairs_are_judged(campaign):
@@ -93,7 +126,10 @@ def test_estimates_stay_those_of_the_stage_before_until_the_late_pairs_are_judge
     judge_stage(grown, 3)
     sample = sample_of(grown, Choices())
     assert (sample.stage, len(sample.pairs)) == (3, 3 * 62)
-    rankings = {"A": ranked("A"), "C": {t: [*LATE[t], *(f"new{t}-{k:02d}" for k in range(1, 13))] for t in TOPICS}}
+    rankings = {
+        "A": ranked("A"),
+        "C": {t: [*LATE[t], *(f"new{t}-{k:02d}" for k in range(1, 13))] for t in TOPICS},
+    }
     answer = run("evaluate", "--campaign", grown.slug, *measures, "--per-topic")
     for tag, ranking in rankings.items():
         by_hand = recomputed(exported(grown, "prels"), ranking)
@@ -118,13 +154,19 @@ def test_the_preview_tells_what_would_be_drawn_and_the_extension_can_be_taken_ba
     strata = list(campaign.pool.strata.values_list("number", "name", "size", "drawn"))
     late = list(campaign.collection.runs.filter(tag="C"))
     preview = do(extending.ask_to_preview(campaign.pool, runs=late, user=None))
-    assert (preview.report["facts"]["new pairs"], preview.report["facts"]["pairs drawn"]) == (36, 22)
+    assert (preview.report["facts"]["new pairs"], preview.report["facts"]["pairs drawn"]) == (
+        36,
+        22,
+    )
     assert drawn_as(campaign.pool) == before
     grown = extended(campaign)
     assert do(extending.ask_to_take_back(grown.pool, user=None)).state == "done"
     pool = Pool.objects.get(pk=campaign.pool_id)
     assert drawn_as(pool) == before
-    assert (pool.parameters, list(pool.strata.values_list("number", "name", "size", "drawn"))) == (stages, strata)
+    assert (pool.parameters, list(pool.strata.values_list("number", "name", "size", "drawn"))) == (
+        stages,
+        strata,
+    )
     assert do(pools.ask_to_extend(pool, runs=late, user=None)).state == "done", "and again"
 
 

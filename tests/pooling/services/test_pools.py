@@ -30,12 +30,18 @@ def do(job):
 
 
 def built(collection, tags="AB", **options):
-    job = do(pools.ask_for_pool(collection, runs=list(collection.runs.filter(tag__in=tags)), user=None, **options))
+    job = do(
+        pools.ask_for_pool(
+            collection, runs=list(collection.runs.filter(tag__in=tags)), user=None, **options
+        )
+    )
     return collection.pools.get(pk=job.parameters["pool"])
 
 
 def pairs(pool) -> dict[tuple[str, str], tuple[int, int, dict[str, int]]]:
-    rows = pool.entries.values_list("topic__topic_id", "docno", "best_rank", "priority", "contributions")
+    rows = pool.entries.values_list(
+        "topic__topic_id", "docno", "best_rank", "priority", "contributions"
+    )
     return {(topic, docno): (best, priority, runs) for topic, docno, best, priority, runs in rows}
 
 
@@ -58,17 +64,31 @@ def test_a_pool_is_the_union_of_the_tops_with_best_rank_priority_and_provenance(
 
 
 def test_the_best_rank_comes_first_and_pairs_of_a_topic_stay_together(filled):
-    order = list(built(filled, depth=2).entries.order_by("position").values_list("best_rank", "topic__topic_id"))
+    order = list(
+        built(filled, depth=2)
+        .entries.order_by("position")
+        .values_list("best_rank", "topic__topic_id")
+    )
     assert [rank for rank, _ in order] == [1, 1, 1, 1, 2, 2]
     topics_in_order = [topic for _, topic in order[:4]]
-    assert [topic for i, topic in enumerate(topics_in_order) if i == 0 or topics_in_order[i - 1] != topic] == list(dict.fromkeys(topics_in_order))
+    assert [
+        topic
+        for i, topic in enumerate(topics_in_order)
+        if i == 0 or topics_in_order[i - 1] != topic
+    ] == list(dict.fromkeys(topics_in_order))
 
 
 def test_the_same_inputs_give_the_same_file_and_another_seed_only_another_order(filled):
-    first, second = built(filled, depth=3, name="p", seed=4), built(filled, depth=3, name="q", seed=4)
+    first, second = (
+        built(filled, depth=3, name="p", seed=4),
+        built(filled, depth=3, name="q", seed=4),
+    )
     assert first.digest == second.digest
     assert list(selectors.table(first)) == list(selectors.table(second))
-    orders = {tuple(selectors.table(built(filled, depth=3, name=f"s{seed}", seed=seed))) for seed in range(6)}
+    orders = {
+        tuple(selectors.table(built(filled, depth=3, name=f"s{seed}", seed=seed)))
+        for seed in range(6)
+    }
     assert len(orders) > 1
     assert len({tuple(sorted("".join(order).splitlines())) for order in orders}) == 1
 
@@ -93,7 +113,9 @@ def test_a_preview_counts_the_pools_of_every_depth_as_building_them_would(filled
     report = do(pool_preview.ask_for_preview(filled, runs=runs, depth=1, user=None)).report
     assert len(report["every_depth"]) == max(run.max_depth for run in runs) > 1
     for depth, n in enumerate(report["every_depth"], start=1):
-        built = do(pools.ask_for_pool(filled, runs=runs, depth=depth, name=f"of {depth}", user=None))
+        built = do(
+            pools.ask_for_pool(filled, runs=runs, depth=depth, name=f"of {depth}", user=None)
+        )
         assert built.report["facts"]["pairs"] == n
     assert report["facts"]["pairs"] == report["every_depth"][0]
 
@@ -104,18 +126,25 @@ def test_a_preview_counts_what_the_pool_then_has_and_stores_nothing(filled):
     pool = built(filled, depth=2)
     assert job.report["facts"]["pairs"] == pool.n_pairs
     assert job.report["by_depth"] == pool.by_depth
-    assert {name: job.report[name] for name in ("unique", "overlap", "contributed")} == pool.coverage
+    assert {
+        name: job.report[name] for name in ("unique", "overlap", "contributed")
+    } == pool.coverage
     assert "run A has no result for 1 of 3 kept topics" in job.report["warnings"]
 
 
 def test_the_cost_is_pairs_times_judgements_times_seconds(filled):
     job = do(pool_preview.ask_for_preview(filled, runs=list(filled.runs.all()), depth=2, user=None))
     found = selectors.figures(job.report, judgements=3, seconds=60)
-    assert [(d.depth, d.pairs, d.new, d.judgements, d.hours) for d in found.depths] == [(1, 4, 4, 12, 0.2), (2, 6, 2, 18, 0.3)]
+    assert [(d.depth, d.pairs, d.new, d.judgements, d.hours) for d in found.depths] == [
+        (1, 4, 4, 12, 0.2),
+        (2, 6, 2, 18, 0.3),
+    ]
     assert found.shared == 2
 
 
-def test_a_pool_extended_by_a_run_and_by_depth_equals_the_pool_built_from_all_at_once(filled, bring):
+def test_a_pool_extended_by_a_run_and_by_depth_equals_the_pool_built_from_all_at_once(
+    filled, bring
+):
     bring("run", C)
     pool = built(filled, depth=1, name="grows", seed=5)
     before = dict(pool.entries.values_list("pk", "docno"))
@@ -125,7 +154,9 @@ def test_a_pool_extended_by_a_run_and_by_depth_equals_the_pool_built_from_all_at
     at_once = built(filled, tags="ABC", depth=3, name="at once", seed=5)
     assert list(selectors.table(pool)) == list(selectors.table(at_once))
     assert (pool.digest, pool.depth, pool.n_pairs) == (at_once.digest, 3, at_once.n_pairs)
-    assert before.items() <= dict(pool.entries.values_list("pk", "docno")).items()  # the same rows, so their judgements stay theirs
+    assert (
+        before.items() <= dict(pool.entries.values_list("pk", "docno")).items()
+    )  # the same rows, so their judgements stay theirs
     assert sorted(pool.runs.values_list("tag", flat=True)) == ["A", "B", "C"]
     assert pool.extended_at is not None
 
@@ -139,7 +170,9 @@ def test_pairs_of_a_topic_removed_later_stay_when_the_pool_grows(filled, manager
 
 def test_apps_that_asked_for_it_are_told_when_a_pool_has_grown(filled, monkeypatch):
     told = []
-    monkeypatch.setattr(pools, "on_extended", [lambda pool, work: told.append((pool.pk, pool.entries.count()))])
+    monkeypatch.setattr(
+        pools, "on_extended", [lambda pool, work: told.append((pool.pk, pool.entries.count()))]
+    )
     pool = built(filled, depth=1)
     assert told == []
     do(pools.ask_to_extend(pool, depth=2, user=None))
@@ -151,7 +184,13 @@ def test_building_goes_on_after_a_worker_died_halfway(filled, monkeypatch):
     monkeypatch.setattr(jobs, "ROWS", 2)
     job = pools.ask_for_pool(filled, runs=list(filled.runs.all()), depth=2, user=None)
     pool = filled.pools.get()
-    pool.entries.create(topic=Topic.objects.get(topic_id="1"), docno="left over", best_rank=1, priority=1, position=0)
+    pool.entries.create(
+        topic=Topic.objects.get(topic_id="1"),
+        docno="left over",
+        best_rank=1,
+        priority=1,
+        position=0,
+    )
     do(job)
     assert len(pairs(pool)) == 6
     assert ("1", "left over") not in pairs(pool)

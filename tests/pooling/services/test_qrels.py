@@ -31,13 +31,21 @@ def test_grades_that_never_use_0_and_unknown_topics_are_warned_about(collection,
     job = bring("qrels", "7 0 d2 1\n051 0 d2 4\n", mode="careful")
     assert job.report["stored"] is False
     assert any("no pair has grade 0" in warning for warning in job.report["warnings"])
-    assert any("1 of its 2 topics is not in the collection, such as 7" in warning for warning in job.report["warnings"])
+    assert any(
+        "1 of its 2 topics is not in the collection, such as 7" in warning
+        for warning in job.report["warnings"]
+    )
 
 
 def test_a_name_that_is_taken_and_the_same_grades_are_refused(collection, bring):
     bring("qrels", QRELS, name="a.txt")
-    assert "with the name a are there already" in bring("qrels", QRELS + "8 0 d 1\n", name="a.txt").message
-    assert bring("qrels", QRELS, name="b.txt").message == "exactly these qrels are there already, as a"
+    assert (
+        "with the name a are there already"
+        in bring("qrels", QRELS + "8 0 d 1\n", name="a.txt").message
+    )
+    assert (
+        bring("qrels", QRELS, name="b.txt").message == "exactly these qrels are there already, as a"
+    )
 
 
 def test_click_qrels_are_marked_as_such(collection, bring):
@@ -52,7 +60,9 @@ def test_two_grades_for_one_pair_are_refused(collection, bring):
     assert not collection.qrels.exists()
 
 
-def test_deleting_qrels_deletes_their_columns(collection, bring, own_storage, django_capture_on_commit_callbacks):
+def test_deleting_qrels_deletes_their_columns(
+    collection, bring, own_storage, django_capture_on_commit_callbacks
+):
     with django_capture_on_commit_callbacks(execute=True):
         bring("qrels", QRELS)
         qrels.delete_qrels(collection.qrels.get())

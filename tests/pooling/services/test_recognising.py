@@ -17,7 +17,9 @@ TOPICS = "".join(f"{n}\twhat helps against pain number {n}\n" for n in range(1, 
 DOCUMENTS = "".join(f'{{"_id": "d{n}", "title": "Title {n}", "text": "text"}}\n' for n in range(6))
 RUN = "".join(f"{n} Q0 d{n - 1} 1 9.5 A\n" for n in range(1, 6))
 QRELS = "".join(f"{n} 0 d{n - 1} {n % 2}\n" for n in range(1, 6))
-CLICKS = "session\ttopic\tdocument\trank\tclicked\n" + "".join(f"s{n}\t1\td1\t1\t{n % 2}\n" for n in range(30))
+CLICKS = "session\ttopic\tdocument\trank\tclicked\n" + "".join(
+    f"s{n}\t1\td1\t1\t{n % 2}\n" for n in range(30)
+)
 PAIRS = "topic_id\tdoc_id\tbest_rank\tpriority\n1\td1\t1\t9\n"
 
 
@@ -34,9 +36,16 @@ def send(client, collection, manager):
     client.force_login(manager)
 
     def send(*files: tuple[str, str | bytes], json: bool = False, **given):
-        kept = [SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text) for name, text in files]
+        kept = [
+            SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)
+            for name, text in files
+        ]
         headers = {"accept": "application/json"} if json else {}
-        return client.post(reverse("collection-upload", args=[collection.slug]), {"kind": "recognise", "file": kept, **given}, headers=headers)
+        return client.post(
+            reverse("collection-upload", args=[collection.slug]),
+            {"kind": "recognise", "file": kept, **given},
+            headers=headers,
+        )
 
     return send
 
@@ -50,7 +59,16 @@ def send(client, collection, manager):
         ("c.txt", QRELS, "qrels", "careful"),
         ("log.tsv", CLICKS, "qrels", "careful"),
         ("pairs.tsv", PAIRS, "set", "careful"),
-        ("beir.zip", packed(corpus_jsonl=DOCUMENTS, queries_jsonl='{"_id": "1", "text": "a"}\n', qrels__test_tsv="x"), "set", "careful"),
+        (
+            "beir.zip",
+            packed(
+                corpus_jsonl=DOCUMENTS,
+                queries_jsonl='{"_id": "1", "text": "a"}\n',
+                qrels__test_tsv="x",
+            ),
+            "set",
+            "careful",
+        ),
         ("few.txt", "1\tone query\n", "topics", "inspect"),  # may be documents, too
     ],
 )
@@ -63,10 +81,19 @@ def test_a_file_is_recognised_by_its_content(send, collection, name, content, ki
 def test_what_refers_to_other_files_is_read_behind_them(send, collection) -> None:
     send(("x", QRELS), ("y", RUN), ("z", DOCUMENTS), ("t", TOPICS))
     jobs = Job.objects.order_by("pk")
-    assert [job.kind for job in jobs] == ["import topics", "import documents", "import run", "import qrels"]
+    assert [job.kind for job in jobs] == [
+        "import topics",
+        "import documents",
+        "import run",
+        "import qrels",
+    ]
     reports = [run(job).report for job in jobs]
     assert [report["stored"] for report in reports] == [True] * 4, reports
-    assert (collection.topics.count(), collection.runs.get().tag, collection.qrels.count()) == (6, "A", 1)
+    assert (collection.topics.count(), collection.runs.get().tag, collection.qrels.count()) == (
+        6,
+        "A",
+        1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +104,9 @@ def test_what_refers_to_other_files_is_read_behind_them(send, collection) -> Non
         ("1 0 a 1\n1 0 b high\n2 0 c\n2 0 d 0\n", "qrels", [2, 3]),
     ],
 )
-def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(send, collection, content, kind, lines) -> None:
+def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(
+    send, collection, content, kind, lines
+) -> None:
     assert send(("few.txt", content), json=True).status_code == 201
     job = run(Job.objects.get())
     assert (job.kind, job.state) == (f"import {kind}", "failed")
@@ -88,10 +117,22 @@ def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(send, c
     ("content", "says"),
     [
         (b"%PDF-1.4 x", "a.x is a PDF; bring text"),
-        (b"\x89PNG\x00\x00\x00", "a.x is not recognised as topics, documents, a run, qrels, clicks or a set: choose under"),
-        (b"topic,document,annotator,grade\n1,d1,ada,2\n", "judgements are read by reports and by the commands on files"),
-        (b"1 Q0 a 3 1 me\n1 Q0 b 0 1 me\n1 Q0 c 0 0.5 me\n", "looks like labels of a machine: a campaign takes them on its page Machines"),
-        (b'{"qid": "1", "query": "how long", "nuggets": [{"text": "ten days"}]}\n', "looks like nuggets: Assay does not read nuggets yet"),
+        (
+            b"\x89PNG\x00\x00\x00",
+            "a.x is not recognised as topics, documents, a run, qrels, clicks or a set: choose under",
+        ),
+        (
+            b"topic,document,annotator,grade\n1,d1,ada,2\n",
+            "judgements are read by reports and by the commands on files",
+        ),
+        (
+            b"1 Q0 a 3 1 me\n1 Q0 b 0 1 me\n1 Q0 c 0 0.5 me\n",
+            "looks like labels of a machine: a campaign takes them on its page Machines",
+        ),
+        (
+            b'{"qid": "1", "query": "how long", "nuggets": [{"text": "ten days"}]}\n',
+            "looks like nuggets: Assay does not read nuggets yet",
+        ),
     ],
 )
 def test_what_is_of_no_kind_is_refused_with_the_way_out(send, collection, content, says) -> None:
@@ -107,10 +148,14 @@ def test_a_refused_file_does_not_keep_the_others_out(send, client, collection) -
     assert Job.objects.get().kind == "import run"
 
 
-def test_the_page_shows_what_a_file_was_recognised_as_and_takes_a_correction(send, client, collection) -> None:
+def test_the_page_shows_what_a_file_was_recognised_as_and_takes_a_correction(
+    send, client, collection
+) -> None:
     send(("few.txt", "1\tone query\n"))
     run(Job.objects.get())
-    page = " ".join(client.get(reverse("collection", args=[collection.slug])).content.decode().split())
+    page = " ".join(
+        client.get(reverse("collection", args=[collection.slug])).content.decode().split()
+    )
     assert '<option value="topics" selected>' in page
     assert "May be documents, too." in page
     waiting = collection.uploads.get()
@@ -121,4 +166,7 @@ def test_the_page_shows_what_a_file_was_recognised_as_and_takes_a_correction(sen
 
 def test_options_belong_to_the_kind_that_a_file_turns_out_to_be(send, collection) -> None:
     send(("b.txt", RUN), ("c.txt", QRELS), tag="mine", qrels_kind="clicks")
-    assert [job.parameters["options"] for job in Job.objects.order_by("pk")] == [{"tag": "mine"}, {"kind": "clicks"}]
+    assert [job.parameters["options"] for job in Job.objects.order_by("pk")] == [
+        {"tag": "mine"},
+        {"kind": "clicks"},
+    ]

@@ -1,4 +1,5 @@
-"""Runs and pools under other names: pools that were built say the new one, and nothing else of them changes."""
+"""Runs and pools under other names: pools that were built say the new one, and nothing else of them
+changes."""
 
 from __future__ import annotations
 
@@ -29,7 +30,17 @@ def table(pool: Pool) -> str:
 
 
 def rows_of(pool: Pool) -> list[tuple]:
-    fields = ("topic__topic_id", "docno", "best_rank", "priority", "position", "stratum", "place", "stage", "entered")
+    fields = (
+        "topic__topic_id",
+        "docno",
+        "best_rank",
+        "priority",
+        "position",
+        "stratum",
+        "place",
+        "stage",
+        "entered",
+    )
     return list(pool.entries.order_by("position").values_list(*fields))
 
 
@@ -44,9 +55,21 @@ def test_a_run_of_a_pool_has_its_new_tag_everywhere_and_no_rank_changes(full, ma
     pool.refresh_from_db()
     assert table(pool) == text.replace("A:2,B:1", "B:1,BM25 k1:2").replace("A:", "BM25 k1:")
     assert rows_of(pool) == before
-    assert {tag for one in pool.entries.values_list("contributions", flat=True) for tag in one} == {"BM25 k1", "B"}
-    assert sorted(pool.coverage["unique"]) == sorted(pool.coverage["contributed"]) == sorted(pool.coverage["overlap"]) == ["B", "BM25 k1"]
-    assert sorted(pool.coverage["overlap"]["BM25 k1"]) == sorted(pool.coverage["overlap"]["B"]) == ["B", "BM25 k1"]
+    assert {tag for one in pool.entries.values_list("contributions", flat=True) for tag in one} == {
+        "BM25 k1",
+        "B",
+    }
+    assert (
+        sorted(pool.coverage["unique"])
+        == sorted(pool.coverage["contributed"])
+        == sorted(pool.coverage["overlap"])
+        == ["B", "BM25 k1"]
+    )
+    assert (
+        sorted(pool.coverage["overlap"]["BM25 k1"])
+        == sorted(pool.coverage["overlap"]["B"])
+        == ["B", "BM25 k1"]
+    )
     assert pool.coverage["contributed"] == {"BM25 k1": 3, "B": 2}
     assert pool.coverage["unique"] == {"BM25 k1": 2, "B": 1}
     assert pool.digest == hashlib.sha256(table(pool).encode()).hexdigest()
@@ -57,28 +80,45 @@ def test_a_run_of_a_pool_has_its_new_tag_everywhere_and_no_rank_changes(full, ma
 
 def test_a_renamed_run_is_extended_and_taken_back_as_before(full, manager):
     """The order of the tags is another one then, C before Z."""
-    pool = done(pools.ask_for_pool(full, runs=[called(full, "A")], depth=1, name="small", user=manager))
+    pool = done(
+        pools.ask_for_pool(full, runs=[called(full, "A")], depth=1, name="small", user=manager)
+    )
     small = full.pools.get(name="small")
     assert pool.state == "done"
     before = rows_of(small)
     renaming.rename_run(called(full, "A"), "Z", user=manager)
     renaming.rename_run(called(full, "B"), "C", user=manager)
-    assert done(pools.ask_to_extend(small, runs=[called(full, "C")], depth=2, user=manager)).state == "done"
+    assert (
+        done(pools.ask_to_extend(small, runs=[called(full, "C")], depth=2, user=manager)).state
+        == "done"
+    )
     small.refresh_from_db()
     whole = pool_of(full)
     assert [row[:5] for row in rows_of(small)] == [row[:5] for row in rows_of(whole)]
     assert table(small) == table(whole)
     assert done(extending.ask_to_take_back(small, user=manager)).state == "done"
     assert rows_of(small) == before
-    assert {tag for one in small.entries.values_list("contributions", flat=True) for tag in one} == {"Z"}
+    assert {
+        tag for one in small.entries.values_list("contributions", flat=True) for tag in one
+    } == {"Z"}
 
 
-@pytest.mark.parametrize("making", [pytest.param(ORDERED, id="ordered"), pytest.param(SAMPLED, id="sampled")])
+@pytest.mark.parametrize(
+    "making", [pytest.param(ORDERED, id="ordered"), pytest.param(SAMPLED, id="sampled")]
+)
 def test_batches_and_samples_are_those_of_the_old_name(full, manager, making):
     """Two pools of one seed, the second after the tags have got another order, Z after B."""
     made = []
     for name in ("old", "new"):
-        asked = pools.ask_for_pool(full, runs=list(full.runs.order_by("tag")), depth=2, seed=5, name=name, making=making, user=manager)
+        asked = pools.ask_for_pool(
+            full,
+            runs=list(full.runs.order_by("tag")),
+            depth=2,
+            seed=5,
+            name=name,
+            making=making,
+            user=manager,
+        )
         assert done(asked).state == "done"
         made.append(full.pools.get(name=name))
         if name == "old":
@@ -87,7 +127,9 @@ def test_batches_and_samples_are_those_of_the_old_name(full, manager, making):
     assert rows_of(old) == rows_of(new)
     assert table(old) == table(new)
     assert "Z:" in table(old)
-    assert list(old.strata.values_list("name", "size", "drawn")) == list(new.strata.values_list("name", "size", "drawn"))
+    assert list(old.strata.values_list("name", "size", "drawn")) == list(
+        new.strata.values_list("name", "size", "drawn")
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +176,10 @@ def test_a_hostile_tag_is_a_tag_and_a_pools_file_is_read_back(full, manager, tag
     assert sorted(len(pair.runs) for pair in read) == [1, 1, 1, 2]
     assert rows_of(pool) == rows
     client.force_login(manager)
-    for address in (f"/collections/{full.slug}/runs/{called(full, tag).pk}/", f"/collections/{full.slug}/pools/{pool.pk}/"):
+    for address in (
+        f"/collections/{full.slug}/runs/{called(full, tag).pk}/",
+        f"/collections/{full.slug}/pools/{pool.pk}/",
+    ):
         page = client.get(address)
         assert page.status_code == 200
         assert "<script>alert(1)" not in page.content.decode()
@@ -154,7 +199,9 @@ def test_two_runs_change_their_tags_with_each_other_by_way_of_a_third(full, mana
     for before, after in (("A", "C"), ("B", "A"), ("C", "B")):
         renaming.rename_run(called(full, before), after, user=manager)
     swapped = text.replace("A:", "C:").replace("B:", "A:").replace("C:", "B:")
-    lines = [sorted(line.split("\t")[4].split(",")) for line in table(pool_of(full)).splitlines()[1:]]
+    lines = [
+        sorted(line.split("\t")[4].split(",")) for line in table(pool_of(full)).splitlines()[1:]
+    ]
     assert lines == [sorted(line.split("\t")[4].split(",")) for line in swapped.splitlines()[1:]]
 
 
@@ -181,8 +228,20 @@ def test_a_pools_name_is_one_line_and_its_own(full, manager):
     pool = pool_of(full)
     digest, text = pool.digest, table(pool)
     assert renaming.rename_pool(pool, "  The \n main pool ", user=manager).name == "The main pool"
-    assert done(pools.ask_for_pool(full, runs=list(full.runs.all()), depth=1, name="other", user=manager)).state == "done"
-    for name, reason in (("other", "a pool with the name other is there already"), ("", "1 to 200"), ("x" * 201, "1 to 200"), ("a\0", "control")):
+    assert (
+        done(
+            pools.ask_for_pool(
+                full, runs=list(full.runs.all()), depth=1, name="other", user=manager
+            )
+        ).state
+        == "done"
+    )
+    for name, reason in (
+        ("other", "a pool with the name other is there already"),
+        ("", "1 to 200"),
+        ("x" * 201, "1 to 200"),
+        ("a\0", "control"),
+    ):
         with pytest.raises(Refused, match=reason):
             renaming.rename_pool(pool, name, user=manager)
     pool.refresh_from_db()
@@ -193,15 +252,26 @@ def test_the_page_renames_a_run_of_a_pool_and_says_what_keeps_the_old_tag(full, 
     client.force_login(manager)
     run = called(full, "A")
     address = f"/collections/{full.slug}/runs/{run.pk}/"
-    assert "finished reports and releases keep the" in " ".join(client.get(address).content.decode().split())
-    assert "The run is called BM25 now" in client.post(address, {"action": "rename", "tag": " BM25 "}, follow=True).content.decode()
-    assert "tag B is there already" in client.post(address, {"action": "rename", "tag": "B"}, follow=True).content.decode()
+    assert "finished reports and releases keep the" in " ".join(
+        client.get(address).content.decode().split()
+    )
+    assert (
+        "The run is called BM25 now"
+        in client.post(address, {"action": "rename", "tag": " BM25 "}, follow=True).content.decode()
+    )
+    assert (
+        "tag B is there already"
+        in client.post(address, {"action": "rename", "tag": "B"}, follow=True).content.decode()
+    )
     assert "BM25:" in table(pool_of(full))
 
 
 def test_the_api_renames_runs_and_pools_of_ones_own_collections_alone(full, client, manager):
     run, pool = called(full, "A"), pool_of(full)
-    of_run, of_pool = f"/api/v1/collections/{full.slug}/runs/{run.pk}/", f"/api/v1/collections/{full.slug}/pools/{pool.pk}/"
+    of_run, of_pool = (
+        f"/api/v1/collections/{full.slug}/runs/{run.pk}/",
+        f"/api/v1/collections/{full.slug}/pools/{pool.pk}/",
+    )
 
     def patch(address: str, body: dict) -> tuple[int, dict]:
         answer = client.patch(address, body, content_type="application/json")
@@ -218,7 +288,12 @@ def test_the_api_renames_runs_and_pools_of_ones_own_collections_alone(full, clie
     assert (status, body["detail"]) == (409, "a run with the tag B is there already")
     run.refresh_from_db()
     assert (run.tag, run.group) == ("BM25", "us")
-    assert patch(of_run, {"tag": "a\0b"})[0] == patch(of_run, {"tag": ""})[0] == patch(of_run, {"tag": "x" * 201})[0] == 400
+    assert (
+        patch(of_run, {"tag": "a\0b"})[0]
+        == patch(of_run, {"tag": ""})[0]
+        == patch(of_run, {"tag": "x" * 201})[0]
+        == 400
+    )
     assert patch(of_run, {"group": "we"})[1]["tag"] == "BM25"
     status, body = patch(of_pool, {"name": "main"})
     assert (status, body["name"], sorted(body["runs"])) == (200, "main", ["B", "BM25"])

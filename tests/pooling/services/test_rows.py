@@ -18,8 +18,18 @@ def test_rows_are_those_that_the_orm_writes():
     insert(prepared([Topic(collection=collection, topic_id="plain", **fields)]))
     one, two = (Topic.objects.filter(topic_id=name).values().get() for name in ("orm", "plain"))
     assert {**one, "id": 0, "topic_id": ""} == {**two, "id": 0, "topic_id": ""}
-    pool, topic = Pool.objects.create(collection=collection, name="p", depth=1), Topic.objects.first()
-    entry = {"pool": pool, "topic": topic, "best_rank": 1, "priority": 0, "position": 0, "contributions": {"run": 1}}
+    pool, topic = (
+        Pool.objects.create(collection=collection, name="p", depth=1),
+        Topic.objects.first(),
+    )
+    entry = {
+        "pool": pool,
+        "topic": topic,
+        "best_rank": 1,
+        "priority": 0,
+        "position": 0,
+        "contributions": {"run": 1},
+    }
     PoolEntry(docno="orm", **entry).save()
     insert(prepared([PoolEntry(docno="plain", **entry)]))
     one, two = (PoolEntry.objects.filter(docno=name).values().get() for name in ("orm", "plain"))
@@ -28,7 +38,9 @@ def test_rows_are_those_that_the_orm_writes():
 
 def test_a_row_that_is_there_already_is_an_integrity_error_and_nothing_is_inserted():
     collection = Collection.objects.create(slug="c", name="C")
-    rows = prepared([Topic(collection=collection, topic_id=name, position=0) for name in ("a", "b", "a")])
+    rows = prepared(
+        [Topic(collection=collection, topic_id=name, position=0) for name in ("a", "b", "a")]
+    )
     with pytest.raises(IntegrityError), transaction.atomic():
         insert(rows)
     assert not Topic.objects.exists()

@@ -21,13 +21,21 @@ def files(folder) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_a_run_is_stored_as_columns_with_its_digest_and_the_upload_is_gone(collection, bring, own_storage, django_capture_on_commit_callbacks):
+def test_a_run_is_stored_as_columns_with_its_digest_and_the_upload_is_gone(
+    collection, bring, own_storage, django_capture_on_commit_callbacks
+):
     with django_capture_on_commit_callbacks(execute=True):
         job = bring("run", RUN, name="bm25.run")
     assert job.state == "done"
     assert job.report["stored"] is True
     run = collection.runs.get()
-    assert (run.tag, run.source_name, run.n_rows, run.n_topics, run.max_depth) == ("bm25", "bm25.run", 4, 2, 3)
+    assert (run.tag, run.source_name, run.n_rows, run.n_topics, run.max_depth) == (
+        "bm25",
+        "bm25.run",
+        4,
+        2,
+        3,
+    )
     rankings: RunColumns = runs.rankings_of(run)
     assert rankings.topics == ["7", "051"]
     assert rankings.documents.tolist() == [b"d2", b"d10", b"d1", b"d1"]
@@ -41,7 +49,13 @@ def test_an_inspection_reports_and_stores_nothing(collection, bring, own_storage
     job = bring("run", RUN, mode="inspect")
     assert job.state == "done"
     assert job.report["stored"] is False
-    assert job.report["facts"] == {"tag": "bm25", "rows": 4, "topics": 2, "deepest": 3, "median depth": 2.0}
+    assert job.report["facts"] == {
+        "tag": "bm25",
+        "rows": 4,
+        "topics": 2,
+        "deepest": 3,
+        "median depth": 2.0,
+    }
     assert job.report["upload"] == Upload.objects.get().pk
     assert not collection.runs.exists()
 
@@ -59,8 +73,14 @@ def test_a_careful_import_stops_at_a_warning_and_goes_on_when_told_to(collection
     assert collection.runs.get().warnings == job.report["warnings"]
 
 
-def test_comments_and_ties_of_a_run_are_notes_of_its_report_and_nothing_to_decide(collection, bring):
-    job = bring("run", "# mine\n" + RUN.replace("d2 1 9.5", "d2 2 9.5").replace("d10 2 9.5", "d10 1 9.5"), mode="careful")
+def test_comments_and_ties_of_a_run_are_notes_of_its_report_and_nothing_to_decide(
+    collection, bring
+):
+    job = bring(
+        "run",
+        "# mine\n" + RUN.replace("d2 1 9.5", "d2 2 9.5").replace("d10 2 9.5", "d10 1 9.5"),
+        mode="careful",
+    )
     assert (job.report["stored"], job.report["warnings"]) == (True, [])
     assert [note.partition(" ")[0] for note in job.report["notes"]] == ["1", "ties"]
     assert collection.runs.get().warnings == []
@@ -86,12 +106,24 @@ def test_a_wrong_line_refuses_the_whole_file_with_place_text_and_what_was_expect
     assert files(own_storage) == []
 
 
-def test_a_tag_that_is_taken_waits_for_another_beside_all_other_warnings(collection, bring, manager):
+def test_a_tag_that_is_taken_waits_for_another_beside_all_other_warnings(
+    collection, bring, manager
+):
     bring("topics", "8\tanother topic\n")
     bring("run", RUN, name="first.run")
-    job = bring("run", RUN.replace(" 9.5", " 8.5"), name="second.run")  # said to import, and yet nobody can
-    assert (job.state, job.report["stored"], job.report["tag_taken"], job.report["free_tag"]) == ("done", False, "bm25", "bm25-2")
-    assert job.report["hold"][0] == "a run with the tag bm25 is there already, from first.run; give this one another tag or delete that one"
+    job = bring(
+        "run", RUN.replace(" 9.5", " 8.5"), name="second.run"
+    )  # said to import, and yet nobody can
+    assert (job.state, job.report["stored"], job.report["tag_taken"], job.report["free_tag"]) == (
+        "done",
+        False,
+        "bm25",
+        "bm25-2",
+    )
+    assert (
+        job.report["hold"][0]
+        == "a run with the tag bm25 is there already, from first.run; give this one another tag or delete that one"
+    )
     assert any("topics are not in the collection" in warning for warning in job.report["hold"])
     assert list(collection.runs.values_list("tag", flat=True)) == ["bm25"]
     again = done(uploads.import_as_decided(collection.uploads.get(), tag="bm25-2", user=manager))
@@ -104,8 +136,14 @@ def test_the_same_run_under_another_tag_is_refused(collection, bring):
     bring("run", RUN, name="first.run")
     job = bring("run", RUN, name="second.run", tag="other")
     assert (job.state, job.message) == ("failed", "exactly this run is there already, as bm25")
-    assert bring("run", RUN.replace(" 9.5", " 8.5"), tag="other", group="us", baseline=True).state == "done"
-    assert list(collection.runs.values_list("tag", "group", "baseline")) == [("bm25", "", False), ("other", "us", True)]
+    assert (
+        bring("run", RUN.replace(" 9.5", " 8.5"), tag="other", group="us", baseline=True).state
+        == "done"
+    )
+    assert list(collection.runs.values_list("tag", "group", "baseline")) == [
+        ("bm25", "", False),
+        ("other", "us", True),
+    ]
 
 
 def test_ordering_by_the_rank_column_is_an_option(collection, bring):
@@ -113,7 +151,9 @@ def test_ordering_by_the_rank_column_is_an_option(collection, bring):
     assert runs.rankings_of(collection.runs.get()).documents.tolist() == [b"b", b"a"]
 
 
-def test_a_job_that_is_cancelled_leaves_neither_run_nor_columns(collection, bring, own_storage, monkeypatch, manager):
+def test_a_job_that_is_cancelled_leaves_neither_run_nor_columns(
+    collection, bring, own_storage, monkeypatch, manager
+):
     def cancel_and_read(feed, **options):
         jobs.request_cancel(Job.objects.get())
         feed.work._written_at = 0
@@ -130,10 +170,15 @@ def test_a_gzip_bomb_is_refused_without_unpacking_it(collection, bring, settings
     settings.MAX_UNPACKED_BYTES = 10_000_000
     job = bring("run", gzip.compress(b"\n" * 50_000_000), name="bomb.run.gz")
     assert job.state == "failed"
-    assert "10000000 bytes" in job.report["problems"][0]["problem"] + job.report["problems"][0]["expected"]
+    assert (
+        "10000000 bytes"
+        in job.report["problems"][0]["problem"] + job.report["problems"][0]["expected"]
+    )
 
 
-def test_a_line_without_end_a_nul_byte_a_cut_archive_and_wrong_encoding_are_refused(collection, bring):
+def test_a_line_without_end_a_nul_byte_a_cut_archive_and_wrong_encoding_are_refused(
+    collection, bring
+):
     problems = {
         "line": bring("run", b"7 Q0 d1 1 1 " + b"x" * 3_000_000),
         "NUL": bring("run", b"7 Q0 d1 1 1 t\n7 Q0 d\0 2 1 t\n"),
@@ -162,10 +207,14 @@ def test_a_file_name_loses_its_path_and_tricks(given, shown):
     assert uploads.safe_name(given) == shown
 
 
-def test_the_stored_file_never_has_the_name_that_the_upload_claims(collection, manager, own_storage):
+def test_the_stored_file_never_has_the_name_that_the_upload_claims(
+    collection, manager, own_storage
+):
     from django.core.files.base import ContentFile
 
-    upload = uploads.receive(collection, kind="run", file=ContentFile(b"x"), name="../../../evil.py", user=manager)
+    upload = uploads.receive(
+        collection, kind="run", file=ContentFile(b"x"), name="../../../evil.py", user=manager
+    )
     stored = os.path.realpath(upload.file.path)
     assert stored.startswith(os.path.realpath(own_storage) + os.sep)
     assert "evil" not in stored
@@ -187,14 +236,19 @@ def test_too_large_and_empty_files_are_refused_when_they_arrive(collection, mana
 def test_a_file_is_not_read_twice_at_once_and_a_discarded_one_not_at_all(collection, manager):
     from django.core.files.base import ContentFile
 
-    upload = uploads.receive(collection, kind="run", file=ContentFile(RUN.encode()), name="a.run", user=manager)
+    upload = uploads.receive(
+        collection, kind="run", file=ContentFile(RUN.encode()), name="a.run", user=manager
+    )
     job = uploads.ask_for_import(upload, mode="import", options={}, user=manager)
     with pytest.raises(Refused, match="being read already"):
         uploads.ask_for_import(upload, mode="import", options={}, user=manager)
     uploads.discard(upload)
     jobs.run_job(job.pk)
     job.refresh_from_db()
-    assert (job.state, job.message) == ("failed", "the file is not waiting any more: it was imported or discarded")
+    assert (job.state, job.message) == (
+        "failed",
+        "the file is not waiting any more: it was imported or discarded",
+    )
 
 
 def test_progress_counts_rows_and_the_bytes_of_the_file_as_it_came(collection, bring):

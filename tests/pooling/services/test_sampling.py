@@ -18,16 +18,43 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def filled(collection, manager) -> Collection:
     """Three topics, two runs of forty documents each, thirty of them common."""
-    bring_in(collection, "topics", "".join(f"{t}\tquery {t}\n" for t in (1, 2, 3)), name="topics.tsv", user=manager)
+    bring_in(
+        collection,
+        "topics",
+        "".join(f"{t}\tquery {t}\n" for t in (1, 2, 3)),
+        name="topics.tsv",
+        user=manager,
+    )
     for tag, first in (("A", 0), ("B", 10)):
-        lines = [f"{t} Q0 d{t}-{first + rank:02d} {rank + 1} {100 - rank} {tag}\n" for t in (1, 2, 3) for rank in range(40)]
+        lines = [
+            f"{t} Q0 d{t}-{first + rank:02d} {rank + 1} {100 - rank} {tag}\n"
+            for t in (1, 2, 3)
+            for rank in range(40)
+        ]
         bring_in(collection, "run", "".join(lines), name=f"{tag}.run", user=manager)
     return collection
 
 
-def sampled(collection: Collection, *, stages=(0.1, 0.3), name: str = "sample", seed: int = 3, strata: str = "rank") -> Pool:
+def sampled(
+    collection: Collection,
+    *,
+    stages=(0.1, 0.3),
+    name: str = "sample",
+    seed: int = 3,
+    strata: str = "rank",
+) -> Pool:
     making = sampling.parameters_of(strata, stages)
-    job = run(pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=40, seed=seed, name=name, making=making, user=None))
+    job = run(
+        pools.ask_for_pool(
+            collection,
+            runs=list(collection.runs.all()),
+            depth=40,
+            seed=seed,
+            name=name,
+            making=making,
+            user=None,
+        )
+    )
     assert job.state == "done", job.message
     return Pool.objects.get(pk=job.parameters["pool"])
 
@@ -37,7 +64,12 @@ def test_strata_places_stages_and_chances_are_stored(filled):
     assert (pool.kind, pool.words, pool.n_pairs) == ("sampled", "sampled, depth 40", 150)
     strata = list(pool.strata.all())
     assert sum(one.size for one in strata) == 150, "three topics of 50 documents"
-    assert {one.name: one.size for one in strata if one.name.startswith("1/")} == {"1/1-3": 6, "1/4-10": 14, "1/11-20": 10, "1/21-50": 20}
+    assert {one.name: one.size for one in strata if one.name.startswith("1/")} == {
+        "1/1-3": 6,
+        "1/4-10": 14,
+        "1/11-20": 10,
+        "1/21-50": 20,
+    }
     for one in strata:
         entries = list(pool.entries.filter(stratum=one.number))
         assert sorted(entry.place for entry in entries) == list(range(one.size))
@@ -46,9 +78,13 @@ def test_strata_places_stages_and_chances_are_stored(filled):
         drawn = {entry.place for entry in entries if entry.stage}
         assert drawn == set(range(one.drawn[-1])), "a prefix of the shuffle"
     assert {(entry.entered, entry.priority) for entry in pool.entries.all()} == {
-        ("chance", staged_priority(1)), ("chance", staged_priority(2)), ("", 0)
-    }  # fmt: skip
-    assert [stage.pairs for stage in selectors.drawn_stages(pool)] == [sum(one.drawn[k] for one in strata) for k in (0, 1)]
+        ("chance", staged_priority(1)),
+        ("chance", staged_priority(2)),
+        ("", 0),
+    }
+    assert [stage.pairs for stage in selectors.drawn_stages(pool)] == [
+        sum(one.drawn[k] for one in strata) for k in (0, 1)
+    ]
 
 
 def test_a_later_stage_adds_the_next_places_and_recounts_nothing(filled):
@@ -60,7 +96,9 @@ def test_a_later_stage_adds_the_next_places_and_recounts_nothing(filled):
     assert before.items() <= dict(pool.entries.values_list("pk", "stage")).items()
     assert dict(pool.strata.values_list("name", "size")) == sizes
     assert pool.parameters["stages"] == [0.1, 0.3, 0.6]
-    assert list(pool.strata.values_list("name", "drawn")) == list(at_once.strata.values_list("name", "drawn"))
+    assert list(pool.strata.values_list("name", "drawn")) == list(
+        at_once.strata.values_list("name", "drawn")
+    )
     assert list(selectors.table(pool)) == list(selectors.table(at_once))
     assert pool.digest == at_once.digest
 
@@ -78,9 +116,16 @@ def test_a_campaign_takes_up_a_new_stage(filled, manager):
 
 def test_a_preview_says_what_the_stages_cost_and_what_half_of_them_answers(filled):
     making = sampling.parameters_of("rank", (0.2, 0.4))
-    job = run(pool_preview.ask_for_preview(filled, runs=list(filled.runs.all()), depth=40, making=making, user=None))
+    job = run(
+        pool_preview.ask_for_preview(
+            filled, runs=list(filled.runs.all()), depth=40, making=making, user=None
+        )
+    )
     found = selectors.stages(job.report, judgements=2, seconds=36)
-    assert [(one.percent, one.judgements) for one in found] == [(20, 2 * found[0].pairs), (40, 2 * found[1].pairs)]
+    assert [(one.percent, one.judgements) for one in found] == [
+        (20, 2 * found[0].pairs),
+        (40, 2 * found[1].pairs),
+    ]
     assert found[0].hours == pytest.approx(found[0].pairs / 50), "72 s a pair"
     assert "1 of 2 stages are complete" in job.report["half_way"][0]
     assert not filled.pools.exists()
@@ -88,7 +133,9 @@ def test_a_preview_says_what_the_stages_cost_and_what_half_of_them_answers(fille
 
 def test_an_attempt_that_did_not_end_is_begun_anew(filled, monkeypatch):
     making = sampling.parameters_of("votes", (0.2,))
-    job = pools.ask_for_pool(filled, runs=list(filled.runs.all()), depth=40, making=making, user=None)
+    job = pools.ask_for_pool(
+        filled, runs=list(filled.runs.all()), depth=40, making=making, user=None
+    )
     with monkeypatch.context() as broken:
         broken.setattr(pools, "give_texts", lambda *_: 1 / 0)
         assert run(job).state == "failed"

@@ -8,8 +8,12 @@ from pooling.jobs import Refused
 from pooling.models import Topic
 from pooling.services import topics
 
-TOPICS = "051\tType 2 diabetes\n7\ttype 2  DIABETES\n8\t#1 or #2\n9\te cigarette\n10\te cigarettes\n11\tasthma, children\n12\tasthma children\n"
-"""7 repeats 051 apart from case and white space; 8 has no word; 12 repeats 11 apart from punctuation; 10 is the plural of 9."""
+TOPICS = (
+    "051\tType 2 diabetes\n7\ttype 2  DIABETES\n8\t#1 or #2\n9\te cigarette\n10\te "
+    "cigarettes\n11\tasthma, children\n12\tasthma children\n"
+)
+"""7 repeats 051 apart from case and white space; 8 has no word; 12 repeats 11 apart from
+punctuation; 10 is the plural of 9."""
 
 
 def proposed(collection) -> dict[str, tuple[str, str]]:
@@ -44,8 +48,14 @@ def test_stricter_levels_propose_more_and_keep_what_was_decided(collection, brin
     assert set(proposed(collection)) == {"7", "8"}
 
 
-def test_one_title_with_two_needs_is_no_duplicate_and_the_page_shows_the_difference(collection, bring, manager, client):
-    bring("topics", "id,title,description\n1,jaguar,the animal\n2,jaguar,the car\n3,Jaguar,the animal\n", name="topics.csv")
+def test_one_title_with_two_needs_is_no_duplicate_and_the_page_shows_the_difference(
+    collection, bring, manager, client
+):
+    bring(
+        "topics",
+        "id,title,description\n1,jaguar,the animal\n2,jaguar,the car\n3,Jaguar,the animal\n",
+        name="topics.csv",
+    )
     assert proposed(collection) == {"3": ("duplicate", "1")}
     check(collection, "suspect", manager)
     assert proposed(collection) == {"2": ("suspect", "1"), "3": ("duplicate", "1")}
@@ -60,7 +70,9 @@ def test_the_manager_decides_each_or_all_of_a_reason(collection, bring, manager)
     assert topics.decide_all(collection, decision="remove", reason="no text", user=manager) == 1
     assert topics.decide_all(collection, decision="keep", user=manager) == 1
     topics.decide(collection, {Topic.objects.get(topic_id="9").pk: "remove"}, user=manager)
-    removed = dict(collection.topics.exclude(removed_reason="").values_list("topic_id", "removed_reason"))
+    removed = dict(
+        collection.topics.exclude(removed_reason="").values_list("topic_id", "removed_reason")
+    )
     assert removed == {"8": "no text", "9": "by hand"}
     assert Topic.objects.get(topic_id="8").decided_by == manager
     topics.decide(collection, {Topic.objects.get(topic_id="8").pk: "open"}, user=manager)
@@ -78,7 +90,10 @@ def test_a_decision_never_reaches_another_collections_topics(collection, bring, 
 def test_kept_and_removed_lists_hold_all_topics_once(collection, bring, manager):
     bring("topics", TOPICS)
     topics.decide_all(collection, decision="remove", user=manager)
-    assert topics.kept_table(collection) == "051\tType 2 diabetes\n9\te cigarette\n10\te cigarettes\n11\tasthma, children\n12\tasthma children\n"
+    assert (
+        topics.kept_table(collection)
+        == "051\tType 2 diabetes\n9\te cigarette\n10\te cigarettes\n11\tasthma, children\n12\tasthma children\n"
+    )
     assert topics.removed_table(collection) == (
         "topic\ttext\treason\tsame_as\n7\ttype 2 DIABETES\tduplicate\t051\n8\t#1 or #2\tno text\t\n"
     )
@@ -97,7 +112,10 @@ def test_ids_that_are_there_refuse_the_whole_file_with_its_lines(collection, bri
         }
     ]
     assert collection.topics.count() == 7
-    assert bring("topics", TOPICS, name="again.tsv").message == "all topics of again.tsv are there already"
+    assert (
+        bring("topics", TOPICS, name="again.tsv").message
+        == "all topics of again.tsv are there already"
+    )
 
 
 def test_further_topics_come_after_the_first_and_may_repeat_them(collection, bring):
@@ -111,7 +129,9 @@ def test_topics_that_no_run_has_are_warned_about(collection, bring):
     bring("run", "051 Q0 d 1 1 t\n")
     job = bring("topics", TOPICS, mode="careful")
     assert job.report["stored"] is False
-    assert job.report["warnings"] == ["6 of 7 topics are in none of the collection's runs, such as 7, 8, 9, 10, 11"]
+    assert job.report["warnings"] == [
+        "6 of 7 topics are in none of the collection's runs, such as 7, 8, 9, 10, 11"
+    ]
 
 
 def test_markup_in_a_query_stays_text(collection, bring):
@@ -122,7 +142,9 @@ def test_markup_in_a_query_stays_text(collection, bring):
 def test_topics_with_pairs_cannot_be_deleted(collection, bring):
     bring("topics", TOPICS)
     pool = collection.pools.create(name="p", depth=1)
-    pool.entries.create(topic=collection.topics.first(), docno="d", best_rank=1, priority=0, position=0)
+    pool.entries.create(
+        topic=collection.topics.first(), docno="d", best_rank=1, priority=0, position=0
+    )
     with pytest.raises(Refused, match="delete the pools first"):
         topics.delete_topics(collection)
     pool.delete()

@@ -1,4 +1,5 @@
-"""Lists of a collection's pages: what is searched, sorted and turned over is asked of the database, whatever its number."""
+"""Lists of a collection's pages: what is searched, sorted and turned over is asked of the database,
+whatever its number."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from django.urls import reverse
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Qrels, Topic
 
 MANY = 4_000
-"""More than one statement takes of rows by their numbers (SQLite: 999), and forty pages: what is asked one by one, or whole, is seen."""
+"""More than one statement takes of rows by their numbers (SQLite: 999), and forty pages: what is
+asked one by one, or whole, is seen."""
 
 
 @pytest.fixture
@@ -20,15 +22,41 @@ def signed_in(client, manager):
 
 
 def grow(collection: Collection, n: int) -> Pool:
-    """n documents d0, d1, … in one pool: the last has the shortest text, the first the highest priority."""
-    topics = [Topic.objects.create(collection=collection, topic_id=str(i), text=f"words of {i}", position=i) for i in (10, 2)]
+    """n documents d0, d1, … in one pool: the last has the shortest text, the first the highest
+    priority."""
+    topics = [
+        Topic.objects.create(
+            collection=collection, topic_id=str(i), text=f"words of {i}", position=i
+        )
+        for i in (10, 2)
+    ]
     rows = Document.objects.bulk_create(
-        (Document(collection=collection, docno=f"d{i}", title=f"Title {i % 7}", text=f"text {i}", n_words=n - i) for i in range(n)), batch_size=5000
+        (
+            Document(
+                collection=collection,
+                docno=f"d{i}",
+                title=f"Title {i % 7}",
+                text=f"text {i}",
+                n_words=n - i,
+            )
+            for i in range(n)
+        ),
+        batch_size=5000,
     )
-    pool = Pool.objects.create(collection=collection, name="large", depth=n, n_pairs=n, built_at="2026-01-01T00:00Z")
+    pool = Pool.objects.create(
+        collection=collection, name="large", depth=n, n_pairs=n, built_at="2026-01-01T00:00Z"
+    )
     PoolEntry.objects.bulk_create(
         (
-            PoolEntry(pool=pool, topic=topics[i % 2], docno=f"d{i}", document=row if i else None, best_rank=i + 1, priority=n - i, position=i)
+            PoolEntry(
+                pool=pool,
+                topic=topics[i % 2],
+                docno=f"d{i}",
+                document=row if i else None,
+                best_rank=i + 1,
+                priority=n - i,
+                position=i,
+            )
             for i, row in enumerate(rows)
         ),
         batch_size=5000,
@@ -44,19 +72,32 @@ def statements(client, address: str) -> list[str]:
 
 ASKED = {
     "collection-documents": ("", "?page=3", "?sort=-title", "?sort=words", "?q=d4", "?q=title+3"),
-    "pool": ("", "?page=3", "?sort=topic", "?sort=-document", "?sort=priority", "?q=d4", "?q=words", "?show=missing"),
+    "pool": (
+        "",
+        "?page=3",
+        "?sort=topic",
+        "?sort=-document",
+        "?sort=priority",
+        "?q=d4",
+        "?q=words",
+        "?show=missing",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", ASKED)
 def test_thousands_of_rows_take_the_statements_that_a_hundred_take(signed_in, collection, name):
     pool = grow(collection, 160)
-    address = reverse(name, args=[collection.slug] if name != "pool" else [collection.slug, pool.pk])
+    address = reverse(
+        name, args=[collection.slug] if name != "pool" else [collection.slug, pool.pk]
+    )
     few = {query: len(statements(signed_in, address + query)) for query in ASKED[name]}
     for rows in (pool.entries, collection.pools, collection.documents, collection.topics):
         rows.all().delete()
     pool = grow(collection, MANY)
-    address = reverse(name, args=[collection.slug] if name != "pool" else [collection.slug, pool.pk])
+    address = reverse(
+        name, args=[collection.slug] if name != "pool" else [collection.slug, pool.pk]
+    )
     table = "pooling_document" if name != "pool" else "pooling_poolentry"
     for query in ASKED[name]:
         asked = statements(signed_in, address + query)
@@ -76,7 +117,11 @@ def test_texts_of_pools_are_found_sorted_and_turned_over(signed_in, collection):
     assert shown(signed_in, address, "texts")[:3] == ["d0", "d1", "d10"]
     assert shown(signed_in, address + "?sort=words", "texts")[:3] == ["d119", "d118", "d117"]
     assert len(shown(signed_in, address + "?page=3", "texts")) == 20
-    assert shown(signed_in, address + "?q=title+6+d11", "texts") == ["d111", "d116", "d118"]  # 6 as a word of the title or the id
+    assert shown(signed_in, address + "?q=title+6+d11", "texts") == [
+        "d111",
+        "d116",
+        "d118",
+    ]  # 6 as a word of the title or the id
     page = signed_in.get(address + "?q=no+such").content.decode()
     assert "None fits." in page
     assert 'action="#texts"' in page
@@ -93,18 +138,36 @@ def test_pairs_of_a_pool_are_found_by_topic_or_document_and_sorted(signed_in, co
     by_topic = signed_in.get(address + "?sort=topic&page=2").context["pairs"]
     assert [row.topic.topic_id for row in by_topic] == ["2"] * 5 + ["10"] * 20
     assert shown(signed_in, address + "?show=missing", "pairs") == ["d0"]
-    assert {row.topic.topic_id for row in signed_in.get(address + "?q=2+words").context["pairs"]} == {"2", "10"}  # 2 is also in d2, d12, ...
+    assert {
+        row.topic.topic_id for row in signed_in.get(address + "?q=2+words").context["pairs"]
+    } == {"2", "10"}  # 2 is also in d2, d12, ...
     assert shown(signed_in, address + "?q=10+d10", "pairs") == ["d10"]
 
 
 def test_files_and_qrels_and_pools_are_lists(signed_in, collection):
     for i in range(7):
-        DocumentFile.objects.create(collection=collection, name=f"part-{i}.jsonl", format="jsonl", digest=str(i), n_bytes=10 - i, n_documents=i)
+        DocumentFile.objects.create(
+            collection=collection,
+            name=f"part-{i}.jsonl",
+            format="jsonl",
+            digest=str(i),
+            n_bytes=10 - i,
+            n_documents=i,
+        )
         Qrels.objects.create(
-            collection=collection, name=f"qrels {i}", kind="clicks" if i == 3 else "judged", source_name="a.txt", digest="", n_rows=i, n_topics=1
+            collection=collection,
+            name=f"qrels {i}",
+            kind="clicks" if i == 3 else "judged",
+            source_name="a.txt",
+            digest="",
+            n_rows=i,
+            n_topics=1,
         )
         Pool.objects.create(collection=collection, name=f"pool {i}", depth=10 - i, n_pairs=i)
-    documents, qrels = reverse("collection-documents", args=[collection.slug]), reverse("collection-qrels", args=[collection.slug])
+    documents, qrels = (
+        reverse("collection-documents", args=[collection.slug]),
+        reverse("collection-qrels", args=[collection.slug]),
+    )
     assert shown(signed_in, documents + "?file-sort=size", "files", "name")[0] == "part-6.jsonl"
     assert shown(signed_in, documents + "?file-q=5.json", "files", "name") == ["part-5.jsonl"]
     assert shown(signed_in, qrels + "?from=clicks", "qrels", "name") == ["qrels 3"]

@@ -21,14 +21,20 @@ def signed_in(client, manager):
 def send(client, collection, content: bytes, *, name="a.run", json_wanted=True, **data):
     file = SimpleUploadedFile(name, content)
     headers = {"accept": "application/json"} if json_wanted else {}
-    return client.post(reverse("collection-upload", args=[collection.slug]), {"kind": "run", "file": file, **data}, headers=headers)
+    return client.post(
+        reverse("collection-upload", args=[collection.slug]),
+        {"kind": "run", "file": file, **data},
+        headers=headers,
+    )
 
 
 def test_an_upload_becomes_a_job_whose_card_the_page_asks_for(signed_in, collection):
     response = send(signed_in, collection, RUN_A.encode())
     assert response.status_code == 201
     job = Job.objects.get()
-    assert response.json() == {"jobs": [{"url": f"/jobs/{job.pk}/", "fragment": f"/jobs/{job.pk}/part"}]}
+    assert response.json() == {
+        "jobs": [{"url": f"/jobs/{job.pk}/", "fragment": f"/jobs/{job.pk}/part"}]
+    }
     assert job.parameters["mode"] == "careful"
     waiting = signed_in.get(f"/jobs/{job.pk}/part?was=active")
     assert 'hx-trigger="every 1s"' in waiting.content.decode()
@@ -40,14 +46,26 @@ def test_an_upload_becomes_a_job_whose_card_the_page_asks_for(signed_in, collect
 
 
 def test_options_reach_the_import(signed_in, collection):
-    send(signed_in, collection, b"1 Q0 a 2 9 t\n1 Q0 b 1 5 t\n", order="rank", tag="named", baseline="on", submitted_on="2021-05-03")
+    send(
+        signed_in,
+        collection,
+        b"1 Q0 a 2 9 t\n1 Q0 b 1 5 t\n",
+        order="rank",
+        tag="named",
+        baseline="on",
+        submitted_on="2021-05-03",
+    )
     assert run(Job.objects.get()).state == "done"
     row = Run.objects.get()
     assert (row.tag, row.baseline, str(row.submitted_on)) == ("named", True, "2021-05-03")
 
 
 def test_notes_stand_on_the_card_without_asking_for_a_look(signed_in, collection):
-    send(signed_in, collection, b"# ir_metadata.start\n# ir_metadata.end\n1 Q0 a 1 5 t\n1 Q0 b 2 5 t\n")
+    send(
+        signed_in,
+        collection,
+        b"# ir_metadata.start\n# ir_metadata.end\n1 Q0 a 1 5 t\n1 Q0 b 2 5 t\n",
+    )
     page = signed_in.get(f"/jobs/{run(Job.objects.get()).pk}/part").content.decode()
     assert "2 comment lines (with # first) were skipped" in page
     assert "Ties ordered by document id, as trec_eval does" in page
@@ -55,15 +73,24 @@ def test_notes_stand_on_the_card_without_asking_for_a_look(signed_in, collection
 
 
 def test_several_files_without_script_become_several_jobs(signed_in, collection):
-    files = [SimpleUploadedFile(f"{i}.run", RUN_A.replace("A\n", f"{i}\n").encode()) for i in range(3)]
-    response = signed_in.post(reverse("collection-upload", args=[collection.slug]), {"kind": "run", "file": files})
+    files = [
+        SimpleUploadedFile(f"{i}.run", RUN_A.replace("A\n", f"{i}\n").encode()) for i in range(3)
+    ]
+    response = signed_in.post(
+        reverse("collection-upload", args=[collection.slug]), {"kind": "run", "file": files}
+    )
     assert response.url == reverse("collection", args=[collection.slug])
     assert Job.objects.count() == 3
 
 
 @pytest.mark.parametrize(
     ("data", "says"),
-    [({"kind": "virus"}, "kind"), ({"mode": "somehow"}, "mode"), ({"submitted_on": "soon"}, "submitted_on"), ({"file": ""}, "no file")],
+    [
+        ({"kind": "virus"}, "kind"),
+        ({"mode": "somehow"}, "mode"),
+        ({"submitted_on": "soon"}, "submitted_on"),
+        ({"file": ""}, "no file"),
+    ],
 )
 def test_a_wrong_request_is_answered_with_what_is_wrong(signed_in, collection, data, says):
     response = send(signed_in, collection, RUN_A.encode(), **data)
@@ -79,7 +106,9 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(signed_in, collec
     assert "at most 100" in response.json()["error"]
 
 
-def test_a_path_in_a_file_name_is_shown_without_the_path_and_used_nowhere(signed_in, collection, own_storage):
+def test_a_path_in_a_file_name_is_shown_without_the_path_and_used_nowhere(
+    signed_in, collection, own_storage
+):
     send(signed_in, collection, RUN_A.encode(), name="../../<b>evil</b>.run")
     kept = Upload.objects.get()
     assert kept.name == "b>.run"  # what follows the last slash, as every browser sends it
@@ -93,20 +122,26 @@ def test_a_file_that_waits_is_imported_or_discarded_by_its_manager(signed_in, fu
     page = signed_in.get(reverse("collection", args=[full.slug])).content.decode()
     assert "1 file waits for you" in " ".join(page.split())
     assert "CSV: Files that wait" not in page, "a table to decide in is none to take along"
-    response = signed_in.post(reverse("upload-decide", args=[full.slug, upload.pk]), {"action": "import"})
+    response = signed_in.post(
+        reverse("upload-decide", args=[full.slug, upload.pk]), {"action": "import"}
+    )
     job = Job.objects.first()
     assert response.url == reverse("job", args=[job.pk])
     assert run(job).report["stored"] is True
     bring_in(full, "run", RUN_A.replace("A\n", "V\n"), mode="inspect")
     bring_in(full, "run", RUN_A.replace("A\n", "U\n"), mode="inspect")
     assert signed_in.get(reverse("jobs")).content.decode().count("waits for you") == 2
-    page = signed_in.post(reverse("upload-decide-all", args=[full.slug]), {"action": "discard"}, follow=True)
+    page = signed_in.post(
+        reverse("upload-decide-all", args=[full.slug]), {"action": "discard"}, follow=True
+    )
     assert not full.uploads.exists()
     assert "2 files are discarded." in page.content.decode()
     assert "waits for you" not in signed_in.get(reverse("jobs")).content.decode()
 
 
-def test_a_refused_file_shows_line_text_and_expectation_and_can_be_downloaded(signed_in, collection):
+def test_a_refused_file_shows_line_text_and_expectation_and_can_be_downloaded(
+    signed_in, collection
+):
     job = bring_in(collection, "run", "1 Q0 a 1 9 t\n1 Q0 <img/src=x> 2 t\n" * 60, name="bad.run")
     page = signed_in.get(reverse("job", args=[job.pk])).content.decode()
     assert "1 Q0 &lt;img/src=x&gt; 2 t" in page
@@ -120,7 +155,9 @@ def test_a_refused_file_shows_line_text_and_expectation_and_can_be_downloaded(si
 
 
 def test_script_in_a_document_is_shown_as_text(signed_in, full):
-    page = signed_in.get(reverse("document", args=[full.slug, full.documents.get(docno="a").pk])).content.decode()
+    page = signed_in.get(
+        reverse("document", args=[full.slug, full.documents.get(docno="a").pk])
+    ).content.decode()
     assert "&lt;script&gt;alert(1)&lt;/script&gt; text of a" in page
     assert "<script>alert" not in page
 
@@ -139,13 +176,31 @@ def test_topics_are_decided_on_the_check_page(signed_in, full, manager):
     assert "#1 or #2" in " ".join(page.split())
     assert "no text" in page
     seven, eight = Topic.objects.get(topic_id="7"), Topic.objects.get(topic_id="8")
-    signed_in.post(url, {f"topic-{seven.pk}": "keep", f"topic-{eight.pk}": "remove", "topic-999999": "remove", "topic-x": "remove"})
-    assert dict(full.topics.values_list("topic_id", "removed_reason")) == {"051": "", "7": "", "8": "no text"}
-    assert signed_in.get(reverse("topics-removed", args=[full.slug])).content.decode().splitlines()[1] == "8\t#1 or #2\tno text\t"
+    signed_in.post(
+        url,
+        {
+            f"topic-{seven.pk}": "keep",
+            f"topic-{eight.pk}": "remove",
+            "topic-999999": "remove",
+            "topic-x": "remove",
+        },
+    )
+    assert dict(full.topics.values_list("topic_id", "removed_reason")) == {
+        "051": "",
+        "7": "",
+        "8": "no text",
+    }
+    assert (
+        signed_in.get(reverse("topics-removed", args=[full.slug])).content.decode().splitlines()[1]
+        == "8\t#1 or #2\tno text\t"
+    )
     signed_in.post(url, {"level": "suspect"})
     assert Job.objects.first().parameters == {"level": "suspect"}
     signed_in.post(url, {"all": "remove"})
-    signed_in.post(reverse("collection-topics-change", args=[full.slug]), {"action": "remove", "topic": [seven.pk]})
+    signed_in.post(
+        reverse("collection-topics-change", args=[full.slug]),
+        {"action": "remove", "topic": [seven.pk]},
+    )
     assert Topic.objects.get(pk=seven.pk).removed_reason == "duplicate"
 
 
@@ -155,22 +210,30 @@ def test_the_preview_shows_pairs_per_depth_and_their_cost(signed_in, full):
     page = signed_in.get(url, {"judgements": 2, "seconds": 90}).content.decode()
     # by hand: depth 2 holds 051 a, b, d and 7 x: 4 pairs, 8 judgements, 720 s
     found = signed_in.get(url, {"judgements": 2, "seconds": 90}).context["found"]
-    assert [(d.depth, d.pairs, d.judgements, d.hours) for d in found.depths] == [(1, 3, 6, 0.15), (2, 4, 8, 0.2)]
+    assert [(d.depth, d.pairs, d.judgements, d.hours) for d in found.depths] == [
+        (1, 3, 6, 0.15),
+        (2, 4, 8, 0.2),
+    ]
     assert "A pool of 4 pairs" in page
 
 
 def test_a_pool_is_built_from_the_form_and_its_file_downloaded(signed_in, full):
     runs = list(full.runs.values_list("pk", flat=True))
     response = signed_in.post(
-        reverse("collection-pool-new", args=[full.slug]), {"runs": runs, "depth": 1, "seed": 3, "name": "one", "action": "build"}
+        reverse("collection-pool-new", args=[full.slug]),
+        {"runs": runs, "depth": 1, "seed": 3, "name": "one", "action": "build"},
     )
     pool = full.pools.get(name="one")
     assert response.url == reverse("pool", args=[full.slug, pool.pk])
     assert "Waiting for the background worker" in signed_in.get(response.url).content.decode()
     run(Job.objects.first())
-    text = b"".join(signed_in.get(reverse("pool-table", args=[full.slug, pool.pk])).streaming_content).decode()
+    text = b"".join(
+        signed_in.get(reverse("pool-table", args=[full.slug, pool.pk])).streaming_content
+    ).decode()
     assert len(text.splitlines()) == 4
-    signed_in.post(reverse("pool-change", args=[full.slug, pool.pk]), {"action": "extend", "depth": 2})
+    signed_in.post(
+        reverse("pool-change", args=[full.slug, pool.pk]), {"action": "extend", "depth": 2}
+    )
     assert run(Job.objects.first()).report["facts"]["new pairs"] == 1
     signed_in.post(reverse("pool-change", args=[full.slug, pool.pk]), {"action": "delete"})
     assert not full.pools.filter(name="one").exists()
@@ -180,7 +243,8 @@ def test_runs_of_another_collection_cannot_be_pooled(signed_in, full, manager):
     other = create_collection(name="Other", user=manager)
     bring_in(other, "topics", "1\tone\n")
     response = signed_in.post(
-        reverse("collection-pool-new", args=[other.slug]), {"runs": [full.runs.first().pk], "depth": 1, "action": "build"}
+        reverse("collection-pool-new", args=[other.slug]),
+        {"runs": [full.runs.first().pk], "depth": 1, "action": "build"},
     )
     assert response.status_code == 400
     assert not other.pools.exists()
@@ -189,13 +253,20 @@ def test_runs_of_another_collection_cannot_be_pooled(signed_in, full, manager):
 def test_a_collection_is_described_shared_and_deleted(signed_in, full, django_user_model):
     django_user_model.objects.create_user("friend")
     url = reverse("collection-edit", args=[full.slug])
-    signed_in.post(url, {"action": "describe", "name": "Renamed", "description": "", "n_documents": 9})
-    refused = signed_in.post(url, {"action": "describe", "name": "Renamed", "description": "", "n_documents": "9" * 30})
+    signed_in.post(
+        url, {"action": "describe", "name": "Renamed", "description": "", "n_documents": 9}
+    )
+    refused = signed_in.post(
+        url, {"action": "describe", "name": "Renamed", "description": "", "n_documents": "9" * 30}
+    )
     assert (refused.status_code, "1000000000000" in refused.content.decode()) == (400, True)
     signed_in.post(url, {"action": "add-manager", "username": "friend"})
     full.refresh_from_db()
     assert (full.name, full.n_documents, full.managers.count()) == ("Renamed", 9, 2)
-    assert "nobody here has the user name" in signed_in.post(url, {"action": "add-manager", "username": "nobody"}).content.decode()
+    assert (
+        "nobody here has the user name"
+        in signed_in.post(url, {"action": "add-manager", "username": "nobody"}).content.decode()
+    )
     signed_in.post(reverse("collection-delete", args=[full.slug]), {"confirm": "something else"})
     assert full.pk
     signed_in.post(reverse("collection-delete", args=[full.slug]), {"confirm": full.slug})
@@ -203,7 +274,10 @@ def test_a_collection_is_described_shared_and_deleted(signed_in, full, django_us
 
 
 def test_the_last_manager_stays(signed_in, full, manager):
-    page = signed_in.post(reverse("collection-edit", args=[full.slug]), {"action": "remove-manager", "user": manager.pk})
+    page = signed_in.post(
+        reverse("collection-edit", args=[full.slug]),
+        {"action": "remove-manager", "user": manager.pk},
+    )
     assert "keeps at least one manager" in page.content.decode()
 
 
@@ -213,7 +287,9 @@ def count(client, url, capture) -> int:
     return len(queries)
 
 
-def test_lists_take_the_same_number_of_queries_whatever_they_hold(signed_in, full, manager, django_assert_max_num_queries):
+def test_lists_take_the_same_number_of_queries_whatever_they_hold(
+    signed_in, full, manager, django_assert_max_num_queries
+):
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -232,8 +308,15 @@ def test_lists_take_the_same_number_of_queries_whatever_they_hold(signed_in, ful
         "collection-pools",
     ]
     urls = [reverse(name, args=[full.slug]) for name in names]
-    urls += [reverse("collections"), reverse("jobs"), reverse("pool", args=[full.slug, full.pools.get().pk])]
-    urls += [f"/api/v1/collections/{full.slug}/{part}/" for part in ("topics", "runs", "pools", "uploads")] + [
+    urls += [
+        reverse("collections"),
+        reverse("jobs"),
+        reverse("pool", args=[full.slug, full.pools.get().pk]),
+    ]
+    urls += [
+        f"/api/v1/collections/{full.slug}/{part}/"
+        for part in ("topics", "runs", "pools", "uploads")
+    ] + [
         "/api/v1/collections/",
         "/api/v1/jobs/",
     ]
@@ -245,17 +328,37 @@ def test_lists_take_the_same_number_of_queries_whatever_they_hold(signed_in, ful
         bring_in(full, "run", f"051 Q0 m{i} 1 9 I{i}\n", mode="inspect", user=manager)
     from pooling.services import pools
 
-    assert run(pools.ask_to_extend(full.pools.get(), runs=list(full.runs.all()), depth=5, user=manager)).state == "done"
+    assert (
+        run(
+            pools.ask_to_extend(full.pools.get(), runs=list(full.runs.all()), depth=5, user=manager)
+        ).state
+        == "done"
+    )
     many = {url: queries(url) for url in urls}
     assert {url: (few[url], many[url]) for url in urls if many[url] > few[url] + 2} == {}
     assert max(many.values()) < 30
 
 
 def test_no_page_has_inline_script_or_style(signed_in, full):
-    pages = [reverse("collections"), reverse("collection-new"), reverse("jobs"), reverse("job", args=[full.jobs.first().pk])]
+    pages = [
+        reverse("collections"),
+        reverse("collection-new"),
+        reverse("jobs"),
+        reverse("job", args=[full.jobs.first().pk]),
+    ]
     pages += [
         reverse(f"collection{part}", args=[full.slug])
-        for part in ("", "-edit", "-topics", "-check", "-runs", "-qrels", "-documents", "-pools", "-pool-new")
+        for part in (
+            "",
+            "-edit",
+            "-topics",
+            "-check",
+            "-runs",
+            "-qrels",
+            "-documents",
+            "-pools",
+            "-pool-new",
+        )
     ]
     pages += [reverse("pool", args=[full.slug, full.pools.get().pk])]
     for url in pages:

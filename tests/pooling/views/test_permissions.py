@@ -48,7 +48,11 @@ def address(name: str, collection: Collection) -> str:
     kind, _ = PAGES[name]
     if kind is None:
         return reverse(name, args=[collection.slug])
-    row = collection.jobs.filter(kind="preview pool").first() if kind == "previews" else getattr(collection, kind).first()
+    row = (
+        collection.jobs.filter(kind="preview pool").first()
+        if kind == "previews"
+        else getattr(collection, kind).first()
+    )
     return reverse(name, args=[collection.slug, row.pk])
 
 
@@ -58,7 +62,9 @@ def ask(client, name: str, url: str):
 
 
 def test_every_page_is_in_one_of_the_lists():
-    assert {pattern.name for pattern in urls.urlpatterns} == PAGES.keys() | JOB_PAGES.keys() | OPEN_TO_SIGNED_IN | BY_ROLE
+    assert {
+        pattern.name for pattern in urls.urlpatterns
+    } == PAGES.keys() | JOB_PAGES.keys() | OPEN_TO_SIGNED_IN | BY_ROLE
 
 
 @pytest.fixture
@@ -76,20 +82,33 @@ def neighbour(stranger) -> User:
 def test_nobody_without_a_sign_in_sees_or_changes_a_collection(client, full):
     before = (Collection.objects.count(), Job.objects.count())
     answers = {name: ask(client, name, address(name, full)) for name in PAGES}
-    assert {name for name, answer in answers.items() if answer.status_code != 302 or not answer.url.startswith(reverse("sign-in"))} == set()
+    assert {
+        name
+        for name, answer in answers.items()
+        if answer.status_code != 302 or not answer.url.startswith(reverse("sign-in"))
+    } == set()
     assert (Collection.objects.count(), Job.objects.count()) == before
 
 
 def test_a_stranger_does_not_learn_that_a_collection_exists(client, full, stranger):
     client.force_login(stranger)
-    assert {name: ask(client, name, address(name, full)).status_code for name in PAGES} == dict.fromkeys(PAGES, 404)
+    assert {
+        name: ask(client, name, address(name, full)).status_code for name in PAGES
+    } == dict.fromkeys(PAGES, 404)
 
 
 def test_the_manager_of_another_collection_reaches_nothing_through_his_own(client, full, neighbour):
     client.force_login(neighbour)
     numbered = [name for name, (kind, _) in PAGES.items() if kind]
-    assert {name: ask(client, name, address(name, full)).status_code for name in numbered} == dict.fromkeys(numbered, 404)
-    through_his = {name: ask(client, name, address(name, full).replace(f"/{full.slug}/", "/another/")).status_code for name in numbered}
+    assert {
+        name: ask(client, name, address(name, full)).status_code for name in numbered
+    } == dict.fromkeys(numbered, 404)
+    through_his = {
+        name: ask(
+            client, name, address(name, full).replace(f"/{full.slug}/", "/another/")
+        ).status_code
+        for name in numbered
+    }
     assert through_his == dict.fromkeys(numbered, 404)
 
 
@@ -111,7 +130,9 @@ def test_jobs_are_seen_by_their_people_only(client, full, stranger):
 def test_managers_and_superusers_see_every_page(client, full, manager, who):
     client.force_login(manager if who == "manager" else User.objects.create_superuser("root"))
     shown = [name for name, (_, method) in PAGES.items() if method == "get"]
-    assert {name: client.get(address(name, full)).status_code for name in shown} == dict.fromkeys(shown, 200)
+    assert {name: client.get(address(name, full)).status_code for name in shown} == dict.fromkeys(
+        shown, 200
+    )
 
 
 def test_pages_that_change_something_take_post_only_and_with_the_token(client, full, manager):
@@ -119,11 +140,19 @@ def test_pages_that_change_something_take_post_only_and_with_the_token(client, f
 
     changing = [name for name, (_, method) in PAGES.items() if method == "post"]
     client.force_login(manager)
-    assert {name: client.get(address(name, full)).status_code for name in changing} == dict.fromkeys(changing, 405)
+    assert {
+        name: client.get(address(name, full)).status_code for name in changing
+    } == dict.fromkeys(changing, 405)
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(manager)
-    both = [name for name in PAGES if name in {"collection-edit", "collection-check", "run", "collection-pool-new"}]
-    assert {name: strict.post(address(name, full)).status_code for name in changing + both} == dict.fromkeys(changing + both, 403)
+    both = [
+        name
+        for name in PAGES
+        if name in {"collection-edit", "collection-check", "run", "collection-pool-new"}
+    ]
+    assert {
+        name: strict.post(address(name, full)).status_code for name in changing + both
+    } == dict.fromkeys(changing + both, 403)
 
 
 def test_only_who_may_create_makes_a_collection(client, stranger):
@@ -142,5 +171,7 @@ def test_only_who_may_create_makes_a_collection(client, stranger):
 
 def test_lists_hold_ones_own_only(client, full, neighbour):
     client.force_login(neighbour)
-    assert [c.name for c in client.get(reverse("collections")).context["collections"]] == ["Another"]
+    assert [c.name for c in client.get(reverse("collections")).context["collections"]] == [
+        "Another"
+    ]
     assert client.get(reverse("jobs")).context["jobs"] == []
