@@ -19,20 +19,20 @@ import numpy as np
 
 from analysis.commandline.measures import DEFAULT_MEASURES, Stored, evaluate_files, refuse_sample
 from analysis.core.aggregation.labelling import Aggregation
+from assay.formats import pool as pool_format
+from assay.formats import qrels as qrels_format
+from assay.formats import runs as run_format
+from assay.formats.errors import FormatError
+from assay.formats.judgements import read_judgements
+from assay.formats.pool import read_pool
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
+from assay.formats.topics import read_topics
 from assay.given import judgements_given, qrels_given, runs_given
 from assay.tables import Scores, columns, frame
 from pooling.commandline import BadInput, FileCommand, distinct_tags, jsonable
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.depth import PooledPairs, depth_pool, top_of_run
-from pooling.formats import pool as pool_format
-from pooling.formats import qrels as qrels_format
-from pooling.formats import runs as run_format
-from pooling.formats.errors import FormatError
-from pooling.formats.judgements import read_judgements
-from pooling.formats.pool import read_pool
-from pooling.formats.qrels import read_qrels
-from pooling.formats.runs import read_run
-from pooling.formats.topics import read_topics
 from pooling.whole_files import whole_file
 
 __all__ = [

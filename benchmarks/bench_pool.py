@@ -11,7 +11,7 @@ from benchmarks.bench_reading import compare, write_generated_run
 OURS = """
 import numpy as np
 from pooling.core.depth import depth_pool, top_of_run
-from pooling.formats.runs import read_run
+from assay.formats.runs import read_run
 
 def read(*paths):
     return depth_pool([top_of_run(read_run(path), 10) for path in paths], depth=10, rng=np.random.default_rng(0))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-OURS = "from pooling.formats.runs import read_run; read = lambda path: read_run(path)"
+OURS = "from assay.formats.runs import read_run; read = lambda path: read_run(path)"
 PEER = "import pytrec_eval; read = lambda path: pytrec_eval.parse_run(open(path))"
 MEASURE = """
 import resource, sys, time

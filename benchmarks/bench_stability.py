@@ -36,8 +36,8 @@ from analysis.core.stability import (
     run_chunk,
 )
 from analysis.core.subcollections import ELEMENTS
+from assay.formats.qrels import read_qrels
 from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.formats.qrels import read_qrels
 
 N_DOCUMENTS = 191_160
 DEPTH = 1000

@@ -42,8 +42,8 @@ WORKER = [
 
 SETUP = """
 from benchmarks.bench_stability import generated
-from pooling.formats.qrels import save_qrels
-from pooling.formats.runs import save_run
+from assay.formats.qrels import save_qrels
+from assay.formats.runs import save_run
 from pooling.models import Collection
 from pooling.services.stored_columns import store_columns
 qrels, runs, _ = generated()

@@ -24,8 +24,8 @@ from annotation.models import Campaign
 from annotation.selectors import kept_figures
 from annotation.selectors.judging import audit_invariants
 from annotation.services.recounting import recount
-from pooling.formats.errors import FormatError
-from pooling.formats.storage import digest, load_columns
+from assay.formats.errors import FormatError
+from assay.formats.storage import digest, load_columns
 from pooling.kept_files import kept_files
 from pooling.models import DocumentFile, Job, Qrels, Run
 from pooling.services.recounting import (

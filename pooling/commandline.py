@@ -19,9 +19,9 @@ from typing import Any, NoReturn, TextIO
 
 import numpy as np
 
+from assay.formats.errors import FormatError
+from assay.formats.opening import bare_name
 from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.formats.errors import FormatError
-from pooling.formats.opening import bare_name
 from pooling.whole_files import refuse_unwritable
 from pooling.whole_files import whole_file as whole_file  # the commands find it here
 

@@ -40,8 +40,8 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from assay.formats.errors import FormatError, Problem
 from pooling import owners, snapshot
-from pooling.formats.errors import FormatError, Problem
 from pooling.heartbeats import beating
 from pooling.interruptions import JobWatch
 from pooling.models import Collection, Job

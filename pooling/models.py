@@ -183,7 +183,7 @@ class Document(models.Model):
 
 
 class Run(models.Model):
-    """One system's rankings: metadata of a columnar file (pooling.formats.runs.load_run)."""
+    """One system's rankings: metadata of a columnar file (assay.formats.runs.load_run)."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="runs")
     tag = models.CharField(max_length=200)
@@ -211,7 +211,7 @@ class Run(models.Model):
 
 
 class Qrels(models.Model):
-    """Imported grades of pairs: metadata of a columnar file (pooling.formats.qrels.load_qrels)."""
+    """Imported grades of pairs: metadata of a columnar file (assay.formats.qrels.load_qrels)."""
 
     class Kind(models.TextChoices):
         JUDGED = "judged", _("from judgements")

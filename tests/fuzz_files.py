@@ -64,7 +64,7 @@ def take_at_most(megabytes: int) -> None:
 
 
 def fuzz(asked: tuple[str, int, int, float, int]) -> Outcome:
-    from pooling.formats.errors import FormatError
+    from assay.formats.errors import FormatError
     from tests.pooling.formats.test_wrong_files import ALL_READERS
 
     kind, seed, n, patience, megabytes = asked

@@ -61,7 +61,7 @@ WRITING = {
     "delete",
 }
 """Methods of rows that selectors do not call."""
-PURE = [*ROOT.glob("*/core"), ROOT / "pooling" / "formats"]
+PURE = [*ROOT.glob("*/core"), ROOT / "assay" / "formats"]
 LONG_FILE = 300
 """Lines of a file beyond which a reader asks whether it holds two nouns. A note, not a limit."""
 MOST_STATEMENTS = 50

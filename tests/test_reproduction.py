@@ -27,6 +27,8 @@ from analysis.core.measures import parse_measures
 from analysis.core.rankings import tau_b
 from analysis.core.stability import Protocol, as_json, chunks, combine, population, run_chunk
 from analysis.studies.papers import NAMES
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
 from benchmarks.reproduction import (
     CHECKED,
     KEPT,
@@ -39,8 +41,6 @@ from benchmarks.reproduction import (
     study_text,
     written,
 )
-from pooling.formats.qrels import read_qrels
-from pooling.formats.runs import read_run
 
 TEXT = PAGE.read_text("utf-8")
 BLOCKS = {name: body for name, body in CHECKED.findall(TEXT) if body.startswith("```")}

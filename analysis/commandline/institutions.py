@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pooling.formats.delimited import DelimitedTable, FileMistakes
-from pooling.formats.errors import FormatError
-from pooling.formats.leaderboards import BoardRow
+from assay.formats.delimited import DelimitedTable, FileMistakes
+from assay.formats.errors import FormatError
+from assay.formats.leaderboards import BoardRow
 
 
 def taken(

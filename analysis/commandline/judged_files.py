@@ -16,8 +16,8 @@ from analysis.commandline.counted_judgements import CountedJudgements, threshold
 from analysis.commandline.judges import add_judges
 from analysis.commandline.only_topics import add_only_topics, judgements_of, only_topics
 from analysis.core.labels import Dropped, counted
+from assay.formats.judgements import read_judgements
 from pooling.commandline import BadInput, FileCommand, positive
-from pooling.formats.judgements import read_judgements
 
 DEFAULT_SCALE = 4
 DEFAULT_THRESHOLD = 2

@@ -41,6 +41,9 @@ from analysis.core.measures import (
     refuse_estimates,
     refuse_indivisible,
 )
+from assay.formats.prel import Prel
+from assay.formats.qrels import OF_A_SAMPLE, lone_grade, read_qrels
+from assay.formats.runs import read_run
 from pooling.commandline import (
     BadInput,
     FileCommand,
@@ -52,9 +55,6 @@ from pooling.commandline import (
 )
 from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
 from pooling.core.precision import in_single_precision
-from pooling.formats.prel import Prel
-from pooling.formats.qrels import OF_A_SAMPLE, lone_grade, read_qrels
-from pooling.formats.runs import read_run
 
 
 @dataclasses.dataclass(frozen=True)

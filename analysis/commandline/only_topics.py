@@ -33,7 +33,7 @@ def only_topics(
     path = options["only_topics"]
     if path is None:
         return None
-    from pooling.formats.topics import (
+    from assay.formats.topics import (
         read_topics,
     )  # with a reader of XML, which only this option needs
 

@@ -8,14 +8,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.counts import counted
-from pooling.formats.delimited import (
+from assay.formats.delimited import (
     TOPIC_NAMES,
     DelimitedTable,
     FileMistakes,
     column_names,
     find_column,
 )
+from pooling.core.counts import counted
 
 GROUP_NAMES = ("group", "topic_group", "band", "class")
 

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.formats.qrels import qrels_of_rows
 from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.formats.qrels import qrels_of_rows
 
 Floats = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from annotation.core import judges as kinds_of_judges
 from annotation.core.judges import LABELLING, JudgeKind
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import ruled_pairs, special_pairs
-from pooling.formats.qrels import OF_A_SAMPLE, QrelsColumns, qrels_of_rows
+from assay.formats.qrels import OF_A_SAMPLE, QrelsColumns, qrels_of_rows
 
 SCALES = ("graded", "binary")
 EVERYBODY = "*"

@@ -14,8 +14,8 @@ from annotation.core.judges import WORDS, JudgeKind
 from annotation.core.timing import too_fast
 from annotation.models import Campaign, Feedback, Judgement, Pair
 from annotation.selectors.pairs import kept_pairs
-from pooling.formats.exports import RawJudgement
-from pooling.formats.pool import HEADER_LINE
+from assay.formats.exports import RawJudgement
+from assay.formats.pool import HEADER_LINE
 from pooling.selectors.pools import table as pool_table
 
 PAIRS_AT_ONCE = 400

@@ -36,10 +36,8 @@ from annotation.models import Campaign
 from annotation.selectors.pairs import ruled_pairs
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from pooling.core.counts import counted
-from pooling.core.pool_kinds import PoolKind
-from pooling.formats.delimited import harmless
-from pooling.formats.exports import (
+from assay.formats.delimited import harmless
+from assay.formats.exports import (
     BookPair,
     write_crowdkit,
     write_fira_judgements,
@@ -47,14 +45,16 @@ from pooling.formats.exports import (
     write_quepid_snapshot,
     write_raw_judgements,
 )
-from pooling.formats.qrels import MARK_OF_A_SAMPLE, write_qrels
-from pooling.formats.quepid_tables import (
+from assay.formats.qrels import MARK_OF_A_SAMPLE, write_qrels
+from assay.formats.quepid_tables import (
     CaseQuery,
     RatedPair,
     write_detailed,
     write_general,
     write_ratings,
 )
+from pooling.core.counts import counted
+from pooling.core.pool_kinds import PoolKind
 from pooling.models import Document
 from pooling.services.topics import kept_table, removed_table
 from pooling.snapshot import snapshot

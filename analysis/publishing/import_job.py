@@ -20,8 +20,8 @@ from analysis.publishing.release.importing import import_release
 from annotation.models import Campaign
 from annotation.services import beside_judging
 from annotation.services.judged_elsewhere import Brought, CampaignWanted, bring_judgements
+from assay.formats.judgements import read_judgements
 from pooling import jobs
-from pooling.formats.judgements import read_judgements
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job
 from pooling.services.uploads import check_room, safe_name

@@ -17,7 +17,7 @@ from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Judgement, Membership
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from pooling.formats.delimited import harmless
+from assay.formats.delimited import harmless
 from pooling.snapshot import snapshot
 
 PER = ("hour", "judgement")

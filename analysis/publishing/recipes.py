@@ -26,9 +26,9 @@ from annotation.core.judges import ordered
 from annotation.models import Campaign
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
+from assay.formats.delimited import harmless
 from pooling import jobs
 from pooling.core.natural import natural
-from pooling.formats.delimited import harmless
 from pooling.jobs import Refused, Work
 from pooling.models import Job
 from pooling.snapshot import snapshot

@@ -18,8 +18,8 @@ from analysis.judgements.campaign_sample import (
 )
 from analysis.judgements.labels import Choices, Labels, labels
 from annotation.models import Campaign
+from assay.formats.prel import write_prel
 from pooling.core.pool_kinds import PoolKind
-from pooling.formats.prel import write_prel
 
 SAMPLE_COLUMNS = (
     "topic",

@@ -22,13 +22,13 @@ from analysis.studies.papers import NAMES, study_named
 from analysis.studies.selectors import my_studies, visible_study
 from analysis.systems.reports import delete_report
 from annotation.permissions import managed_campaign
+from assay.formats.errors import FormatError
 from pooling import tasks
 from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextField, TextField
 from pooling.api.lists import Filter
 from pooling.api.repeats import repeatable
 from pooling.api.schema import problems
 from pooling.api.views import refusal
-from pooling.formats.errors import FormatError
 from pooling.jobs import Refused
 from pooling.permissions import managed_collection, person
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.studies.study import SettingKey, Study
-from pooling.formats.errors import FormatError, Problem
-from pooling.formats.toml_text import read_toml
+from assay.formats.errors import FormatError, Problem
+from assay.formats.toml_text import read_toml
 
 COMMON = (
     SettingKey("title", "text", "Heading of the report."),

@@ -39,9 +39,9 @@ from analysis.studies.study import Study
 from analysis.systems.inputs import is_reference, path_of
 from analysis.systems.written_files import tab_separated
 from annotation.models import Campaign
+from assay.formats.qrels import write_qrels
+from assay.formats.runs import write_run
 from pooling.commandline import BadInput
-from pooling.formats.qrels import write_qrels
-from pooling.formats.runs import write_run
 from pooling.jobs import Refused
 from pooling.models import Collection, Qrels
 from pooling.services.matching import count_documents

@@ -22,7 +22,7 @@ from analysis.systems.report_list import reports_page
 from analysis.systems.reports import delete_report
 from analysis.systems.views import frame, of_both
 from annotation.models import Campaign
-from pooling.formats.errors import FormatError
+from assay.formats.errors import FormatError
 from pooling.jobs import Refused
 from pooling.models import Collection
 from pooling.selectors.jobs import shown

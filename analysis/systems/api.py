@@ -24,13 +24,13 @@ from analysis.systems.lists import lists_of
 from analysis.systems.selectors import my_reports, result_of, visible_report
 from analysis.systems.top_ups import make_top_up
 from annotation.permissions import managed_campaign, may_create
+from assay.formats.errors import FormatError
 from pooling import tasks
 from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextField, TextField
 from pooling.api.lists import Filter, one_of
 from pooling.api.repeats import repeatable
 from pooling.api.schema import problems
 from pooling.api.views import refusal
-from pooling.formats.errors import FormatError
 from pooling.jobs import Refused
 from pooling.permissions import managed_collection
 

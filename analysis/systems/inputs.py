@@ -22,8 +22,8 @@ from analysis.systems.kind import Files, ReportKind
 from annotation.core.judges import LABELLING, JudgeKind
 from annotation.core.judges import words as kinds_words
 from annotation.models import Campaign
-from pooling.formats.prel import write_prel
-from pooling.formats.qrels import write_qrels
+from assay.formats.prel import write_prel
+from assay.formats.qrels import write_qrels
 from pooling.jobs import Malformed, Refused
 from pooling.models import Collection, Qrels
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from analysis.systems.inputs import path_of
 from analysis.systems.kind import ReportKind
-from pooling.formats.errors import FormatError
-from pooling.formats.opening import bare_name, lines
+from assay.formats.errors import FormatError
+from assay.formats.opening import bare_name, lines
 
 LARGEST = 500_000_000
 """Bytes of a list, unpacked."""

@@ -29,11 +29,11 @@ from analysis.systems.kinds import KINDS
 from analysis.systems.options import TRIPJUDGE_MEASURES
 from analysis.systems.running import Analysis, command_line
 from annotation.models import Campaign
+from assay.formats.prel import Prel, read_prel
+from assay.formats.qrels import read_qrels, write_qrels
 from pooling import jobs
 from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.core.precision import in_order_by_score
-from pooling.formats.prel import Prel, read_prel
-from pooling.formats.qrels import read_qrels, write_qrels
 from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Qrels, Run
 from pooling.services.qrels import grades_of

@@ -16,8 +16,8 @@ from django.core.management import load_command_class
 
 from analysis.commandline.measures import PiecewiseCommand, PieceworkPlan, Stored
 from analysis.systems.kind import NotPossible
+from assay.formats.errors import FormatError
 from pooling.commandline import BadInput, FileCommand, WrongArguments, jsonable, readable
-from pooling.formats.errors import FormatError
 
 
 class Analysis:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.core.significance import PValue, p_text
-from pooling.formats.delimited import harmless
+from assay.formats.delimited import harmless
 
 Cell = str | int | float | None
 

@@ -19,7 +19,7 @@ from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import kept_pairs, waited_for
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
-from pooling.formats.pool import pool_of_pairs
+from assay.formats.pool import pool_of_pairs
 from pooling.jobs import Refused
 from pooling.models import Job
 from pooling.services import pools

@@ -8,8 +8,8 @@ from typing import IO, Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
-from pooling.formats.errors import FormatError
-from pooling.formats.toml_text import read_toml
+from assay.formats.errors import FormatError
+from assay.formats.toml_text import read_toml
 
 
 class TomlBody(dict[str, Any]):

@@ -11,10 +11,10 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pooling.formats.errors import FormatError
-from pooling.formats.machine_labels import has_six_columns, machine_lines
-from pooling.formats.opening import Source, lines, source_name
-from pooling.formats.qrels import read_qrels
+from assay.formats.errors import FormatError
+from assay.formats.machine_labels import has_six_columns, machine_lines
+from assay.formats.opening import Source, lines, source_name
+from assay.formats.qrels import read_qrels
 
 EXPECTED = 'qrels, six columns with a confidence, or lines such as {"query": "...", "passage": "...", "judgment": 2}'
 

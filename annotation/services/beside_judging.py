@@ -19,9 +19,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Campaign, Judgement, Membership
-from pooling.formats.archives import DAMAGED
-from pooling.formats.errors import FormatError
-from pooling.formats.opening import PIECE, pieces
+from assay.formats.archives import DAMAGED
+from assay.formats.errors import FormatError
+from assay.formats.opening import PIECE, pieces
 from pooling.jobs import Refused
 
 RECENT = timedelta(minutes=2)

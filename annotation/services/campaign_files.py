@@ -17,11 +17,11 @@ from annotation.core.campaign_file import (
     read_document,
     shown_path,
 )
+from assay.formats.delimited import DelimitedTable, FileMistakes, find_column
+from assay.formats.errors import FormatError, Problem
+from assay.formats.qrels import read_qrels
+from assay.formats.toml_text import read_toml
 from pooling.core.declared import Mistake, line_of
-from pooling.formats.delimited import DelimitedTable, FileMistakes, find_column
-from pooling.formats.errors import FormatError, Problem
-from pooling.formats.qrels import read_qrels
-from pooling.formats.toml_text import read_toml
 
 LARGEST = 1 << 24
 """Bytes of such a file."""

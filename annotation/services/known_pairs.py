@@ -18,7 +18,7 @@ from annotation.selectors.pairs import kept_pairs
 from annotation.services.campaigns import update_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.pairs import set_kind
-from pooling.formats.qrels import load_qrels
+from assay.formats.qrels import load_qrels
 from pooling.models import Qrels
 
 MOST_FROM_A_FILE = 1000

@@ -32,7 +32,7 @@ from annotation.services import leases
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from annotation.services.messages import MAIL_FAILS
-from pooling.formats.errors import FormatError, Problem
+from assay.formats.errors import FormatError, Problem
 
 log = logging.getLogger(__name__)
 CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letters that look like digits

@@ -39,9 +39,9 @@ from annotation.selectors.parts import part_of
 from annotation.services import campaigns as service
 from annotation.services import people, removal
 from annotation.views.people_lists import invitations_page, members_page
-from pooling.formats.delimited import harmless
-from pooling.formats.errors import FormatError
-from pooling.formats.sets import settings_words
+from assay.formats.delimited import harmless
+from assay.formats.errors import FormatError
+from assay.formats.sets import settings_words
 from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
 from pooling.removal import goes_with

@@ -23,8 +23,8 @@ from annotation.selectors import machines as selectors
 from annotation.services import machines
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
+from assay.formats.errors import FormatError
 from pooling import tasks
-from pooling.formats.errors import FormatError
 from pooling.listing import ListPage
 from pooling.permissions import SignedInRequest
 from pooling.selectors.jobs import shown

@@ -20,7 +20,7 @@ from annotation.selectors.qualification import single_key_warnings
 from annotation.services import campaigns as service
 from annotation.services import known_pairs, starting
 from annotation.services.errors import CampaignError
-from pooling.formats.errors import FormatError
+from assay.formats.errors import FormatError
 from pooling.permissions import SignedInRequest
 
 

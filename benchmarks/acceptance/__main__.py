@@ -17,10 +17,10 @@ KEPT = Path(__file__).parents[2] / "docs" / "sampling"
 
 
 def late_runs(data: Path, simulations: int, seed: int) -> list[dict]:
+    from assay.formats.qrels import read_qrels
+    from assay.formats.runs import read_run
     from benchmarks.acceptance.campaigns import SETS
     from benchmarks.acceptance.late_runs import left_out
-    from pooling.formats.qrels import read_qrels
-    from pooling.formats.runs import read_run
 
     rows = []
     for name, level in (("dl21", 2), ("robust03", 1), ("clef15", 1)):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from analysis.core.correction import Targets, corrected, tuned_lambda
 from analysis.core.estimates import Sample
+from assay.formats.qrels import read_qrels
 from pooling.core.depth import PooledPairs
 from pooling.core.strata import (
     Strata,
@@ -28,7 +29,6 @@ from pooling.core.strata import (
     spreads_of,
     vote_strata,
 )
-from pooling.formats.qrels import read_qrels
 
 LEVEL, CUTOFF, HIGHEST = 2, 10, 3
 N_DIFFERENCES = 60

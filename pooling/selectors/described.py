@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from assay.formats.pool import HEADER_LINE, pool_line
+from assay.formats.qrels import load_qrels, write_qrels
+from assay.formats.runs import read_run, write_run
 from pooling.core.pool_kinds import PoolKind
-from pooling.formats.pool import HEADER_LINE, pool_line
-from pooling.formats.qrels import load_qrels, write_qrels
-from pooling.formats.runs import read_run, write_run
 from pooling.models import Collection, Pool
 from pooling.selectors.topics import topics_as_lines
 from pooling.services.runs import rankings_of

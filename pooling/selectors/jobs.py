@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from pooling.formats.delimited import harmless
+from assay.formats.delimited import harmless
 from pooling.jobs import ATTEMPTS, STALE
 from pooling.models import Job, Upload
 

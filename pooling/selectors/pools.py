@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_lazy
 
+from assay.formats.pool import HEADER_LINE, pool_line
 from pooling.core.pool_kinds import Entered, PoolKind
-from pooling.formats.pool import HEADER_LINE, pool_line
 from pooling.models import Pool, PoolEntry
 from pooling.selectors import jobs
 
@@ -198,7 +198,7 @@ def entries(pool: Pool) -> QuerySet[PoolEntry]:
 
 
 def table(pool: Pool) -> Iterator[str]:
-    """The pool's file in pieces of whole lines, as `pooling.formats.pool.write_pool` writes it."""
+    """The pool's file in pieces of whole lines, as `assay.formats.pool.write_pool` writes it."""
     piece = [HEADER_LINE]
     rows = pool.entries.order_by("position", "pk").values_list(
         "topic__topic_id", "docno", "best_rank", "priority", "contributions"

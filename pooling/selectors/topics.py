@@ -90,7 +90,7 @@ def last_level(collection: Collection) -> str:
 
 
 def topics_as_lines(collection: Collection) -> Iterator[str]:
-    """Each topic, kept or removed, as a line of JSON that `pooling.formats.topics` reads again."""
+    """Each topic, kept or removed, as a line of JSON that `assay.formats.topics` reads again."""
     for topic in collection.topics.order_by("position"):
         # The names that the reader prefers, so that a further field cannot be taken for one of
         # them.

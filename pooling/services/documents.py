@@ -20,11 +20,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
+from assay.formats.documents import DocumentRecord, read_documents
 from pooling import jobs
 from pooling.core.columns import RunColumns
 from pooling.core.counts import counted, part_of
 from pooling.core.words import count_words
-from pooling.formats.documents import DocumentRecord, read_documents
 from pooling.jobs import Refused, Work
 from pooling.kept_files import kept_files
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload

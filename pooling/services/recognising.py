@@ -10,8 +10,8 @@ from django.core.files.base import File
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from pooling.formats.detect import FileKind, guess
-from pooling.formats.errors import FormatError
+from assay.formats.detect import FileKind, guess
+from assay.formats.errors import FormatError
 from pooling.jobs import Refused
 from pooling.models import Collection, Upload
 from pooling.services import uploads

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from pooling.formats.pool import is_readable_tag
+from assay.formats.pool import is_readable_tag
 from pooling.jobs import Refused
 from pooling.models import Pool, PoolEntry, Run
 from pooling.services.pools import check_idle, digest_of, stored_pairs

@@ -23,11 +23,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from assay.formats.detect import FileKind, mistaken
+from assay.formats.errors import FormatError
+from assay.formats.opening import pieces
+from assay.formats.runs import with_lines
 from pooling import jobs
-from pooling.formats.detect import FileKind, mistaken
-from pooling.formats.errors import FormatError
-from pooling.formats.opening import pieces
-from pooling.formats.runs import with_lines
 from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, DocumentFile, Job, Upload
 

@@ -14,9 +14,9 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from assay.formats.sets import settings_words
 from pooling import permissions, tasks
 from pooling.core.pool_kinds import PoolKind
-from pooling.formats.sets import settings_words
 from pooling.forms import CostForm, ExtendForm, PoolForm, StageForm
 from pooling.jobs import Refused
 from pooling.listing import ListChoice, ListPage

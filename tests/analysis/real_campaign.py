@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from annotation.models import Campaign, Judgement
-from pooling.formats.runs import read_run, save_run
+from assay.formats.runs import read_run, save_run
 from pooling.models import Collection, Document, Pool, PoolEntry, Topic
 from pooling.services.stored_columns import store_columns
 from tests.builders import make_annotator, make_campaign, make_user

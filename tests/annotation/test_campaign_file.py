@@ -25,8 +25,8 @@ from annotation.services.campaign_files import CampaignFile
 from annotation.services.declared import planned
 from annotation.services.errors import CampaignError
 from annotation.services.pairs import set_kind
+from assay.formats.errors import FormatError
 from pooling.core.declared import Key, line_of
-from pooling.formats.errors import FormatError
 from pooling.models import Collection, DocumentFile
 from tests.builders import judge, make_annotator, make_user
 

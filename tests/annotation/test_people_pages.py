@@ -24,8 +24,8 @@ from annotation.services import people, tokens
 from annotation.services.messages import PRINTED
 from annotation.services.pairs import set_kind
 from annotation.services.password_turns import password_turn
+from assay.formats.errors import FormatError
 from config import environment
-from pooling.formats.errors import FormatError
 from pooling.models import Job
 from tests.builders import (
     PASSWORD,

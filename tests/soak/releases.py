@@ -34,7 +34,7 @@ IMPORT = """
 from pathlib import Path
 from django.db import transaction
 from analysis.publishing.release.importing import import_release
-from pooling.formats.errors import FormatError
+from assay.formats.errors import FormatError
 for n in range(N):
     try:
         with transaction.atomic():

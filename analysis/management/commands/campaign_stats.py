@@ -9,8 +9,8 @@ from analysis.commandline.judged_files import add_judgement_options, dropped_row
 from analysis.core.campaign import campaign_statistics
 from analysis.core.labels import scale_warnings
 from analysis.judgements.as_json import statistics_json
+from assay.formats.pool import read_pool
 from pooling.commandline import BadInput, FileCommand, positive, text_table
-from pooling.formats.pool import read_pool
 
 COUNTS = {
     "topics": "topics",

@@ -12,8 +12,8 @@ from analysis.commandline.measures import named_qrels, one_qrels
 from analysis.commandline.only_topics import add_only_topics, only_topics, qrels_of
 from analysis.core.overlap import contradictions, label_overlap
 from analysis.core.packing import TopicDocumentPairs
+from assay.formats.pool import read_pool
 from pooling.commandline import BadInput, positive, text_table
-from pooling.formats.pool import read_pool
 
 
 class Command(OfCampaign):

@@ -36,9 +36,9 @@ from analysis.core.verdict_words import (
     verdict_word,
 )
 from analysis.core.verdicts import as_json, judge
+from assay.formats.leaderboards import ORDER, BoardRow, read_leaderboard
 from pooling.commandline import BadInput, ProgressLine, distinct_tags, text_table
 from pooling.core.counts import counted
-from pooling.formats.leaderboards import ORDER, BoardRow, read_leaderboard
 
 PRECISIONS = ("float64", "float32")
 

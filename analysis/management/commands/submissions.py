@@ -10,9 +10,9 @@ from typing import Any
 
 from analysis.commandline.institutions import read_institutions, taken
 from analysis.core.submissions import LIMIT, Submission, records
+from assay.formats.leaderboards import SUBMISSIONS, read_leaderboard
+from assay.formats.opening import lines
 from pooling.commandline import BadInput, FileCommand, distinct_tags, positive, text_table
-from pooling.formats.leaderboards import SUBMISSIONS, read_leaderboard
-from pooling.formats.opening import lines
 
 WIDTH = 40
 """Characters of a group's name that the table shows; teams are long lists of people."""

@@ -34,9 +34,9 @@ from annotation.services import restoring as campaigns
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from annotation.services.restoring_machines import restore_machines
-from pooling.formats.errors import FormatError
-from pooling.formats.pool import read_pool
-from pooling.formats.qrels import write_qrels
+from assay.formats.errors import FormatError
+from assay.formats.pool import read_pool
+from assay.formats.qrels import write_qrels
 from pooling.models import Collection, Pool, Topic
 from pooling.services import restoring as collections
 from pooling.services.restoring import NotRestorable

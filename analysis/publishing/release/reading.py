@@ -37,11 +37,11 @@ from annotation.core.rules import MOST
 from annotation.models import Feedback, Judgement, Membership, Pair
 from annotation.services.restoring import AnnotatorRow, FeedbackRow, JudgementRow, PairRow, Ruling
 from annotation.services.restoring_machines import MachineLabelRow
+from assay.formats.archives import DAMAGED, damaged, opened_zip
+from assay.formats.delimited import DelimitedTable, FileMistakes, Row
+from assay.formats.errors import FormatError
+from assay.formats.opening import lines
 from pooling.core.pool_kinds import LAST_STAGE, Entered
-from pooling.formats.archives import DAMAGED, damaged, opened_zip
-from pooling.formats.delimited import DelimitedTable, FileMistakes, Row
-from pooling.formats.errors import FormatError
-from pooling.formats.opening import lines
 from pooling.services.restoring import DrawRow, StratumRow
 
 MOST_BYTES = 4_000_000_000

@@ -39,8 +39,8 @@ from analysis.publishing.zips import write_zip
 from annotation.models import Campaign, Judgement
 from annotation.selectors.pairs import kept_pairs
 from annotation.services.errors import CampaignError
-from pooling.formats.exports import RAW_COLUMNS, raw_cells, time_text
-from pooling.formats.qrels import write_qrels
+from assay.formats.exports import RAW_COLUMNS, raw_cells, time_text
+from assay.formats.qrels import write_qrels
 from pooling.services.matching import count_documents
 from pooling.snapshot import snapshot
 from pooling.version import program_version

@@ -30,8 +30,8 @@ from analysis.studies.tripjudge.inputs import (
 )
 from analysis.studies.words import slug
 from analysis.systems.tabular import Cell, Table
+from assay.formats.qrels import read_qrels
 from pooling.core.counts import counted
-from pooling.formats.qrels import read_qrels
 
 COUNTS = {
     "topics": "queries",

@@ -10,8 +10,8 @@ from analysis.core.aggregation import METHODS
 from analysis.studies.bench import Bench
 from analysis.studies.study import PartLeftOut, SettingKey
 from analysis.studies.words import READ, READING, RUNS, slug
-from pooling.formats.opening import lines
-from pooling.formats.qrels import read_qrels
+from assay.formats.opening import lines
+from assay.formats.qrels import read_qrels
 
 KEYS = (
     SettingKey(

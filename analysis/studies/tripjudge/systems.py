@@ -29,8 +29,8 @@ from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
 from analysis.systems.kinds.label_overlap import agreement_picture
 from analysis.systems.tables import best_of
 from analysis.systems.tabular import Cell, Table
-from pooling.formats.documents import read_documents
-from pooling.formats.topics import read_topics
+from assay.formats.documents import read_documents
+from assay.formats.topics import read_topics
 
 LISTED = 200
 """Contradicting pairs that the table has; the others are counted."""

@@ -25,6 +25,11 @@ from annotation.machine.asking import (
     labels_of,
 )
 from annotation.machine.chat_endpoint import Endpoint
+from assay.formats.documents import DocumentRecord, read_documents
+from assay.formats.opening import lines
+from assay.formats.pool import read_pool
+from assay.formats.prel import read_prel
+from assay.formats.topics import TopicRecord, read_topics
 from pooling.commandline import (
     BadInput,
     FileCommand,
@@ -35,11 +40,6 @@ from pooling.commandline import (
     whole_file,
 )
 from pooling.core.counts import counted
-from pooling.formats.documents import DocumentRecord, read_documents
-from pooling.formats.opening import lines
-from pooling.formats.pool import read_pool
-from pooling.formats.prel import read_prel
-from pooling.formats.topics import TopicRecord, read_topics
 
 KEY_VARIABLE = "ASSAY_MACHINE_KEY"
 SCALE = (

@@ -16,10 +16,10 @@ from annotation.core.simulation import KINDS, mixture
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
 from annotation.services import simulated_clients, simulated_time, simulation
+from assay.formats.errors import FormatError
+from assay.formats.qrels import read_qrels
 from pooling.commandline import readable, seed_number
 from pooling.core.counts import counted
-from pooling.formats.errors import FormatError
-from pooling.formats.qrels import read_qrels
 
 
 class Command(BaseCommand):

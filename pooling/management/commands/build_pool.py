@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from assay.formats.pool import write_pool
+from assay.formats.topics import read_topics
 from pooling.commandline import BadInput, FileCommand, text_table, whole_file
 from pooling.core.counts import counted
 from pooling.core.coverage import overlap, unique_pairs
 from pooling.core.depth import depth_pool
-from pooling.formats.pool import write_pool
-from pooling.formats.topics import read_topics
 from pooling.pool_files import add_pool_options, tops_of_files
 
 

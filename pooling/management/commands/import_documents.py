@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from pooling.formats.packaged import Unavailable, write_documents
+from assay.formats.packaged import Unavailable, write_documents
 from pooling.management.import_commands import (
     Failed,
     add_file_arguments,

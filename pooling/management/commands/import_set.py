@@ -10,7 +10,7 @@ from typing import Any
 from django.core.files.base import File
 from django.core.management.base import BaseCommand, CommandParser
 
-from pooling.formats.sets import role_of
+from assay.formats.sets import role_of
 from pooling.jobs import Refused
 from pooling.management.import_commands import (
     Failed,

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from assay.formats.machine_labels import read_machine_qrels
+from assay.formats.prel import UNJUDGED, prel_of_rows, write_prel
+from assay.formats.topics import read_topics
 from pooling.commandline import BadInput, FileCommand, fraction, text_table, whole_file
 from pooling.core.counts import part_of
 from pooling.core.depth import PooledPairs, depth_pool
@@ -20,9 +23,6 @@ from pooling.core.strata import (
     shuffled,
     spreads_of,
 )
-from pooling.formats.machine_labels import read_machine_qrels
-from pooling.formats.prel import UNJUDGED, prel_of_rows, write_prel
-from pooling.formats.topics import read_topics
 from pooling.pool_files import add_pool_options, tops_of_files
 
 

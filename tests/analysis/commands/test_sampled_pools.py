@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.systems.kinds.holes import words
-from pooling.formats.pool import best_first, read_pool
+from assay.formats.pool import best_first, read_pool
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from analysis.core.aggregation import DECISIONS, METHODS, majority, median
 from analysis.core.labels import MISSING
-from pooling.formats.qrels import write_qrels
+from assay.formats.qrels import write_qrels
 from tests.analysis.core.judged import table_of_pairs, table_of_rows
 
 EXAMPLES = [  # METHODS 4: judgements, 4-grade label and decision, 2-grade label and decision

@@ -22,7 +22,7 @@ from analysis.core.correction import (
 )
 from analysis.core.estimates import Sample, sample_of
 from analysis.core.packing import index_of, pack
-from pooling.formats.prel import prel_of_rows
+from assay.formats.prel import prel_of_rows
 from tests.analysis.core.test_estimates import ranking
 
 TRUTH = np.array([1.0, 0, 1, 1, 0, 0, 1, 0])

@@ -14,8 +14,8 @@ import pytest
 
 from analysis.core.evaluation import Evaluator
 from analysis.core.measures import parse_measure
-from pooling.formats.qrels import read_qrels
-from pooling.formats.runs import read_run
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
 from tests.analysis.core.rankings_by_hand import REFERENCE_NAMES, Grades, Scores, reference_values
 
 pytestmark = pytest.mark.data

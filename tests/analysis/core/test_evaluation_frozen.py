@@ -12,8 +12,8 @@ import pytest
 
 from analysis.core.evaluation import Evaluator
 from analysis.core.measures import parse_measures
-from pooling.formats.qrels import read_qrels
-from pooling.formats.runs import read_run
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
 
 pytestmark = pytest.mark.data
 

@@ -16,7 +16,7 @@ from analysis.core.evaluation import Evaluator
 from analysis.core.hole_bounds import bounds_of, depth_of, difference_of, why_not
 from analysis.core.holes import TopicTop, open_together, tops_under
 from analysis.core.measures import parse_measure, parse_measures
-from pooling.formats.qrels import qrels_of_rows
+from assay.formats.qrels import qrels_of_rows
 from tests.analysis.core.test_estimates import ranking
 
 TREC_EVAL = {

@@ -28,7 +28,7 @@ from analysis.core.holes import (
     worth_of_uniques,
 )
 from analysis.core.measures import parse_measures
-from pooling.formats.qrels import qrels_of_rows
+from assay.formats.qrels import qrels_of_rows
 from tests.analysis.core.test_estimates import ranking
 
 

@@ -9,7 +9,7 @@ import pytrec_eval
 from analysis.core.measures import parse_measures
 from analysis.core.packing import index_of, pack
 from analysis.core.pool_depths import NEVER, best_ranks, cut_pools, pool_sizes
-from pooling.formats.qrels import qrels_of_rows
+from assay.formats.qrels import qrels_of_rows
 from tests.analysis.core.small_collections import run_columns
 
 ONE = {"t": {"a": 4.0, "b": 3.0, "c": 2.0}, "u": {"a": 2.0}}

@@ -16,8 +16,8 @@ from analysis.core.evaluation import evaluate
 from analysis.core.measures import parse_measures
 from analysis.core.replay import Errors, World, part_of, world_of
 from analysis.core.stopping import SampledComparison
+from assay.formats.runs import read_run
 from pooling.core.depth import depth_pool, top_of_run
-from pooling.formats.runs import read_run
 from tests.pooling.core.judged_pools import judged_pool
 
 MEASURES = parse_measures("AP nDCG@10 P@2")
@@ -192,7 +192,7 @@ def test_the_replay_evaluates_as_evaluate_does(data_folder: Path, tmp_path: Path
         read_run(str(path), lenient=True) for path in sorted((folder / "runs-top100").iterdir())
     ]
     world = world_of(pool, grades, runs, level=1)
-    from pooling.formats.qrels import qrels_of_rows
+    from assay.formats.qrels import qrels_of_rows
 
     rows = [
         (pool.topics[t], d.decode(), int(g))

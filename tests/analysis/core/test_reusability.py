@@ -15,8 +15,8 @@ from analysis.core.reusability import (
     pool_ranks,
     run_chunk,
 )
-from pooling.formats.qrels import read_qrels
-from pooling.formats.runs import read_run
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
 from tests.analysis.core.small_collections import Grades, Small, random_collection, reference_scores
 
 NAMES = ["AP", "nDCG@5", "Bpref"]

@@ -22,7 +22,7 @@ from analysis.core.stability import (
     run_chunk,
 )
 from analysis.core.subcollections import ELEMENTS, IN_FIRST, IN_SECOND, Population, draw_pairs
-from pooling.formats.qrels import read_qrels
+from assay.formats.qrels import read_qrels
 from tests.analysis.core.small_collections import (
     Small,
     keep_assessments,

@@ -15,7 +15,7 @@ from analysis.systems.inputs import InputFile, qrels_text
 from annotation.models import Campaign
 from annotation.services import judging
 from annotation.services.pairs import set_kind
-from pooling.formats.qrels import write_qrels
+from assay.formats.qrels import write_qrels
 from tests.analysis.publishing.exported import START, judged
 from tests.builders import make_annotator, make_campaign
 

@@ -18,7 +18,7 @@ from analysis.judgements.campaign_sample import sample_of
 from analysis.judgements.stopping_looks import advice_on, ask, looks
 from annotation.models import Campaign, Judgement, Pair
 from annotation.services import campaigns, scheduling
-from pooling.formats.prel import write_prel
+from assay.formats.prel import write_prel
 from pooling.jobs import Refused
 from pooling.models import Collection, Document, Job, Pool, Topic
 from pooling.services import making, ordering, pools

@@ -18,7 +18,7 @@ from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
 from annotation.models import Campaign, Judgement
 from annotation.services import judging, participation
 from annotation.services.errors import CampaignError
-from pooling.formats.judgements import read_judgements
+from assay.formats.judgements import read_judgements
 from tests.analysis.commands.judged_file import run, written
 from tests.analysis.publishing.exported import (
     BINARY,

@@ -27,8 +27,8 @@ from annotation.selectors import machines as selectors
 from annotation.selectors.judging import audit_invariants
 from annotation.services import campaigns, exclusion, judging, machines, participation, restoring
 from annotation.services.errors import CampaignError
+from assay.formats.errors import FormatError
 from config.verification import at_one_moment, faults
-from pooling.formats.errors import FormatError
 from pooling.jobs import run_job
 from pooling.models import Collection, Job, Pool
 from tests.analysis.commands.judged_file import refused, run

@@ -18,7 +18,7 @@ from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Pair
 from annotation.services import campaigns, planned_batches
-from pooling.formats.errors import FormatError
+from assay.formats.errors import FormatError
 from pooling.models import Pool
 from pooling.services import ordering, pools
 from tests.analysis.publishing.test_import import changed

@@ -15,9 +15,9 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.models import Campaign
+from assay.formats.qrels import read_qrels, save_qrels
+from assay.formats.runs import read_run, save_run
 from pooling import jobs
-from pooling.formats.qrels import read_qrels, save_qrels
-from pooling.formats.runs import read_run, save_run
 from pooling.models import Collection, Job
 from pooling.services.stored_columns import store_columns
 from tests.builders import (

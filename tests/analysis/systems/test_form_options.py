@@ -18,7 +18,7 @@ from analysis.models import Report
 from analysis.systems.forms import ReportForm
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
-from pooling.formats.runs import read_run, save_run
+from assay.formats.runs import read_run, save_run
 from pooling.services.stored_columns import store_columns
 from tests.analysis.systems.builders import by_command, small_campaign, small_collection
 from tests.analysis.systems.test_reports import done, unpacked

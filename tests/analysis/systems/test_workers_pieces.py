@@ -21,8 +21,8 @@ SETUP = """
 import sys
 from pathlib import Path
 from pooling.models import Collection
-from pooling.formats.qrels import read_qrels, save_qrels
-from pooling.formats.runs import read_run, save_run
+from assay.formats.qrels import read_qrels, save_qrels
+from assay.formats.runs import read_run, save_run
 from pooling.services.stored_columns import store_columns
 from analysis.systems.kinds import KINDS
 from analysis.systems import reports

@@ -20,8 +20,8 @@ from annotation.services import machines, scheduling
 from annotation.services.campaigns import CampaignError
 from annotation.services.errors import AnswerRefused
 from annotation.services.machines import Limits, Wanted
+from assay.formats.errors import FormatError
 from pooling import jobs
-from pooling.formats.errors import FormatError
 from pooling.models import Job
 from tests.annotation.machine.endpoint_server import Replay, serving
 from tests.annotation.machine.test_chat_endpoint import Trickle

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from assay.formats.topics import read_topics
 from pooling.core.hygiene import Removal, check_topics, has_text
-from pooling.formats.topics import read_topics
 
 
 def checked(texts: list[str], match: str = "exact") -> list[tuple[str, str, str]]:

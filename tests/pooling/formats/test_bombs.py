@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from analysis.publishing.release.reading import open_release
-from pooling.formats.archives import LONGEST_LIST, unpack, zip_members
-from pooling.formats.clicks import packed_clicks
-from pooling.formats.detect import FileKind, detect
-from pooling.formats.documents import read_documents
-from pooling.formats.errors import FormatError
-from pooling.formats.topics import read_topics
+from assay.formats.archives import LONGEST_LIST, unpack, zip_members
+from assay.formats.clicks import packed_clicks
+from assay.formats.detect import FileKind, detect
+from assay.formats.documents import read_documents
+from assay.formats.errors import FormatError
+from assay.formats.topics import read_topics
 
 MIB = 1 << 20
 

@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from pooling.formats.clicks import ClickCounts, read_clicks
-from pooling.formats.errors import FormatError
+from assay.formats.clicks import ClickCounts, read_clicks
+from assay.formats.errors import FormatError
 
 
 def stream(text: str) -> io.BytesIO:

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from pooling.formats.detect import detect
+from assay.formats.detect import detect
 
 EXAMPLES = {
     "run": [

@@ -11,10 +11,10 @@ import zipfile
 
 import pytest
 
-from pooling.formats.archives import safe_name
-from pooling.formats.documents import DocumentRecord, read_documents
-from pooling.formats.errors import FormatError
-from pooling.formats.markup import html_text
+from assay.formats.archives import safe_name
+from assay.formats.documents import DocumentRecord, read_documents
+from assay.formats.errors import FormatError
+from assay.formats.markup import html_text
 
 
 def given(content: str | bytes, **options) -> list[DocumentRecord]:

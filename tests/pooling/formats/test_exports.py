@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pooling.core.hygiene import Removal
-from pooling.formats.delimited import harmless
-from pooling.formats.exports import (
+from assay.formats.delimited import harmless
+from assay.formats.exports import (
     FIRA_COLUMNS,
     RAW_COLUMNS,
     BookPair,
@@ -24,8 +23,9 @@ from pooling.formats.exports import (
     write_removed,
     write_topics,
 )
-from pooling.formats.judgements import read_judgements
-from pooling.formats.topics import TopicRecord, read_topics
+from assay.formats.judgements import read_judgements
+from assay.formats.topics import TopicRecord, read_topics
+from pooling.core.hygiene import Removal
 
 AT = datetime(2021, 3, 4, 10, 0, 0, 250_000, tzinfo=UTC)
 JUDGEMENTS = [

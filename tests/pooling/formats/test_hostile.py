@@ -9,15 +9,15 @@ from collections.abc import Callable
 
 import pytest
 
-from pooling.formats.clicks import read_clicks
-from pooling.formats.detect import detect
-from pooling.formats.documents import read_documents
-from pooling.formats.errors import FormatError
-from pooling.formats.judgements import read_judgements
-from pooling.formats.pool import read_pool
-from pooling.formats.qrels import read_qrels
-from pooling.formats.runs import read_run
-from pooling.formats.topics import read_topics
+from assay.formats.clicks import read_clicks
+from assay.formats.detect import detect
+from assay.formats.documents import read_documents
+from assay.formats.errors import FormatError
+from assay.formats.judgements import read_judgements
+from assay.formats.pool import read_pool
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
+from assay.formats.topics import read_topics
 
 SHOWN = b"query_id\trank\tdoc_id\n1\t1\ta\n1\t2\tb\n"
 RUN, QRELS = b"1 Q0 d%d 1 2.5 tag", b"1 0 d%d 1"

@@ -7,9 +7,9 @@ import math
 
 import pytest
 
+from assay.formats.errors import FormatError
+from assay.formats.judgements import read_judgements
 from pooling.core.columns import JudgementColumns
-from pooling.formats.errors import FormatError
-from pooling.formats.judgements import read_judgements
 
 HEADER = "topic,document,annotator,grade,seconds,judged_at,excluded,gold\n"
 

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from pooling.formats.errors import FormatError
-from pooling.formats.leaderboards import ORDER, SUBMISSIONS, read_leaderboard
+from assay.formats.errors import FormatError
+from assay.formats.leaderboards import ORDER, SUBMISSIONS, read_leaderboard
 
 
 def board(text: str, **how):

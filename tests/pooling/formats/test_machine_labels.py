@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from pooling.formats.errors import FormatError
-from pooling.formats.machine_labels import machine_lines, read_machine_qrels
+from assay.formats.errors import FormatError
+from assay.formats.machine_labels import machine_lines, read_machine_qrels
 
 LABELS = "# made by hand\n1 Q0 a 3 0.9 judge\n1 Q0 b 0 1 judge\n\n2 Q0 a 0 .25 judge\n"
 

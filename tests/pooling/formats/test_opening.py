@@ -14,10 +14,10 @@ import zlib
 import pytest
 import zstandard
 
-from pooling.formats.errors import FormatError
-from pooling.formats.opening import Peeked, bare_name, blocks, lines, pieces
-from pooling.formats.qrels import read_qrels
-from pooling.formats.runs import read_run
+from assay.formats.errors import FormatError
+from assay.formats.opening import Peeked, bare_name, blocks, lines, pieces
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
 
 TEXT = "".join(f"{k} Q0 d{k} 1 {k}.5 t\n" for k in range(20_000)).encode()
 PACKERS = {

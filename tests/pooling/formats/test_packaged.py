@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 from django.core.management import CommandError, call_command
 
-from pooling.formats.documents import read_documents
-from pooling.formats.packaged import Unavailable, write_documents
+from assay.formats.documents import read_documents
+from assay.formats.packaged import Unavailable, write_documents
 from tests.builders import make_collection, make_user
 
 

@@ -7,10 +7,10 @@ import io
 import numpy as np
 import pytest
 
+from assay.formats.errors import FormatError
+from assay.formats.pool import read_pool, write_pool
+from assay.formats.runs import run_of_rows
 from pooling.core.depth import PooledPairs, depth_pool, top_of_run
-from pooling.formats.errors import FormatError
-from pooling.formats.pool import read_pool, write_pool
-from pooling.formats.runs import run_of_rows
 
 
 def given(text: str) -> PooledPairs:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pooling.formats.errors import FormatError
-from pooling.formats.prel import read_prel, write_prel
+from assay.formats.errors import FormatError
+from assay.formats.prel import read_prel, write_prel
 
 LINES = "1 0 b low 2\n1 0 a low -1\n2 0 a *all 0\n1 0 c *all 1\n2 0 b low -1\n"
 

@@ -6,10 +6,10 @@ import io
 
 import pytest
 
+from assay.formats.errors import FormatError
+from assay.formats.qrels import load_qrels, qrels_of_rows, read_qrels, save_qrels, write_qrels
+from assay.formats.storage import load_columns
 from pooling.core.columns import QrelsColumns
-from pooling.formats.errors import FormatError
-from pooling.formats.qrels import load_qrels, qrels_of_rows, read_qrels, save_qrels, write_qrels
-from pooling.formats.storage import load_columns
 
 
 class Named(io.BytesIO):

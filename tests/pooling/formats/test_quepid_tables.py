@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import io
 
-from pooling.formats.delimited import harmless
-from pooling.formats.quepid import read_ratings
-from pooling.formats.quepid_tables import (
+from assay.formats.delimited import harmless
+from assay.formats.quepid import read_ratings
+from assay.formats.quepid_tables import (
     CaseQuery,
     RatedPair,
     write_detailed,

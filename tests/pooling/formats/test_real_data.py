@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 import pytrec_eval
 
+from assay.formats.clicks import read_clicks
+from assay.formats.detect import detect
+from assay.formats.documents import read_documents
+from assay.formats.errors import FormatError
+from assay.formats.judgements import read_judgements
+from assay.formats.pool import read_pool
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
+from assay.formats.topics import read_topics
 from pooling.core.depth import depth_pool, top_of_run
-from pooling.formats.clicks import read_clicks
-from pooling.formats.detect import detect
-from pooling.formats.documents import read_documents
-from pooling.formats.errors import FormatError
-from pooling.formats.judgements import read_judgements
-from pooling.formats.pool import read_pool
-from pooling.formats.qrels import read_qrels
-from pooling.formats.runs import read_run
-from pooling.formats.topics import read_topics
 
 pytestmark = pytest.mark.data
 

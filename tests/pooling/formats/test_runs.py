@@ -7,9 +7,9 @@ import io
 import numpy as np
 import pytest
 
+from assay.formats.errors import FormatError
+from assay.formats.runs import load_run, read_run, run_of_rows, save_run, write_run
 from pooling.core.columns import RunColumns
-from pooling.formats.errors import FormatError
-from pooling.formats.runs import load_run, read_run, run_of_rows, save_run, write_run
 
 GOOD = "1 Q0 d1 1 3.5 me\n1 Q0 d2 2 2.5 me\n2 Q0 d1 1 9 me\n"
 
@@ -430,7 +430,7 @@ def test_line_numbers_count_a_skipped_header_and_blank_lines():
 
 
 def test_ids_of_very_unequal_length_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr("pooling.formats.runs.WIDE", 1000)
+    monkeypatch.setattr("assay.formats.runs.WIDE", 1000)
     text = "".join(f"1 Q0 {k} 1 1 t\n" for k in range(100)) + f"1 Q0 {'x' * 1000} 1 1 t\n"
     assert problems(text) == [
         (1, "document ids of up to 1000 bytes in a file of more than 0 lines")

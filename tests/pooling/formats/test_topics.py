@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from pooling.formats.errors import FormatError
-from pooling.formats.topics import TopicRecord, read_topics
+from assay.formats.errors import FormatError
+from assay.formats.topics import TopicRecord, read_topics
 
 
 def given(text: str | bytes) -> list[TopicRecord]:

@@ -9,10 +9,10 @@ import random
 import numpy as np
 import pytest
 
-from pooling.formats import cells, numerals
-from pooling.formats.errors import FormatError
-from pooling.formats.qrels import read_qrels
-from pooling.formats.runs import read_run
+from assay.formats import cells, numerals
+from assay.formats.errors import FormatError
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
 
 from . import naive
 

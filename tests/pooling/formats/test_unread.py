@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pooling.formats.errors import FormatError
-from pooling.formats.qrels import read_qrels
-from pooling.formats.runs import read_run
-from pooling.formats.topics import read_topics
+from assay.formats.errors import FormatError
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
+from assay.formats.topics import read_topics
 
 NUGGETS = '{"qid": "2024-1", "query": "how long", "nuggets": [{"text": "ten days", "importance": "vital"}]}\n'
 """As nuggetizer writes them."""

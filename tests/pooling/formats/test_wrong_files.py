@@ -21,22 +21,22 @@ from analysis.publishing.release.parts import FORMAT, PARTS, SUMS, VERSION
 from analysis.publishing.release.reading import open_release
 from annotation.services.campaign_files import CampaignFile, read_gold
 from annotation.services.people import read_names
-from pooling import formats
-from pooling.formats.bundles import TopicNames, read_bundle
-from pooling.formats.clicks import packed_clicks, read_packed_clicks
-from pooling.formats.detect import mistaken
-from pooling.formats.documents import read_documents
-from pooling.formats.errors import FormatError
-from pooling.formats.label_table import read_label_table
-from pooling.formats.leaderboards import read_leaderboard
-from pooling.formats.machine_labels import read_machine_qrels
-from pooling.formats.prel import read_prel
-from pooling.formats.qrels import read_qrels
-from pooling.formats.quepid import read_ratings, read_snapshot
-from pooling.formats.runs import read_run
-from pooling.formats.sets import read_fira_config
-from pooling.formats.topics import read_topics
-from pooling.formats.tripclick import read_tripclick
+from assay import formats
+from assay.formats.bundles import TopicNames, read_bundle
+from assay.formats.clicks import packed_clicks, read_packed_clicks
+from assay.formats.detect import mistaken
+from assay.formats.documents import read_documents
+from assay.formats.errors import FormatError
+from assay.formats.label_table import read_label_table
+from assay.formats.leaderboards import read_leaderboard
+from assay.formats.machine_labels import read_machine_qrels
+from assay.formats.prel import read_prel
+from assay.formats.qrels import read_qrels
+from assay.formats.quepid import read_ratings, read_snapshot
+from assay.formats.runs import read_run
+from assay.formats.sets import read_fira_config
+from assay.formats.topics import read_topics
+from assay.formats.tripclick import read_tripclick
 from tests.pooling.formats import test_hostile
 from tests.pooling.formats.test_detect import EXAMPLES
 from tests.pooling.formats.test_hostile import PIECES, READERS

@@ -10,8 +10,8 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
+from assay.formats.errors import FormatError, Problem
 from pooling import jobs, owners, tasks, worker
-from pooling.formats.errors import FormatError, Problem
 from pooling.jobs import Cancelled, Fenced, Refused, Work
 from pooling.models import Collection, Job
 

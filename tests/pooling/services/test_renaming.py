@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from django.contrib.auth.models import User
 
-from pooling.formats.pool import read_pool
-from pooling.formats.runs import read_run, write_run
+from assay.formats.pool import read_pool
+from assay.formats.runs import read_run, write_run
 from pooling.jobs import Refused
 from pooling.models import Pool, PoolEntry
 from pooling.selectors import pools as selectors

@@ -16,7 +16,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
-from pooling.formats.exports import BookPair, write_quepid_book
+from assay.formats.exports import BookPair, write_quepid_book
 from pooling.models import Collection, Job
 from pooling.selectors.collections import steps
 from pooling.services import sets

@@ -14,11 +14,11 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
-from pooling.formats.errors import FormatError
-from pooling.formats.markup import one_line, tagged_fields
-from pooling.formats.opening import LONGEST_DOCUMENT, Peeked, Source, lines, source_name
-from pooling.formats.unread import refuse_unread
+from assay.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
+from assay.formats.errors import FormatError
+from assay.formats.markup import one_line, tagged_fields
+from assay.formats.opening import LONGEST_DOCUMENT, Peeked, Source, lines, source_name
+from assay.formats.unread import refuse_unread
 
 ID_NAMES = (
     "topic",

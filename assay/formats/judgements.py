@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pooling.core.columns import JudgementColumns
-from pooling.formats.delimited import (
+from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
     DelimitedTable,
@@ -22,8 +21,8 @@ from pooling.formats.delimited import (
     column_names,
     find_column,
 )
-from pooling.formats.errors import FormatError
-from pooling.formats.judgement_cells import (
+from assay.formats.errors import FormatError
+from assay.formats.judgement_cells import (
     ANNOTATOR_NAMES,
     GRADE_NAMES,
     Invalid,
@@ -36,8 +35,9 @@ from pooling.formats.judgement_cells import (
     seconds_in,
     time_in,
 )
-from pooling.formats.labelling_tools import is_potato, label_studio, potato
-from pooling.formats.opening import Peeked, Source, read_json, source_name
+from assay.formats.labelling_tools import is_potato, label_studio, potato
+from assay.formats.opening import Peeked, Source, read_json, source_name
+from pooling.core.columns import JudgementColumns
 
 FIRA_GRADES = {
     "0_NOT_RELEVANT": 0,

@@ -14,8 +14,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
-from pooling.formats.errors import FormatError
-from pooling.formats.opening import LONGEST_DOCUMENT, Peeked
+from assay.formats.errors import FormatError
+from assay.formats.opening import LONGEST_DOCUMENT, Peeked
 
 BLOCK = 512
 LONGEST_NAME = 1 << 16

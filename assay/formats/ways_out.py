@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from pooling.formats.errors import Problem
+from assay.formats.errors import Problem
 
 HEADER_WORDS = {
     "topic",

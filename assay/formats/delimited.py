@@ -7,8 +7,8 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pooling.formats.errors import SHOWN, FormatError, Problem
-from pooling.formats.opening import LONGEST_DOCUMENT, Source, lines, source_name
+from assay.formats.errors import SHOWN, FormatError, Problem
+from assay.formats.opening import LONGEST_DOCUMENT, Source, lines, source_name
 
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST_DOCUMENT))
 

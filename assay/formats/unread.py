@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from pooling.formats.errors import FormatError
+from assay.formats.errors import FormatError
 
 NUGGETS = re.compile(r'"(?:nuggets|nugget_bank)"\s*:')
 ANSWER = re.compile(r'"(?:answer|responses)"\s*:\s*\[\s*\{')

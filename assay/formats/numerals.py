@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.formats.cells import WORD, TokenRows, U, take_bytes
+from assay.formats.cells import WORD, TokenRows, U, take_bytes
 
 ZEROS = U(0x3030303030303030)
 """Eight times "0": a digit xor this is its value."""

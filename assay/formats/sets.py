@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from pooling.formats.archives import safe_name
-from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names
-from pooling.formats.opening import Source
+from assay.formats.archives import safe_name
+from assay.formats.delimited import DelimitedTable, FileMistakes, column_names
+from assay.formats.opening import Source
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 BEIR, FIRA = "BEIR folder", "FiRA set"

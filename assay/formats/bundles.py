@@ -13,18 +13,18 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import IO, Any, NamedTuple
 
+from assay.formats.delimited import FileMistakes
+from assay.formats.documents import TEXT_NAMES
+from assay.formats.documents import TITLE_NAMES as HEADLINES
+from assay.formats.errors import FormatError
+from assay.formats.markup import one_line
+from assay.formats.opening import Peeked, Source, read_json, source_name
+from assay.formats.pool import pool_of_pairs
+from assay.formats.qrels import qrels_of_rows
+from assay.formats.topics import TopicRecord, json_lines, plain
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted, part_of
 from pooling.core.depth import PooledPairs
-from pooling.formats.delimited import FileMistakes
-from pooling.formats.documents import TEXT_NAMES
-from pooling.formats.documents import TITLE_NAMES as HEADLINES
-from pooling.formats.errors import FormatError
-from pooling.formats.markup import one_line
-from pooling.formats.opening import Peeked, Source, read_json, source_name
-from pooling.formats.pool import pool_of_pairs
-from pooling.formats.qrels import qrels_of_rows
-from pooling.formats.topics import TopicRecord, json_lines, plain
 
 LOOKED_AT = 1 << 16
 """Bytes of a file's head that tell umbrela's records from a book."""

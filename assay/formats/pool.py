@@ -12,8 +12,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import DEEPEST, PooledPairs
-from pooling.formats.delimited import (
+from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
     DelimitedTable,
@@ -22,8 +21,9 @@ from pooling.formats.delimited import (
     column_names,
     find_column,
 )
-from pooling.formats.errors import FormatError
-from pooling.formats.opening import Source
+from assay.formats.errors import FormatError
+from assay.formats.opening import Source
+from pooling.core.depth import DEEPEST, PooledPairs
 
 HEADER = ("topic", "document", "best_rank", "priority", "runs")
 HEADER_LINE = "\t".join(HEADER) + "\n"

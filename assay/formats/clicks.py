@@ -17,9 +17,8 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.counts import counted
-from pooling.formats.archives import DAMAGED, damaged, opened_zip
-from pooling.formats.delimited import (
+from assay.formats.archives import DAMAGED, damaged, opened_zip
+from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
     DelimitedTable,
@@ -28,8 +27,9 @@ from pooling.formats.delimited import (
     column_names,
     find_column,
 )
-from pooling.formats.errors import FormatError
-from pooling.formats.opening import Source, source_name
+from assay.formats.errors import FormatError
+from assay.formats.opening import Source, source_name
+from pooling.core.counts import counted
 
 
 @dataclass(frozen=True, eq=False)

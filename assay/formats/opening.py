@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from pooling.formats.errors import FormatError
+from assay.formats.errors import FormatError
 
 Source = str | os.PathLike[str] | BinaryIO | io.RawIOBase
 """A path, `-` for standard input, or an open binary file."""

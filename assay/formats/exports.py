@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import IO, Any, NamedTuple
 
+from assay.formats.delimited import harmless
+from assay.formats.topics import TopicRecord
 from pooling.core.hygiene import Removal
-from pooling.formats.delimited import harmless
-from pooling.formats.topics import TopicRecord
 
 FIRA_LEVELS = (
     "0_NOT_RELEVANT",

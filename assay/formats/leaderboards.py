@@ -13,8 +13,8 @@ from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
-from pooling.formats.errors import FormatError, Problem
-from pooling.formats.opening import Source, lines, source_name
+from assay.formats.errors import FormatError, Problem
+from assay.formats.opening import Source, lines, source_name
 
 NAMES = {
     "tag": ("tag", "id", "run", "runid", "system"),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pooling.formats.delimited import (
+from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
     DelimitedTable,
@@ -16,8 +16,8 @@ from pooling.formats.delimited import (
     column_names,
     find_column,
 )
-from pooling.formats.errors import FormatError
-from pooling.formats.judgement_cells import (
+from assay.formats.errors import FormatError
+from assay.formats.judgement_cells import (
     GRADE_NAMES,
     Invalid,
     JudgementOfFile,
@@ -25,7 +25,7 @@ from pooling.formats.judgement_cells import (
     seconds_in,
     time_in,
 )
-from pooling.formats.opening import Peeked, read_json
+from assay.formats.opening import Peeked, read_json
 
 BEGINS = re.compile(r"\s*(?:grade\s*)?(\d{1,5})(?!\d)", re.IGNORECASE)
 NUMBERED = "labels that begin with their grade, such as `2 Partial`"

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.formats import cells
 from pooling.core.ranking import group_rows
-from pooling.formats import cells
 
 
 class TopicColumn:

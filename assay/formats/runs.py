@@ -13,6 +13,14 @@ from typing import IO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.formats import cells, numerals
+from assay.formats.errors import FormatError
+from assay.formats.growing import Growing
+from assay.formats.opening import Source, bare_name, blocks, lines, plain_size, source_name
+from assay.formats.storage import load_columns, save_columns
+from assay.formats.topic_column import TopicColumn
+from assay.formats.unread import refuse_unread
+from assay.formats.ways_out import with_ways_out
 from pooling.core.columns import RunColumns
 from pooling.core.counts import counted, part_of
 from pooling.core.ranking import (
@@ -24,14 +32,6 @@ from pooling.core.ranking import (
     trec_order,
     words_of,
 )
-from pooling.formats import cells, numerals
-from pooling.formats.errors import FormatError
-from pooling.formats.growing import Growing
-from pooling.formats.opening import Source, bare_name, blocks, lines, plain_size, source_name
-from pooling.formats.storage import load_columns, save_columns
-from pooling.formats.topic_column import TopicColumn
-from pooling.formats.unread import refuse_unread
-from pooling.formats.ways_out import with_ways_out
 
 SIX = "6 columns: topic Q0 document rank score tag"
 EXPECTED = {6: SIX, 4: "4 columns: topic document rank score", 3: "3 columns: topic document rank"}

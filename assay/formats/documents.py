@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pooling.formats.archives import Member, is_tar, tar_members, zip_members
-from pooling.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
-from pooling.formats.errors import SHOWN, FormatError
-from pooling.formats.markup import html_text, one_line, tagged_fields
-from pooling.formats.opening import (
+from assay.formats.archives import Member, is_tar, tar_members, zip_members
+from assay.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
+from assay.formats.errors import SHOWN, FormatError
+from assay.formats.markup import html_text, one_line, tagged_fields
+from assay.formats.opening import (
     LONGEST_DOCUMENT,
     ZIPPED,
     Peeked,
@@ -29,7 +29,7 @@ from pooling.formats.opening import (
     source_name,
     unreadable,
 )
-from pooling.formats.topics import json_lines, plain, smart_records
+from assay.formats.topics import json_lines, plain, smart_records
 
 ID_NAMES = (
     "_id",

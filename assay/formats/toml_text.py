@@ -9,7 +9,7 @@ import re
 import tomllib
 from typing import Any
 
-from pooling.formats.errors import FormatError
+from assay.formats.errors import FormatError
 
 MOST_PARTS = 100
 """Parts of a dotted key: reading one takes the square of their number in memory."""

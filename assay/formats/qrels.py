@@ -14,18 +14,18 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.formats import cells, numerals
+from assay.formats.errors import FormatError
+from assay.formats.growing import Growing
+from assay.formats.opening import Source, bare_name, blocks, source_name
+from assay.formats.runs import with_lines
+from assay.formats.storage import load_columns, save_columns
+from assay.formats.topic_column import TopicColumn
+from assay.formats.unread import refuse_unread
+from assay.formats.ways_out import with_ways_out
 from pooling.core.columns import QrelsColumns
 from pooling.core.counts import counted
 from pooling.core.ranking import big_endian, duplicates, group_rows, topic_of_rows, words_of
-from pooling.formats import cells, numerals
-from pooling.formats.errors import FormatError
-from pooling.formats.growing import Growing
-from pooling.formats.opening import Source, bare_name, blocks, source_name
-from pooling.formats.runs import with_lines
-from pooling.formats.storage import load_columns, save_columns
-from pooling.formats.topic_column import TopicColumn
-from pooling.formats.unread import refuse_unread
-from pooling.formats.ways_out import with_ways_out
 
 FOUR = "4 columns: topic Q0 document grade"
 FIVE = f"{FOUR}; five with a stratum are a sampled pool, which --sampled estimates from"

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from pooling.formats.clicks import ClickCounts, ClickTally
-from pooling.formats.delimited import FileMistakes
-from pooling.formats.opening import Source, lines, source_name
-from pooling.formats.topics import read_topics
+from assay.formats.clicks import ClickCounts, ClickTally
+from assay.formats.delimited import FileMistakes
+from assay.formats.opening import Source, lines, source_name
+from assay.formats.topics import read_topics
 
 FIELDS = ("SessionId", "Keywords", "Documents", "DocumentId")
 EXPECTED = f"a JSON object with {', '.join(FIELDS)}"

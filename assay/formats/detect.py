@@ -15,19 +15,19 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from pooling.formats.archives import DAMAGED, is_tar, opened_zip
-from pooling.formats.clicks import packed_clicks
-from pooling.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, column_names, find_column
-from pooling.formats.documents import ID_NAMES as DOCUMENT_IDS
-from pooling.formats.documents import TEXT_NAMES
-from pooling.formats.errors import FormatError
-from pooling.formats.judgement_cells import ANNOTATOR_NAMES, GRADE_NAMES
-from pooling.formats.opening import Peeked, Source, source_name
-from pooling.formats.quepid import names_queries
-from pooling.formats.sets import role_of
-from pooling.formats.topics import ID_NAMES
-from pooling.formats.topics import TEXT_NAMES as QUERY_NAMES
-from pooling.formats.unread import unread_content
+from assay.formats.archives import DAMAGED, is_tar, opened_zip
+from assay.formats.clicks import packed_clicks
+from assay.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, column_names, find_column
+from assay.formats.documents import ID_NAMES as DOCUMENT_IDS
+from assay.formats.documents import TEXT_NAMES
+from assay.formats.errors import FormatError
+from assay.formats.judgement_cells import ANNOTATOR_NAMES, GRADE_NAMES
+from assay.formats.opening import Peeked, Source, source_name
+from assay.formats.quepid import names_queries
+from assay.formats.sets import role_of
+from assay.formats.topics import ID_NAMES
+from assay.formats.topics import TEXT_NAMES as QUERY_NAMES
+from assay.formats.unread import unread_content
 
 LOOKED_AT = 200
 """Lines of a file's head that are looked at."""

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.formats.errors import FormatError
-from pooling.formats.opening import Source, source_name
+from assay.formats.errors import FormatError
+from assay.formats.opening import Source, source_name
 
 VERSION = 1
 
