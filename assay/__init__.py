@@ -18,7 +18,7 @@ make_importable()
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return importlib.import_module("pooling.version").program_version()
+        return importlib.import_module("assay.version").program_version()
     library = importlib.import_module("assay.library") if not name.startswith("_") else None
     if library is None or name not in library.__all__:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")

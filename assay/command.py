@@ -15,7 +15,7 @@ from assay.command_list import command_files, described, listing
 def told_version() -> str:
     import importlib.metadata
 
-    from pooling.version import program_version
+    from assay.version import program_version
 
     return (
         f"Assay {program_version()} (Django {importlib.metadata.version('django')}, Python "

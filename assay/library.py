@@ -19,6 +19,7 @@ import numpy as np
 
 from analysis.commandline.measures import DEFAULT_MEASURES, Stored, evaluate_files, refuse_sample
 from analysis.core.aggregation.labelling import Aggregation
+from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
 from assay.formats import qrels as qrels_format
 from assay.formats import runs as run_format
@@ -29,11 +30,10 @@ from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
 from assay.given import judgements_given, qrels_given, runs_given
+from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 from assay.tables import Scores, columns, frame
+from assay.whole_files import whole_file
 from pooling.commandline import BadInput, FileCommand, distinct_tags, jsonable
-from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
-from pooling.core.depth import PooledPairs, depth_pool, top_of_run
-from pooling.whole_files import whole_file
 
 __all__ = [
     "Aggregation",

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from analysis.core.aggregation.labelling import DECISIONS, Aggregation
 from analysis.core.evaluation import means_over_topics
-from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
-from pooling.core.depth import PooledPairs
+from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
+from assay.pools.depth import PooledPairs
 
 Columns = dict[str, Any]
 """name -> list or array, all of one length"""

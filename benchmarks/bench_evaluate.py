@@ -22,9 +22,9 @@ import pytrec_eval
 
 from analysis.core.evaluation import Evaluator
 from analysis.core.measures import parse_measures
+from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
-from pooling.core.columns import QrelsColumns, RunColumns
 
 MEASURES = "AP nDCG nDCG@10 RR P@10 R@100 Bpref Rprec"
 THEIRS = ["map", "ndcg", "ndcg_cut_10", "recip_rank", "P_10", "recall_100", "bpref", "Rprec"]

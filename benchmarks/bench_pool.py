@@ -10,7 +10,7 @@ from benchmarks.bench_reading import compare, write_generated_run
 
 OURS = """
 import numpy as np
-from pooling.core.depth import depth_pool, top_of_run
+from assay.pools.depth import depth_pool, top_of_run
 from assay.formats.runs import read_run
 
 def read(*paths):

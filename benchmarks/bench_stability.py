@@ -36,8 +36,8 @@ from analysis.core.stability import (
     run_chunk,
 )
 from analysis.core.subcollections import ELEMENTS
+from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.qrels import read_qrels
-from pooling.core.columns import QrelsColumns, RunColumns
 
 N_DOCUMENTS = 191_160
 DEPTH = 1000

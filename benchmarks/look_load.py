@@ -39,7 +39,7 @@ def filled(kind: str, n_topics: int) -> Any:
     from django.core.files.base import ContentFile
 
     from annotation.services import campaigns
-    from pooling.core.pool_kinds import PoolKind
+    from assay.pools.pool_kinds import PoolKind
     from pooling.models import Document, Pool, Topic
     from pooling.services import pools, uploads
     from pooling.services.collections import create_collection

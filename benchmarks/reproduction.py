@@ -142,7 +142,7 @@ def study_text(name: str, tables: list[str], folder: Path) -> str:
 
 def table_text(folder: Path, report: str, key: str) -> str:
     """A table as the study's own report in Markdown has it."""
-    from pooling.core.markdown import escaped
+    from assay.markdown import escaped
 
     table = json.loads((folder / "tables" / f"{key}.json").read_text("utf-8"))
     start = report.index(f"**{escaped(table['title'])}.** {escaped(table['note'])}".strip())

@@ -22,8 +22,8 @@ from django.db import OperationalError, connection
 from django.db.models import FileField
 from django.utils import timezone
 
+from assay.version import program_version
 from pooling.kept_files import kept_files
-from pooling.version import program_version
 
 FORMAT, ATTEMPTS = "assay backup 1", 3
 LISTING, KEY, FILES = "backup.json", "secret-key", "files"

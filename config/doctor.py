@@ -23,9 +23,9 @@ from django.db import Error, connection
 from django.utils import timezone
 
 from annotation.services import institution, messages
+from assay.counts import counted
 from config import backups, environment, health
 from pooling import signs_of_life, sqlite_log
-from pooling.core.counts import counted
 from pooling.jobs import STALE
 from pooling.models import Job
 from pooling.services.shared_folder import what_is_missing

@@ -27,6 +27,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.models import ApiTokenRow
 from annotation.services import sessions
+from assay.version import program_version
 from config import doctor
 from pooling.jobs import STALE
 from pooling.kept_files import kept_files
@@ -34,7 +35,6 @@ from pooling.listing import ListChoice, ListPage
 from pooling.models import DocumentFile, Job, Upload
 from pooling.permissions import SignedInRequest, administering
 from pooling.requests import row_number
-from pooling.version import program_version
 
 log = logging.getLogger(__name__)
 A_DAY = timedelta(days=1)

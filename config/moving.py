@@ -22,8 +22,8 @@ from django.core.management.color import no_style
 from django.db import DatabaseError, connection, connections, transaction
 from django.db.models import Model, sql
 
+from assay.counts import counted
 from config import databases
-from pooling.core.counts import counted
 
 ROWS = 500
 OLD, NEW = "default", "moved_to"

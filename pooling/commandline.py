@@ -19,11 +19,11 @@ from typing import Any, NoReturn, TextIO
 
 import numpy as np
 
+from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.errors import FormatError
 from assay.formats.opening import bare_name
-from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.whole_files import refuse_unwritable
-from pooling.whole_files import whole_file as whole_file  # the commands find it here
+from assay.whole_files import refuse_unwritable
+from assay.whole_files import whole_file as whole_file  # the commands find it here
 
 BAD_INPUT = 2
 

@@ -8,9 +8,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from pooling.core.batches import AUDIT, SIZE, Goal
-from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, PoolKind
-from pooling.core.stages import MACHINE
+from assay.pools.batches import AUDIT, SIZE, Goal
+from assay.pools.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, PoolKind
+from assay.pools.stages import MACHINE
 from pooling.models import Collection, Qrels, Run, Upload
 from pooling.services.recognising import RECOGNISE
 from pooling.services.uploads import MODES

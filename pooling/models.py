@@ -10,9 +10,9 @@ from django.db import models
 from django.db.models import Q, Value
 from django.utils.translation import gettext_lazy as _
 
-from pooling.core import pool_kinds
-from pooling.core.hygiene import need_of
-from pooling.core.pool_kinds import PoolKind
+from assay.pools import pool_kinds
+from assay.pools.hygiene import need_of
+from assay.pools.pool_kinds import PoolKind
 
 
 class Collection(models.Model):

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from assay.counts import counted
 from assay.formats.runs import read_run
+from assay.pools.depth import DEEPEST, Top, top_of_run
 from pooling.commandline import BadInput, FileCommand, ProgressLine, distinct_tags, positive
-from pooling.core.counts import counted
-from pooling.core.depth import DEEPEST, Top, top_of_run
 
 
 def add_pool_options(parser: ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from django.db.models import CASCADE, PROTECT
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from pooling.core.counts import counted
+from assay.counts import counted
 from pooling.models import Collection
 
 BACK = {

@@ -10,7 +10,7 @@ import pytest
 from analysis.core.aggregation import METHODS
 from analysis.core.evaluation import FORMULAS
 from analysis.core.measures import FAMILIES
-from pooling.version import program_version
+from assay.version import program_version
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "developing.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from django.core.management import get_commands
 from analysis.core.aggregation import METHODS
 from analysis.core.measures import FAMILIES, known_names
 from analysis.core.subcollections import ELEMENTS
-from pooling.core.hygiene import Match
+from assay.pools.hygiene import Match
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 INDEX = (DOCS / "methods.md").read_text("utf-8")

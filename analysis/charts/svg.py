@@ -11,7 +11,7 @@ from functools import cache
 from html import escape
 from itertools import count
 
-from pooling.core.counts import with_minus
+from assay.counts import with_minus
 
 CHARACTER = 7.2
 """Width of a character of a label, in the picture's pixels, with some to spare: fonts differ."""

@@ -17,9 +17,9 @@ from analysis.judgements.labels import EVERYBODY, Choices
 from analysis.publishing import exports
 from annotation.models import Campaign
 from annotation.services.errors import CampaignError
+from assay.counts import counted
+from assay.whole_files import whole_bytes
 from pooling.commandline import BadInput, DatabaseCommand, positive
-from pooling.core.counts import counted
-from pooling.whole_files import whole_bytes
 
 
 def add_campaign_options(parser: ArgumentParser) -> None:

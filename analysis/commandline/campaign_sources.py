@@ -19,8 +19,8 @@ from analysis.commandline.judges import add_judges
 from analysis.commandline.measures import DefaultMeasures, Stored
 from analysis.core.aggregation import METHODS
 from analysis.core.measures import at_judged_depth
+from assay.counts import counted
 from pooling.commandline import BadInput, FileCommand
-from pooling.core.counts import counted
 
 
 class InPlaceOfFiles(Action):

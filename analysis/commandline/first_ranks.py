@@ -16,9 +16,9 @@ from analysis.core.outcomes import Ranks, ranks_from_rr
 from analysis.core.score_table import score_table
 from analysis.core.significance import Floats
 from analysis.core.verdicts import ALPHA, TESTS
+from assay.column_types import QrelsColumns
+from assay.counts import part_of
 from pooling.commandline import BadInput, FileCommand, fraction, positive
-from pooling.core.columns import QrelsColumns
-from pooling.core.counts import part_of
 
 MANY = "several relevant documents: the framework is defined for one, so the first one that a run retrieves counts"
 

@@ -31,11 +31,11 @@ from analysis.core.labels import counted
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
 from analysis.core.rankings import tau_b
+from assay.column_types import QrelsColumns
 from assay.formats.judgements import read_judgements
 from assay.formats.opening import lines
 from assay.formats.qrels import qrels_of_rows
 from pooling.commandline import BadInput, FileCommand
-from pooling.core.columns import QrelsColumns
 
 BEST = agreement.BEST
 WAYS = ("people", "corrected", "cross_fitted")

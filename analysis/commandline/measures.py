@@ -41,9 +41,11 @@ from analysis.core.measures import (
     refuse_estimates,
     refuse_indivisible,
 )
+from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats.prel import Prel
 from assay.formats.qrels import OF_A_SAMPLE, lone_grade, read_qrels
 from assay.formats.runs import read_run
+from assay.precision import in_single_precision
 from pooling.commandline import (
     BadInput,
     FileCommand,
@@ -53,8 +55,6 @@ from pooling.commandline import (
     named_file,
     positive,
 )
-from pooling.core.columns import JudgementColumns, QrelsColumns, RunColumns
-from pooling.core.precision import in_single_precision
 
 
 @dataclasses.dataclass(frozen=True)

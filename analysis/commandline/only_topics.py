@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.column_types import JudgementColumns, QrelsColumns
+from assay.counts import counted, part_of
 from pooling.commandline import BadInput, FileCommand
-from pooling.core.columns import JudgementColumns, QrelsColumns
-from pooling.core.counts import counted, part_of
 
 
 def add_only_topics(parser: ArgumentParser) -> None:

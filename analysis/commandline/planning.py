@@ -30,9 +30,9 @@ from analysis.core.measures import Measure
 from analysis.core.pool_depths import cut_pools
 from analysis.core.rankings import tau_b
 from analysis.core.system_comparison import smallest_difference
+from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.judgements import read_judgements
 from pooling.commandline import BadInput, FileCommand, text_table
-from pooling.core.columns import QrelsColumns, RunColumns
 
 Floats = NDArray[np.float64]
 PER_PAIR = (1, 2, 3, 5, 10)

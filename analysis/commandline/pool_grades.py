@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from analysis.commandline.measures import each_run
 from analysis.core.packing import TopicDocumentPairs, index_of
+from assay.column_types import QrelsColumns
+from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 from pooling.commandline import BadInput, FileCommand
-from pooling.core.columns import QrelsColumns
-from pooling.core.depth import PooledPairs, depth_pool, top_of_run
 
 UNJUDGED = -1
 

@@ -16,8 +16,8 @@ from analysis.core.label_noise import NoisyLabels
 from analysis.core.label_ranks import as_json, label_ranks
 from analysis.core.measures import Measure
 from analysis.core.significance import why_no_verdict
+from assay.column_types import QrelsColumns, RunColumns
 from pooling.commandline import BadInput, FileCommand
-from pooling.core.columns import QrelsColumns, RunColumns
 
 FEWEST = 2
 """Labellings whose spread can be told."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.counts import counted
 from assay.formats.leaderboards import read_leaderboard
 from pooling.commandline import BadInput, FileCommand
-from pooling.core.counts import counted
 
 
 def groups_of_runs(command: FileCommand, path: str, tags: Sequence[str]) -> tuple[str, ...]:

@@ -29,9 +29,9 @@ from analysis.core.estimates import (
 )
 from analysis.core.measures import FAMILIES, Measure, parse_measures
 from analysis.core.packing import Packed, PairIndex, index_of, pack
+from assay.counts import counted
 from assay.formats.prel import Prel, read_prel
 from pooling.commandline import BadInput, FileCommand
-from pooling.core.counts import counted
 
 SAMPLED_MEASURES = "HT-nDCG@10 HT-P@10 xinfAP"
 

@@ -31,12 +31,12 @@ from analysis.judgements.rows import (
 from analysis.publishing.contents import raw_judgements
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
+from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.exports import write_raw_judgements
 from assay.formats.prel import Prel
 from assay.formats.qrels import read_qrels, write_qrels
+from assay.precision import in_order_by_score
 from pooling.commandline import BadInput, FileCommand, no_database
-from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.precision import in_order_by_score
 from pooling.models import Collection, Run
 from pooling.services.runs import rankings_of
 

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.counts import counted
 from assay.formats.delimited import (
     TOPIC_NAMES,
     DelimitedTable,
@@ -15,7 +16,6 @@ from assay.formats.delimited import (
     column_names,
     find_column,
 )
-from pooling.core.counts import counted
 
 GROUP_NAMES = ("group", "topic_group", "band", "class")
 

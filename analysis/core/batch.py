@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from analysis.core.measures import Measure
 from analysis.core.sampled import Flags, PackedTopic, Sampled, score
-from pooling.core.columns import QrelsColumns, RunColumns
+from assay.column_types import QrelsColumns, RunColumns
 
 Scores = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.core.mean_intervals import LEAST_TOPICS
-from pooling.core.counts import counted
+from assay.counts import counted
 
 MOST = 3
 """Runs that are named; the rest is counted."""

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.column_types import QrelsColumns
 from assay.formats.clicks import ClickCounts
 from assay.formats.qrels import qrels_of_rows
-from pooling.core.columns import QrelsColumns
 
 THRESHOLDS = (0.04, 0.30)
 """Click-through rates above which a document has grade 2 and 3 (TripClick)."""

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from analysis.core.estimates import Sample, interval_over_topics
 from analysis.core.evaluation import ratio, sums
 from analysis.core.packing import Packed
-from pooling.core.rank_model import RRF_CONSTANT
-from pooling.core.strata import VOTE_DEPTH
+from assay.pools.rank_model import RRF_CONSTANT
+from assay.pools.strata import VOTE_DEPTH
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from analysis.core.evaluation import ratio, sums
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
+from assay.counts import counted, part_of
 from assay.formats.prel import SPANNING, Prel
-from pooling.core.counts import counted, part_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

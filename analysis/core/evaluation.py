@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from analysis.core.measures import Measure, parse_measures, refuse_estimates
 from analysis.core.packing import Packed, PairIndex, index_of, pack
-from pooling.core.columns import QrelsColumns, RunColumns
+from assay.column_types import QrelsColumns, RunColumns
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.qrels import qrels_of_rows
-from pooling.core.columns import QrelsColumns, RunColumns
 
 Floats = NDArray[np.float64]
 

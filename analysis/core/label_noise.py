@@ -20,7 +20,7 @@ from analysis.core.evaluation import Evaluator, RecallBase, means_over_topics, m
 from analysis.core.labels import LabelTable
 from analysis.core.measures import Measure
 from analysis.core.significance import is_constant, rounded_differences
-from pooling.core.columns import QrelsColumns, RunColumns
+from assay.column_types import QrelsColumns, RunColumns
 
 Floats = NDArray[np.float64]
 

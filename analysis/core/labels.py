@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from pooling.core.columns import JudgementColumns
+    from assay.column_types import JudgementColumns
 
 MISSING = -1
 """The label of a pair that has none. Never a grade: unlabelled is not non-relevant."""

@@ -23,7 +23,7 @@ from analysis.core.holes import (
     tops_under,
     worth_of_uniques,
 )
-from pooling.core.columns import QrelsColumns, RunColumns
+from assay.column_types import QrelsColumns, RunColumns
 
 
 class LeftOutScores(NamedTuple):

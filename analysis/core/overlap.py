@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.packing import ABSENT, TopicDocumentPairs, index_of
-from pooling.core.columns import QrelsColumns
+from assay.column_types import QrelsColumns
 
 UNLABELLED = "unlabelled"
 

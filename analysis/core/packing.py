@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.columns import QrelsColumns, RunColumns
+from assay.column_types import QrelsColumns, RunColumns
 
 WORD = 8
 """Bytes of an id that are handled at once, as one uint64."""

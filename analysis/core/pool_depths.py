@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from analysis.core.evaluation import Evaluator, RecallBase, measure_topics
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed
-from pooling.core.columns import QrelsColumns, RunColumns
+from assay.column_types import QrelsColumns, RunColumns
 
 NEVER = np.iinfo(np.int64).max
 """The best rank of a document that no run has."""

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from analysis.core.evaluation import RecallBase, measure_topics
 from analysis.core.measures import Measure
 from analysis.core.packing import Packed, index_of, pack
-from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.depth import PooledPairs
+from assay.column_types import QrelsColumns, RunColumns
+from assay.pools.depth import PooledPairs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

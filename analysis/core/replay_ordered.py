@@ -5,7 +5,7 @@ the rule says stop (SAMPLING 2.2, 4).
     stop = stopped(world, plan, seed)                      the first look at which rule R2 says stop
 
 Pairs are served in the order of service of the real scheduler's core: level by level is the pool's
-own order, the other orders are the planned batches of `pooling.core.batches`. Leases, several
+own order, the other orders are the planned batches of `assay.pools.batches`. Leases, several
 annotators at once and time are not replayed."""
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from analysis.core.stopping import (
     tops_of,
     why_no_look,
 )
-from pooling.core.batches import AUDIT, SIZE, Goal, OrderedPool
-from pooling.core.rank_model import rank_features_of
+from assay.pools.batches import AUDIT, SIZE, Goal, OrderedPool
+from assay.pools.rank_model import rank_features_of
 
 Floats = NDArray[np.float64]
 

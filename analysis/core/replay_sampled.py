@@ -23,8 +23,8 @@ from analysis.core.packing import Packed
 from analysis.core.rankings import tau_b
 from analysis.core.replay import NO_ERRORS, Errors, World
 from analysis.core.stopping import SHARE_OF_SPREAD, SampledComparison, judging_left, why_no_look
-from pooling.core.stages import STRATA
-from pooling.core.strata import Strata, allocation, drawn, finishing, shuffled, spreads_of
+from assay.pools.stages import STRATA
+from assay.pools.strata import Strata, allocation, drawn, finishing, shuffled, spreads_of
 
 Floats = NDArray[np.float64]
 

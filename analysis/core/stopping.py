@@ -33,9 +33,9 @@ from analysis.core.correction import (
     cross_fitted,
 )
 from analysis.core.intervals import share_bound
-from pooling.core.counts import counted
-from pooling.core.depth import PooledPairs
-from pooling.core.rank_model import RankFeatures, fitted, judged_by_topic, scores, sigmoid
+from assay.counts import counted
+from assay.pools.depth import PooledPairs
+from assay.pools.rank_model import RankFeatures, fitted, judged_by_topic, scores, sigmoid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

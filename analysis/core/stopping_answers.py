@@ -38,8 +38,8 @@ from analysis.core.stopping_words import (
     of_ordered_pool,
     of_sampled_pool,
 )
-from pooling.core.depth import PooledPairs
-from pooling.core.rank_model import rank_features_of
+from assay.pools.depth import PooledPairs
+from assay.pools.rank_model import rank_features_of
 
 
 def of_order(

@@ -14,7 +14,7 @@ from analysis.core.stopping import (
     SampledComparison,
     may_stop,
 )
-from pooling.core.counts import counted, part_of
+from assay.counts import counted, part_of
 
 NOT_SEEN = (
     "Full judging may show more significant differences: in replays between a third and nearly "

@@ -31,7 +31,7 @@ from analysis.core.significance import (
     p_text,
     why_no_verdict,
 )
-from pooling.core.counts import counted
+from assay.counts import counted
 
 ALPHA = 0.05
 TESTS = {"wsr": "the signed-rank test", "t": "the t-test"}

@@ -20,7 +20,7 @@ from analysis.judgements.live import Live
 from analysis.judgements.page_rows import is_large, page_rows
 from annotation.models import Campaign, Membership
 from annotation.selectors.qualification import FAILED, Score, gold_by_chance, known_scores
-from pooling.core.natural import natural
+from assay.natural import natural
 
 LEAST_SHARED = 10
 NOTHING = float("nan")

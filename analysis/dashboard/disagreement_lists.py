@@ -19,7 +19,7 @@ from analysis.dashboard.disagreements import (
 )
 from analysis.judgements.live import Live
 from annotation.models import Campaign
-from pooling.core.natural import natural
+from assay.natural import natural
 from pooling.listing import ListChoice, ListPage
 
 PER_PAGE = 25

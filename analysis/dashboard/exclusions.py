@@ -13,8 +13,8 @@ from analysis.core.agreement.people import what_if_excluded
 from analysis.judgements.rows import counted_table
 from analysis.judgements.system_rankings import compared, means_under, why_no_rankings
 from annotation.models import Campaign
+from assay.natural import natural
 from pooling import jobs
-from pooling.core.natural import natural
 from pooling.jobs import Work
 from pooling.models import Job
 

@@ -162,7 +162,7 @@ def headline(campaign: Campaign, now: CampaignProgress) -> str:
 
 
 def level_name(word: str) -> str:
-    """What the pool calls its levels (pooling.core.pool_kinds), in the reader's language."""
+    """What the pool calls its levels (assay.pools.pool_kinds), in the reader's language."""
     return {
         "rank": _("rank"),
         "batch": _("batch"),

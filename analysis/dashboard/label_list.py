@@ -26,7 +26,7 @@ from analysis.judgements.labels import (
 )
 from analysis.judgements.live import Live
 from annotation.models import Campaign, Pair
-from pooling.core.natural import natural
+from assay.natural import natural
 from pooling.listing import ListChoice, ListPage
 
 RULED = DECISIONS[ADJUDICATED]

@@ -17,7 +17,7 @@ from analysis.core.flags import Flag, strongest_first
 from analysis.dashboard.annotators import Person
 from annotation.models import Membership
 from annotation.selectors.parts import parts_of
-from pooling.core.natural import natural
+from assay.natural import natural
 from pooling.listing import ListChoice, ListPage
 
 SORTS: dict[str, Callable[[Person], Any]] = {

@@ -17,7 +17,7 @@ from analysis.dashboard.headline import complete_level, has_ended, judged_levels
 from analysis.judgements.live import Live, live_rows
 from analysis.judgements.rows import CANNOT, COUNTED, TOO_FAST
 from annotation.models import Campaign, Lease, Membership, Pair
-from pooling.core.natural import natural
+from assay.natural import natural
 from pooling.models import Pool
 
 DAY = 86400.0

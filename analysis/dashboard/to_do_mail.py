@@ -11,8 +11,8 @@ from django.utils import timezone
 from analysis.dashboard.to_do import ToDo, to_do_of
 from annotation.models import Profile
 from annotation.services import messages
+from assay.counts import counted
 from pooling import jobs
-from pooling.core.counts import counted
 from pooling.jobs import Work
 from pooling.models import Job
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from analysis.core.forecast import LEAST_DAYS, LEAST_JUDGEMENTS, Forecast
 from analysis.dashboard.headline import DAY, SMALL, day_text
 from annotation.models import Campaign
-from pooling.core.counts import counted
+from assay.counts import counted
 
 if TYPE_CHECKING:
     from analysis.dashboard.progress import CampaignProgress

@@ -13,8 +13,8 @@ import numpy as np
 from analysis.core.agreement.alpha import SubsetAlpha, alpha_by_group
 from analysis.core.labels import LabelTable
 from annotation.models import Campaign
-from pooling.core.counts import counted
-from pooling.core.pool_kinds import Entered, PoolKind
+from assay.counts import counted
+from assay.pools.pool_kinds import Entered, PoolKind
 
 FEWEST_PAIRS = 10
 NAMES = {Entered.CHANCE: "drawn by chance (audit pairs)", Entered.CHOICE: "chosen by the order"}

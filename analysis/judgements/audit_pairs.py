@@ -9,7 +9,7 @@ from analysis.core.stopping import LOOKS, Left, relevant_left
 from analysis.judgements.labels import Labels
 from annotation.models import Campaign
 from annotation.selectors.pairs import waited_for
-from pooling.core.pool_kinds import Entered
+from assay.pools.pool_kinds import Entered
 
 
 class NoAudit(ValueError):

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from analysis.judgements.labels import Choices, Labels, labels
 from annotation.models import Campaign
 from annotation.selectors.pairs import waited_for
+from assay.counts import counted
 from assay.formats.prel import UNJUDGED, Prel, prel_of_rows
-from pooling.core.counts import counted
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
 
 
 class NotEstimable(ValueError):

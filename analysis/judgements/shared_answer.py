@@ -19,7 +19,7 @@ from typing import Any
 from django.conf import settings
 
 from annotation.models import Campaign
-from pooling.whole_files import whole_bytes
+from assay.whole_files import whole_bytes
 
 log = logging.getLogger(__name__)
 clock = time.time

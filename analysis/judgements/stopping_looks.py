@@ -25,11 +25,11 @@ from analysis.judgements.campaign_sample import NotEstimable, sample_of, stages_
 from analysis.judgements.labels import Choices, Labels, labels
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
+from assay.pools.depth import of_topics
+from assay.pools.pool_kinds import PoolKind
+from assay.precision import in_order_by_score
 from pooling import jobs
 from pooling.commandline import jsonable
-from pooling.core.depth import of_topics
-from pooling.core.pool_kinds import PoolKind
-from pooling.core.precision import in_order_by_score
 from pooling.jobs import Refused, Work
 from pooling.models import Job, Pool
 from pooling.services.pools import stored_pairs

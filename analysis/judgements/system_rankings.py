@@ -17,7 +17,7 @@ from analysis.core.measures import parse_measure
 from analysis.core.rankings import swapped_pairs, tau_ap, tau_b, tied_pairs
 from analysis.judgements.campaign_sample import is_sampled
 from annotation.models import Campaign
-from pooling.core.columns import QrelsColumns
+from assay.column_types import QrelsColumns
 from pooling.jobs import Work
 from pooling.models import Collection, Run
 from pooling.services.runs import rankings_of

@@ -36,6 +36,7 @@ from annotation.models import Campaign
 from annotation.selectors.pairs import ruled_pairs
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
+from assay.counts import counted
 from assay.formats.delimited import harmless
 from assay.formats.exports import (
     BookPair,
@@ -53,8 +54,7 @@ from assay.formats.quepid_tables import (
     write_general,
     write_ratings,
 )
-from pooling.core.counts import counted
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document
 from pooling.services.topics import kept_table, removed_table
 from pooling.snapshot import snapshot

@@ -27,8 +27,8 @@ from annotation.models import Campaign
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from assay.formats.delimited import harmless
+from assay.natural import natural
 from pooling import jobs
-from pooling.core.natural import natural
 from pooling.jobs import Refused, Work
 from pooling.models import Job
 from pooling.snapshot import snapshot

@@ -19,7 +19,7 @@ from analysis.judgements.campaign_sample import (
 from analysis.judgements.labels import Choices, Labels, labels
 from annotation.models import Campaign
 from assay.formats.prel import write_prel
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
 
 SAMPLE_COLUMNS = (
     "topic",

@@ -29,8 +29,8 @@ from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create, person
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
+from assay.natural import natural
 from pooling import tasks
-from pooling.core.natural import natural
 from pooling.jobs import Refused
 from pooling.listing import ListPage
 from pooling.models import Job

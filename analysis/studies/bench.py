@@ -12,8 +12,8 @@ from analysis.studies.settings import Settings
 from analysis.studies.study import PartLeftOut
 from analysis.systems.kind import NotPossible, Result
 from analysis.systems.running import Analysis
+from assay.column_types import RunColumns
 from assay.formats.runs import read_run
-from pooling.core.columns import RunColumns
 
 KEPT = 100 << 20
 """Bytes of run files, packed as they are, that are kept in memory."""

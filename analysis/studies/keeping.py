@@ -29,11 +29,11 @@ from analysis.systems.reports import content, delete_files, stored
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
 from annotation.services.audit import record
+from assay.version import program_version
 from pooling import jobs
 from pooling.commandline import BadInput
 from pooling.jobs import Refused, Work
 from pooling.models import Collection
-from pooling.version import program_version
 
 JOB = "study"
 MOMENT = (1980, 1, 1, 0, 0, 0)

@@ -11,7 +11,7 @@ from typing import Any
 from analysis.studies.bench import Bench
 from analysis.studies.settings import Settings, keys_of
 from analysis.studies.study import PartLeftOut, Section, Study, StudyPart
-from pooling.version import program_version
+from assay.version import program_version
 
 LIBRARIES = ("numpy", "scipy", "matplotlib")
 """With which the same inputs give the same bytes."""

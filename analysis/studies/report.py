@@ -10,8 +10,8 @@ from analysis.charts.printed import Nothing, css, parts_of
 from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.study import MOST_SHOWN, Figure
 from analysis.systems.tabular import Table
-from pooling.core.counts import with_minus
-from pooling.core.markdown import escaped
+from assay.counts import with_minus
+from assay.markdown import escaped
 
 STYLE = """
 :root { color-scheme: light; }

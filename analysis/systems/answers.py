@@ -45,9 +45,9 @@ from analysis.judgements.stopping_looks import least_judgements
 from analysis.judgements.system_rankings import mark_of_runs, mark_of_tags
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign
+from assay.column_types import QrelsColumns, RunColumns
 from pooling import jobs
 from pooling.commandline import jsonable
-from pooling.core.columns import QrelsColumns, RunColumns
 from pooling.jobs import Work
 from pooling.models import Job
 from pooling.services.runs import rankings_of

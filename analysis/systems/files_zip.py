@@ -11,9 +11,9 @@ from typing import IO
 from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.inputs import InputFile
+from assay.column_types import RunColumns
 from assay.formats.qrels import write_qrels
 from assay.formats.runs import write_run
-from pooling.core.columns import RunColumns
 
 MOMENT = (1980, 1, 1, 0, 0, 0)
 """Of every file: the same report gives the same archive."""

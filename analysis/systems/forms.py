@@ -24,8 +24,8 @@ from analysis.systems.kind import ReportKind
 from analysis.systems.lists import lists_of
 from analysis.systems.options import Field
 from annotation.models import Campaign
+from assay.counts import counted
 from assay.formats.errors import FormatError
-from pooling.core.counts import counted
 from pooling.models import Collection, Qrels
 
 

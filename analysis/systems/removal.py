@@ -7,7 +7,7 @@ import zipfile
 from django.core.files.storage import default_storage
 
 from analysis.models import Report
-from pooling.core.counts import counted
+from assay.counts import counted
 from pooling.models import Job
 
 FOLDER = "study.zip"

@@ -29,17 +29,17 @@ from analysis.systems.kinds import KINDS
 from analysis.systems.options import TRIPJUDGE_MEASURES
 from analysis.systems.running import Analysis, command_line
 from annotation.models import Campaign
+from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.prel import Prel, read_prel
 from assay.formats.qrels import read_qrels, write_qrels
+from assay.precision import in_order_by_score
+from assay.version import program_version
 from pooling import jobs
-from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.precision import in_order_by_score
 from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Qrels, Run
 from pooling.services.qrels import grades_of
 from pooling.services.runs import rankings_of
 from pooling.snapshot import snapshot
-from pooling.version import program_version
 
 JOB = "report"
 TOP_OF_THE_POOL = 4

@@ -14,8 +14,8 @@ from analysis.judgements.labels import Choices, Reference, is_own, labels
 from analysis.models import Report
 from analysis.systems.written_files import WrittenFile
 from annotation.models import Campaign
+from assay.column_types import QrelsColumns
 from assay.formats.qrels import qrels_of_rows, write_qrels
-from pooling.core.columns import QrelsColumns
 from pooling.jobs import Work
 from pooling.models import Run
 

@@ -38,7 +38,7 @@ from analysis.systems.selectors import (
 from analysis.systems.tabular import Table, to_csv, to_latex
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create
-from pooling.core.counts import counted
+from assay.counts import counted
 from pooling.jobs import Refused
 from pooling.models import Collection
 from pooling.permissions import managed_collection

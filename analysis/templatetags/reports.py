@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 
 from analysis.systems.tabular import Cell, short
-from pooling.core.counts import with_minus
+from assay.counts import with_minus
 
 register = template.Library()
 

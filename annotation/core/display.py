@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping
 
-from pooling.core.words import end_of_word
+from assay.words import end_of_word
 
 # silent reading of English prose: 238 words a minute (Brysbaert 2019, Journal of Memory and
 # Language 109)

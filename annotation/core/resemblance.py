@@ -10,8 +10,8 @@ import unicodedata
 from functools import cache
 from math import nan
 
-from pooling.core.hygiene import normal
-from pooling.core.words import FOURS, PAIRS
+from assay.pools.hygiene import normal
+from assay.words import FOURS, PAIRS
 
 WORDS_A_SHINGLE = 5
 NEAR = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pooling.core.counts import counted
+from assay.counts import counted
 
 LEAST = {
     "judgements_per_pair": 1,

@@ -23,7 +23,7 @@ from annotation.core.machine_prompts import (
 from annotation.machine.asking import EXPECTED_ANSWER, Estimate, PairToJudge
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, MachineJudge, MachineLabel
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document, Job, PoolEntry
 
 RUN = "judge by machine"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.db.models import Count, Q
 
 from annotation.models import Membership, Pair
-from pooling.core.pool_kinds import STAGED
+from assay.pools.pool_kinds import STAGED
 
 MOST_TESTS = 1000
 """More pairs than this above the target are not counted: that so many are a test of who may judge

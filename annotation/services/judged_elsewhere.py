@@ -28,11 +28,11 @@ from annotation.services import restoring
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from annotation.services.restoring import AnnotatorRow, JudgementRow, PairRow
+from assay.column_types import JudgementColumns
+from assay.counts import counted, part_of
 from assay.formats.errors import FormatError, Problem
 from assay.formats.pool import HEADER_LINE, read_pool
-from pooling.core.columns import JudgementColumns
-from pooling.core.counts import counted, part_of
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Topic
 from pooling.services.restoring import (
     NotRestorable,

@@ -22,7 +22,7 @@ from annotation.selectors.pairs import kept_pairs
 from annotation.services import slots
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError, Contradictory
-from pooling.core.counts import counted
+from assay.counts import counted
 
 AT_ONCE = slots.BATCH
 """Pairs that are chosen together at most: they are changed in one transaction."""

@@ -17,7 +17,7 @@ from annotation.selectors.pairs import counts_of_pairs
 from annotation.services import slots
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
 from pooling.models import Pool, PoolEntry, Topic
 
 MISSING_PAIRS = """INSERT INTO annotation_pair

@@ -10,7 +10,7 @@ from django.db.models import Count
 from annotation.core import judges
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.selectors.pairs import kept_pairs
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
 from pooling.jobs import Refused
 from pooling.models import Job, Pool
 from pooling.services.ordering import ask_for_batch

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from annotation.models import Campaign, MachineJudge, MachineLabel
 from annotation.selectors import machines as selectors
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
 from pooling.models import Pool, Topic
 from pooling.services.restoring import AT_ONCE, NotRestorable
 

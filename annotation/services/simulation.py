@@ -22,7 +22,7 @@ from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Membership, Profile
 from annotation.services import judging, people
 from annotation.services.audit import record
-from pooling.core.columns import QrelsColumns
+from assay.column_types import QrelsColumns
 
 
 @dataclass

@@ -17,7 +17,7 @@ from annotation.selectors.described import described_campaign
 from annotation.services import campaigns, people
 from annotation.services.errors import CampaignError
 from annotation.services.known_pairs import KnownPairsTaken, take_known_pairs
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Pool
 
 OWN = {"name", "completion_code"}

@@ -15,7 +15,7 @@ from django.db.models import Count
 from annotation.core.campaign_file import INVITATIONS, resolved
 from annotation.models import Campaign, Membership
 from annotation.services import people
-from pooling.core.counts import counted
+from assay.counts import counted
 from pooling.core.declared import Change, identity_of, shown_row
 from pooling.models import Collection
 

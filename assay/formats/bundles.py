@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import IO, Any, NamedTuple
 
+from assay.column_types import QrelsColumns
+from assay.counts import counted, part_of
 from assay.formats.delimited import FileMistakes
 from assay.formats.documents import TEXT_NAMES
 from assay.formats.documents import TITLE_NAMES as HEADLINES
@@ -22,9 +24,7 @@ from assay.formats.opening import Peeked, Source, read_json, source_name
 from assay.formats.pool import pool_of_pairs
 from assay.formats.qrels import qrels_of_rows
 from assay.formats.topics import TopicRecord, json_lines, plain
-from pooling.core.columns import QrelsColumns
-from pooling.core.counts import counted, part_of
-from pooling.core.depth import PooledPairs
+from assay.pools.depth import PooledPairs
 
 LOOKED_AT = 1 << 16
 """Bytes of a file's head that tell umbrela's records from a book."""

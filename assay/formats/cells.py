@@ -12,8 +12,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.counts import counted
 from assay.formats.errors import SHOWN, Problem
-from pooling.core.counts import counted
 
 PAD = 32
 """Free bytes before and behind the text, so that a word can be taken at any token's end."""

@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.counts import counted
 from assay.formats.archives import DAMAGED, damaged, opened_zip
 from assay.formats.delimited import (
     DOCUMENT_NAMES,
@@ -29,7 +30,6 @@ from assay.formats.delimited import (
 )
 from assay.formats.errors import FormatError
 from assay.formats.opening import Source, source_name
-from pooling.core.counts import counted
 
 
 @dataclass(frozen=True, eq=False)

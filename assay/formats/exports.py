@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from assay.formats.delimited import harmless
 from assay.formats.topics import TopicRecord
-from pooling.core.hygiene import Removal
+from assay.pools.hygiene import Removal
 
 FIRA_LEVELS = (
     "0_NOT_RELEVANT",

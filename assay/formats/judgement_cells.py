@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from pooling.core.counts import counted
+from assay.counts import counted
 
 ANNOTATOR_NAMES = (
     "annotator",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.column_types import JudgementColumns
 from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
@@ -37,7 +38,6 @@ from assay.formats.judgement_cells import (
 )
 from assay.formats.labelling_tools import is_potato, label_studio, potato
 from assay.formats.opening import Peeked, Source, read_json, source_name
-from pooling.core.columns import JudgementColumns
 
 FIRA_GRADES = {
     "0_NOT_RELEVANT": 0,

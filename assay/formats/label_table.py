@@ -7,10 +7,10 @@ q49       p3659   3      2
 
 from __future__ import annotations
 
+from assay.column_types import QrelsColumns
 from assay.formats.delimited import DelimitedTable, FileMistakes
 from assay.formats.opening import Source, source_name
 from assay.formats.qrels import qrels_of_rows
-from pooling.core.columns import QrelsColumns
 
 EXPECTED = (
     "a topic, a document, and a whole number from 0 in the column of each who judged the pair; "

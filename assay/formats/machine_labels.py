@@ -11,11 +11,11 @@ import os
 from itertools import groupby
 from typing import NamedTuple
 
+from assay.column_types import QrelsColumns
 from assay.formats.delimited import FileMistakes
 from assay.formats.opening import Peeked, Source, bare_name, lines, source_name
 from assay.formats.prel import LARGEST_GRADE, WHOLE
 from assay.formats.qrels import qrels_of_rows, read_qrels
-from pooling.core.columns import QrelsColumns
 
 SIX = "6 columns: topic Q0 document grade confidence runid"
 RANKS = 4

@@ -23,7 +23,7 @@ from assay.formats.delimited import (
 )
 from assay.formats.errors import FormatError
 from assay.formats.opening import Source
-from pooling.core.depth import DEEPEST, PooledPairs
+from assay.pools.depth import DEEPEST, PooledPairs
 
 HEADER = ("topic", "document", "best_rank", "priority", "runs")
 HEADER_LINE = "\t".join(HEADER) + "\n"

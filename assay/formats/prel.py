@@ -16,10 +16,10 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.column_types import QrelsColumns
 from assay.formats.delimited import FileMistakes
 from assay.formats.opening import Source, bare_name, lines, source_name
 from assay.formats.qrels import qrels_of_rows
-from pooling.core.columns import QrelsColumns
 
 FIVE = "5 columns: topic 0 document stratum grade"
 SPANNING = "*"

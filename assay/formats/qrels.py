@@ -14,6 +14,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.column_types import QrelsColumns
+from assay.counts import counted
 from assay.formats import cells, numerals
 from assay.formats.errors import FormatError
 from assay.formats.growing import Growing
@@ -23,9 +25,7 @@ from assay.formats.storage import load_columns, save_columns
 from assay.formats.topic_column import TopicColumn
 from assay.formats.unread import refuse_unread
 from assay.formats.ways_out import with_ways_out
-from pooling.core.columns import QrelsColumns
-from pooling.core.counts import counted
-from pooling.core.ranking import big_endian, duplicates, group_rows, topic_of_rows, words_of
+from assay.ranking import big_endian, duplicates, group_rows, topic_of_rows, words_of
 
 FOUR = "4 columns: topic Q0 document grade"
 FIVE = f"{FOUR}; five with a stratum are a sampled pool, which --sampled estimates from"

@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from assay.column_types import QrelsColumns, RunColumns
+from assay.counts import counted
 from assay.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
 from assay.formats.errors import FormatError
 from assay.formats.markup import one_line
 from assay.formats.opening import Peeked, Source, bare_name, lines, read_json, source_name
 from assay.formats.qrels import qrels_of_rows
 from assay.formats.runs import run_of_rows
-from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.counts import counted
 
 LTR = re.compile(r"(-?\d+)\s+qid:(\S+)\s+(?:\d+:\S+\s+)*#\s*(\S+)\s+(.*\S)\s*")
 Grade = tuple[int, str, str, int]

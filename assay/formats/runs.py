@@ -13,6 +13,8 @@ from typing import IO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.column_types import RunColumns
+from assay.counts import counted, part_of
 from assay.formats import cells, numerals
 from assay.formats.errors import FormatError
 from assay.formats.growing import Growing
@@ -21,9 +23,7 @@ from assay.formats.storage import load_columns, save_columns
 from assay.formats.topic_column import TopicColumn
 from assay.formats.unread import refuse_unread
 from assay.formats.ways_out import with_ways_out
-from pooling.core.columns import RunColumns
-from pooling.core.counts import counted, part_of
-from pooling.core.ranking import (
+from assay.ranking import (
     BATCH,
     duplicates,
     group_rows,

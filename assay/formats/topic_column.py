@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.formats import cells
-from pooling.core.ranking import group_rows
+from assay.ranking import group_rows
 
 
 class TopicColumn:

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from analysis.core.correction import Targets, corrected, tuned_lambda
 from analysis.core.estimates import Sample
 from assay.formats.qrels import read_qrels
-from pooling.core.depth import PooledPairs
-from pooling.core.strata import (
+from assay.pools.depth import PooledPairs
+from assay.pools.strata import (
     Strata,
     allocation,
     drawn,

@@ -7,10 +7,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from assay.pools.batches import AUDIT, SIZE, Goal
+from assay.pools.pool_kinds import ENTERED, MOST_AUDIT, MOST_IN_BATCH
+from assay.pools.stages import KINDS_OF_STRATA, MOST_STAGES
 from pooling.api.bodies import Body, ModelBody, TextField
-from pooling.core.batches import AUDIT, SIZE, Goal
-from pooling.core.pool_kinds import ENTERED, MOST_AUDIT, MOST_IN_BATCH
-from pooling.core.stages import KINDS_OF_STRATA, MOST_STAGES
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
 from pooling.selectors import jobs as job_selectors
 from pooling.services.sampling import USUAL_STAGES

@@ -17,6 +17,7 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from assay.counts import counted
 from pooling import jobs as machinery
 from pooling import permissions, tasks
 from pooling.api import serializers as shapes
@@ -24,7 +25,6 @@ from pooling.api.lists import Filter, one_of, yes_or_no
 from pooling.api.parsers import JsonBody
 from pooling.api.problems import malformed
 from pooling.api.repeats import repeatable
-from pooling.core.counts import counted
 from pooling.jobs import Malformed, Refused
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
 from pooling.selectors import pools as pool_selectors

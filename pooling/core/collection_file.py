@@ -3,8 +3,8 @@ looking at what is there."""
 
 from __future__ import annotations
 
+from assay.pools.pool_kinds import MOST_AUDIT, MOST_IN_BATCH
 from pooling.core.declared import Key
-from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH
 
 RUN = (
     Key("tag", "text", "The run's tag in the collection.", required=True),

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import migrations
 
-from pooling.core.words import count_words
+from assay.words import count_words
 
 BATCH = 500
 

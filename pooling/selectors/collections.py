@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce, Substr
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from pooling.core.counts import counted
+from assay.counts import counted
 from pooling.jobs import figure_kinds
 from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic, Upload
 from pooling.permissions import my_collections

@@ -11,11 +11,11 @@ import numpy as np
 from assay.formats.pool import HEADER_LINE, pool_line
 from assay.formats.qrels import load_qrels, write_qrels
 from assay.formats.runs import read_run, write_run
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
+from assay.whole_files import whole_file
 from pooling.models import Collection, Pool
 from pooling.selectors.topics import topics_as_lines
 from pooling.services.runs import rankings_of
-from pooling.whole_files import whole_file
 
 
 def described_collection(collection: Collection) -> dict[str, Any]:

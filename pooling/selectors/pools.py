@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_lazy
 
 from assay.formats.pool import HEADER_LINE, pool_line
-from pooling.core.pool_kinds import Entered, PoolKind
+from assay.pools.pool_kinds import Entered, PoolKind
 from pooling.models import Pool, PoolEntry
 from pooling.selectors import jobs
 

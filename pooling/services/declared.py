@@ -20,16 +20,16 @@ from django.core.files.base import File
 from django.db import connection
 from django.utils.translation import gettext as _
 
+from assay.counts import counted
 from assay.formats.pool import best_first, read_pool
 from assay.formats.qrels import load_qrels, read_qrels, write_qrels
 from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
+from assay.pools.hygiene import need_of
+from assay.pools.pool_kinds import PoolKind
 from pooling import jobs
 from pooling.core.collection_file import COLLECTION
-from pooling.core.counts import counted
 from pooling.core.declared import Change, Mistake, differences, in_words
-from pooling.core.hygiene import need_of
-from pooling.core.pool_kinds import PoolKind
 from pooling.jobs import Refused
 from pooling.models import Collection, Job, Pool
 from pooling.selectors.described import described_collection, described_pool

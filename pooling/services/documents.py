@@ -20,11 +20,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
+from assay.column_types import RunColumns
+from assay.counts import counted, part_of
 from assay.formats.documents import DocumentRecord, read_documents
+from assay.words import count_words
 from pooling import jobs
-from pooling.core.columns import RunColumns
-from pooling.core.counts import counted, part_of
-from pooling.core.words import count_words
 from pooling.jobs import Refused, Work
 from pooling.kept_files import kept_files
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload

@@ -10,10 +10,10 @@ import numpy as np
 from django.db.models import ProtectedError
 from django.utils.translation import gettext as _
 
+from assay.pools.depth import extend_pool as extended
+from assay.pools.depth import without
+from assay.pools.pool_kinds import PoolKind
 from pooling import jobs
-from pooling.core.depth import extend_pool as extended
-from pooling.core.depth import without
-from pooling.core.pool_kinds import PoolKind
 from pooling.jobs import Refused, Work
 from pooling.models import Job, Pool, PoolEntry, Run
 from pooling.services import pools

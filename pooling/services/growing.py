@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from pooling.core.depth import PooledPairs
+from assay.pools.depth import PooledPairs
 from pooling.models import Pool, PoolEntry
 
 

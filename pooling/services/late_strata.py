@@ -14,10 +14,10 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from pooling.core.depth import PooledPairs
-from pooling.core.pool_kinds import Entered, PoolKind
-from pooling.core.stages import MOST_STAGES, STRATA, counts_of, in_stages, order_of, stages_of
-from pooling.core.strata import LATE, Strata, shuffled, spreads_of
+from assay.pools.depth import PooledPairs
+from assay.pools.pool_kinds import Entered, PoolKind
+from assay.pools.stages import MOST_STAGES, STRATA, counts_of, in_stages, order_of, stages_of
+from assay.pools.strata import LATE, Strata, shuffled, spreads_of
 from pooling.jobs import Refused
 from pooling.models import Pool, PoolEntry, Stratum
 from pooling.services import pools, sampling

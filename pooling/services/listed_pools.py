@@ -9,9 +9,9 @@ from typing import Any
 
 from django.utils import timezone
 
+from assay.pools.depth import PooledPairs, is_ranked
+from assay.pools.pool_kinds import PoolKind
 from pooling import jobs
-from pooling.core.depth import PooledPairs, is_ranked
-from pooling.core.pool_kinds import PoolKind
 from pooling.models import Collection, Document, Pool, PoolEntry
 from pooling.services.pools import digest_of, figures
 from pooling.services.rows import insert, prepared

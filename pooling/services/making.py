@@ -8,8 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from pooling.core.batches import AUDIT, SIZE, Goal
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.batches import AUDIT, SIZE, Goal
+from assay.pools.pool_kinds import PoolKind
 from pooling.jobs import Malformed
 from pooling.models import Collection
 from pooling.services import ordering, sampling

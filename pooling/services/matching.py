@@ -14,9 +14,9 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
+from assay.column_types import QrelsColumns, RunColumns
+from assay.counts import counted, part_of
 from assay.formats.quepid import with_topic_ids
-from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.counts import counted, part_of
 from pooling.jobs import Refused
 from pooling.models import Collection
 

@@ -17,12 +17,12 @@ from django.db import connection
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
+from assay.pools.batches import AUDIT, SIZE, Batch, Goal, OrderedPool
+from assay.pools.depth import PooledPairs, of_topics
+from assay.pools.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, Entered, PoolKind
+from assay.pools.pool_words import half_way_ordered
+from assay.pools.stages import in_stages
 from pooling import jobs
-from pooling.core.batches import AUDIT, SIZE, Batch, Goal, OrderedPool
-from pooling.core.depth import PooledPairs, of_topics
-from pooling.core.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, Entered, PoolKind
-from pooling.core.pool_words import half_way_ordered
-from pooling.core.stages import in_stages
 from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Job, Pool, PoolEntry, Stratum
 from pooling.services import pools

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pooling.core.pool_kinds import PoolKind, described
+from assay.pools.pool_kinds import PoolKind, described
 from pooling.models import Pool
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from assay.counts import counted, part_of
+from assay.pools.depth import PooledPairs, depth_pool
+from assay.pools.pool_kinds import OF_RUNS, PoolKind, made_as
+from assay.pools.pool_words import half_way_by_depth
 from pooling import jobs
-from pooling.core.counts import counted, part_of
-from pooling.core.depth import PooledPairs, depth_pool
-from pooling.core.pool_kinds import OF_RUNS, PoolKind, made_as
-from pooling.core.pool_words import half_way_by_depth
 from pooling.jobs import Work
 from pooling.models import Collection, Job, Run
 from pooling.services import ordering, pools, sampling

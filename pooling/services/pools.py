@@ -18,13 +18,13 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from assay.counts import part_of
 from assay.formats.pool import write_pool
+from assay.pools import coverage
+from assay.pools.depth import PooledPairs, Top, depth_pool, top_of_run
+from assay.pools.depth import extend_pool as extended
+from assay.pools.pool_kinds import PoolKind, made_as
 from pooling import jobs
-from pooling.core import coverage
-from pooling.core.counts import part_of
-from pooling.core.depth import PooledPairs, Top, depth_pool, top_of_run
-from pooling.core.depth import extend_pool as extended
-from pooling.core.pool_kinds import PoolKind, made_as
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Pool, PoolEntry, Run
 from pooling.services.documents import LONGEST_ID, link_documents, store_documents

@@ -12,14 +12,14 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from assay.column_types import QrelsColumns
+from assay.counts import counted
 from assay.formats.clicks import ClickCounts, packed_clicks, read_clicks, read_packed_clicks
 from assay.formats.detect import FileKind, detect
 from assay.formats.opening import Peeked, bare_name
 from assay.formats.qrels import load_qrels, read_qrels, save_qrels
 from assay.formats.quepid import names_queries, read_ratings
 from pooling import jobs
-from pooling.core.columns import QrelsColumns
-from pooling.core.counts import counted
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Qrels
 from pooling.services import uploads

@@ -17,7 +17,7 @@ from django.db.models import Count, Model
 from assay.formats.documents import read_documents
 from assay.formats.qrels import load_qrels
 from assay.formats.runs import load_run
-from pooling.core.words import count_words
+from assay.words import count_words
 from pooling.kept_files import kept_files
 from pooling.models import Document, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Stratum, Upload
 from pooling.services.documents import TextCounts

@@ -12,10 +12,10 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.utils.text import slugify
 
-from pooling.core.counts import counted
-from pooling.core.depth import PooledPairs
-from pooling.core.pool_kinds import Entered, PoolKind
-from pooling.core.words import count_words
+from assay.counts import counted
+from assay.pools.depth import PooledPairs
+from assay.pools.pool_kinds import Entered, PoolKind
+from assay.words import count_words
 from pooling.models import Collection, Document, Pool, PoolEntry, Stratum, Topic
 
 AT_ONCE = 500

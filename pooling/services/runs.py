@@ -12,11 +12,11 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from assay.column_types import RunColumns
 from assay.formats.opening import Peeked
 from assay.formats.quepid import names_queries, read_snapshot
 from assay.formats.runs import load_run, read_run, save_run
 from pooling import jobs
-from pooling.core.columns import RunColumns
 from pooling.jobs import Refused, Work
 from pooling.models import Collection, Run, Upload
 from pooling.services import uploads

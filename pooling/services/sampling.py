@@ -10,11 +10,10 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from pooling import jobs
-from pooling.core.depth import PooledPairs
-from pooling.core.pool_kinds import Entered, PoolKind
-from pooling.core.pool_words import half_way_sampled
-from pooling.core.stages import (
+from assay.pools.depth import PooledPairs
+from assay.pools.pool_kinds import Entered, PoolKind
+from assay.pools.pool_words import half_way_sampled
+from assay.pools.stages import (
     KINDS_OF_STRATA,
     MACHINE,
     Draw,
@@ -25,7 +24,8 @@ from pooling.core.stages import (
     staged,
     stages_of,
 )
-from pooling.core.strata import rate_of, shares_of_votes, spreads_by_votes, spreads_of
+from assay.pools.strata import rate_of, shares_of_votes, spreads_by_votes, spreads_of
+from pooling import jobs
 from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Pool, PoolEntry, Stratum
 from pooling.services import pools

@@ -19,6 +19,8 @@ from django.conf import settings
 from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
+from assay.column_types import QrelsColumns
+from assay.counts import counted
 from assay.formats.archives import is_tar, unpack
 from assay.formats.bundles import TopicNames, is_bundle, read_bundle, write_documents
 from assay.formats.detect import FileKind, detect
@@ -28,10 +30,8 @@ from assay.formats.pool import best_first, read_pool
 from assay.formats.qrels import read_qrels, save_qrels
 from assay.formats.sets import missing, read_fira_config, role_of, settings_words
 from assay.formats.topics import TopicRecord, read_topics
+from assay.pools.depth import PooledPairs
 from pooling import jobs
-from pooling.core.columns import QrelsColumns
-from pooling.core.counts import counted
-from pooling.core.depth import PooledPairs
 from pooling.jobs import Refused, Work
 from pooling.kept_files import kept_files
 from pooling.models import Collection, Pool, Topic, Upload

@@ -12,11 +12,11 @@ from django.db.models import ProtectedError, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from assay.counts import part_of
 from assay.formats.errors import SHOWN, FormatError, Problem
 from assay.formats.topics import TopicRecord, read_topics
+from assay.pools import hygiene
 from pooling import jobs
-from pooling.core import hygiene
-from pooling.core.counts import part_of
 from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Topic
 from pooling.services import uploads

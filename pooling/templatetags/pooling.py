@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 
-from pooling.core.counts import counted, some_of
+from assay.counts import counted, some_of
 from pooling.listing import ListPage
 from pooling.selectors.jobs import Shown
 

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from assay.formats.sets import settings_words
+from assay.pools.pool_kinds import PoolKind
 from pooling import permissions, tasks
-from pooling.core.pool_kinds import PoolKind
 from pooling.forms import CostForm, ExtendForm, PoolForm, StageForm
 from pooling.jobs import Refused
 from pooling.listing import ListChoice, ListPage

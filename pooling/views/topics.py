@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from assay.counts import counted
 from pooling import permissions, tasks
-from pooling.core.counts import counted
 from pooling.jobs import Refused
 from pooling.listing import ListChoice, ListPage
 from pooling.models import Collection

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.whole_files import refuse_unwritable, whole_bytes, whole_file
 from config.backups import BackupError, back_up
-from pooling.whole_files import refuse_unwritable, whole_bytes, whole_file
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -111,7 +111,7 @@ def test_standard_output_may_be_named(tmp_path: Path):
     """By a link as /dev/stdout is one: a test must not touch the machine's."""
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
     program = (
-        "import sys\nfrom pooling.whole_files import whole_file\nwith whole_file(sys.argv[1]) as "
+        "import sys\nfrom assay.whole_files import whole_file\nwith whole_file(sys.argv[1]) as "
         "out: out.write('through')"
     )
     piped = subprocess.run(
@@ -189,7 +189,7 @@ def test_an_existing_file_keeps_its_owner_and_group(tmp_path: Path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root acts for another user")
 def test_a_file_of_another_user_that_all_may_write_is_written_in_its_place():
     program = (
-        "import os, sys\nfrom pooling.whole_files import whole_file\nos.setgroups([]); "
+        "import os, sys\nfrom assay.whole_files import whole_file\nos.setgroups([]); "
         "os.setgid(4321); os.setuid(4321)\n"
     )
     program += "with whole_file(sys.argv[1]) as out: out.write('new')"

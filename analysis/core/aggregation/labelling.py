@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.core.labels import MISSING, LabelTable
-from pooling.core.columns import QrelsColumns
+from assay.column_types import QrelsColumns
 
 NONE, UNANIMOUS, MAJORITY, LOWEST_GRADE, ADJUDICATED = -1, 0, 1, 2, 3
 DECISIONS = {

@@ -15,7 +15,7 @@ from analysis.core.agreement.kappa import cohen_kappa
 from analysis.core.agreement.raters import TopicCounts
 from analysis.core.intervals import Interval, agreement_intervals, no_interval
 from analysis.core.labels import MISSING, LabelTable
-from pooling.core.columns import QrelsColumns
+from assay.column_types import QrelsColumns
 
 UNITS_AT_ONCE = 20_000
 """Topics of annotators whose intervals are computed together; what is more is a matter of

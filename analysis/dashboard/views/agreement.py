@@ -29,9 +29,9 @@ from annotation.permissions import managed_campaign
 from annotation.selectors.judging import pair_to_read
 from annotation.services import judging
 from annotation.services.errors import CampaignError
-from pooling.core.counts import counted
-from pooling.core.natural import natural
-from pooling.core.pool_kinds import PoolKind
+from assay.counts import counted
+from assay.natural import natural
+from assay.pools.pool_kinds import PoolKind
 from pooling.listing import ListPage
 from pooling.permissions import SignedInRequest
 from pooling.tasks import send

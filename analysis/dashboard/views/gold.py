@@ -25,7 +25,7 @@ from annotation.selectors.qualification import is_right_q, known_scores, single_
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
 from annotation.services.known_pairs import change_known
-from pooling.core.natural import natural
+from assay.natural import natural
 from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number

@@ -28,7 +28,7 @@ from analysis.judgements.page_rows import as_of, page_rows
 from analysis.judgements.pairs import QUALIFICATION
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
-from pooling.core.counts import some_of
+from assay.counts import some_of
 from pooling.selectors import pools as pool_selectors
 from pooling.services.matching import count_documents
 from pooling.tasks import send

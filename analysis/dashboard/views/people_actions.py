@@ -23,7 +23,7 @@ from annotation.permissions import managed_campaign
 from annotation.services import exclusion, qualification
 from annotation.services.errors import CampaignError
 from annotation.services.people import send_message, write_note
-from pooling.core.counts import counted
+from assay.counts import counted
 from pooling.models import Job
 from pooling.permissions import SignedInRequest
 from pooling.tasks import send

@@ -9,9 +9,9 @@ from analysis.commandline.counted_judgements import CountedJudgements
 from analysis.commandline.judged_files import add_judgement_options, dropped_rows, read_judged
 from analysis.core.aggregation import METHODS, Aggregation
 from analysis.core.aggregation.dawid_skene import Rule
+from assay.counts import counted
 from assay.formats.qrels import write_qrels
 from pooling.commandline import FileCommand, text_table, whole_file
-from pooling.core.counts import counted
 
 
 class Command(FileCommand):

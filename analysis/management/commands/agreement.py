@@ -12,8 +12,8 @@ from analysis.core.agreement.bands import CAVEAT, band
 from analysis.core.agreement.report import agreement_report
 from analysis.core.digits import text_of
 from analysis.judgements.as_json import annotator_json, scale_json
+from assay.counts import counted
 from pooling.commandline import FileCommand, positive, text_table
-from pooling.core.counts import counted
 
 FIGURES = {
     "mean_kappa": "mean kappa against the label",

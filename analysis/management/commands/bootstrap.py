@@ -42,10 +42,10 @@ from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.measures import Measure, name_of_condition
 from analysis.core.score_table import ScoreTable, score_table
 from analysis.core.significance import Floats
+from assay.column_types import QrelsColumns, RunColumns
+from assay.counts import counted, part_of
 from assay.formats.opening import lines
 from pooling.commandline import BadInput, positive, text_table
-from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.counts import counted, part_of
 
 DEFAULT = "RR@100"
 RESERVED = frozenset(("seed", "undefined", "by_group"))

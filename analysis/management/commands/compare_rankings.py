@@ -14,8 +14,8 @@ from analysis.commandline.only_topics import add_only_topics, only_topics, qrels
 from analysis.core.comparison import Rankings, compare
 from analysis.core.rankings import tau_b
 from analysis.management.commands.evaluate import means_of, notes, side_by_side, topic_counts
+from assay.counts import counted
 from pooling.commandline import BadInput, positive, text_table
-from pooling.core.counts import counted
 
 
 class Command(ByTopicGroup, OfCampaign):

@@ -18,8 +18,8 @@ from analysis.core.outcomes import compare
 from analysis.core.significance import p_text
 from analysis.core.verdict_words import UNPAIRED, equal_runs_words, verdict_word
 from analysis.core.verdicts import as_json, judge
+from assay.counts import counted
 from pooling.commandline import BadInput, text_table
-from pooling.core.counts import counted
 
 
 class Command(ByTopicGroup, OfCampaign):

@@ -35,8 +35,8 @@ from analysis.core.system_comparison import (
     verdicts,
 )
 from analysis.core.verdict_words import LOOKED_AT_OFTEN, constant_words, groups_column
+from assay.counts import counted
 from pooling.commandline import BadInput, fraction, positive, text_table
-from pooling.core.counts import counted
 
 MEASURES = "nDCG@10 AP"
 DECIDES = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}

@@ -19,8 +19,8 @@ from analysis.commandline.only_topics import add_only_topics, only_topics, qrels
 from analysis.commandline.sampled_files import SAMPLED_MEASURES, evaluate_sampled, sampled_measures
 from analysis.core.evaluation import Evaluation
 from analysis.core.measures import UnknownMeasure, refuse_estimates
+from assay.counts import counted, part_of
 from pooling.commandline import BadInput, named_file, text_table
-from pooling.core.counts import counted, part_of
 
 
 class Command(ByTopicGroup, OfCampaign):

@@ -30,10 +30,10 @@ from analysis.core.holes import (
     worth_of_uniques,
 )
 from analysis.core.measures import Measure
+from assay.column_types import QrelsColumns, RunColumns
+from assay.counts import counted
 from assay.formats.pool import HEADER_LINE, pool_line
 from pooling.commandline import BadInput, positive, text_table, whole_file
-from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.counts import counted
 
 MEASURES = "nDCG@10 P@10 RBP(0.8)"
 MOST_PRIORITY = 10_000

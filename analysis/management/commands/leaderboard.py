@@ -36,9 +36,9 @@ from analysis.core.verdict_words import (
     verdict_word,
 )
 from analysis.core.verdicts import as_json, judge
+from assay.counts import counted
 from assay.formats.leaderboards import ORDER, BoardRow, read_leaderboard
 from pooling.commandline import BadInput, ProgressLine, distinct_tags, text_table
-from pooling.core.counts import counted
 
 PRECISIONS = ("float64", "float32")
 

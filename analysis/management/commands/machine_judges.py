@@ -21,9 +21,9 @@ from analysis.commandline.measures import add_run_options, measure_list, one_qre
 from analysis.commandline.sampled_files import packed_runs, sampled_pool
 from analysis.core.machine_agreement import mentioned, related_systems
 from analysis.core.measures import Measure
+from assay.column_types import QrelsColumns
 from assay.formats.machine_labels import read_machine_qrels
 from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
-from pooling.core.columns import QrelsColumns
 
 MEASURES = "P@10 DCG@10"
 KAPPAS = {"kappa": "kappa", "weighted_kappa": "weighted", "binary_kappa": "on two grades"}

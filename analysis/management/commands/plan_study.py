@@ -30,9 +30,9 @@ from analysis.commandline.planning import (
 from analysis.core.evaluation import Evaluation, Evaluator
 from analysis.core.label_noise import spread_of_differences
 from analysis.core.system_comparison import smallest_difference, topics_for_power, topics_for_width
+from assay.column_types import QrelsColumns, RunColumns
+from assay.counts import counted as number_of
 from pooling.commandline import BadInput, fraction, positive, text_table
-from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.counts import counted as number_of
 
 MEASURES = "nDCG@10 AP"
 DIFFERENCE = 0.05

@@ -12,11 +12,11 @@ import numpy as np
 from analysis.commandline.measures import one_qrels
 from analysis.core.packing import TopicDocumentPairs, index_of
 from analysis.core.usefulness import Usefulness, usefulness
+from assay.column_types import QrelsColumns
+from assay.counts import counted
 from assay.formats.label_table import read_label_table
 from assay.formats.machine_labels import read_machine_qrels
 from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
-from pooling.core.columns import QrelsColumns
-from pooling.core.counts import counted
 
 FEWEST_PAIRS = 200
 """So many pairs tell a correlation to about ±.1 (SAMPLING 9)."""

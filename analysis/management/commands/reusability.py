@@ -24,9 +24,9 @@ from analysis.commandline.run_groups import groups_of_runs
 from analysis.core.batch import PackedCollection, pack
 from analysis.core.late_runs import left_out_scores
 from analysis.core.reusability import Request, as_json, chunks, combine, largest_change, run_chunk
+from assay.column_types import QrelsColumns, RunColumns
+from assay.counts import counted
 from pooling.commandline import positive, text_table
-from pooling.core.columns import QrelsColumns, RunColumns
-from pooling.core.counts import counted
 
 LATE_CUTOFF = 10
 """Of nDCG; of a shallower pool its depth."""

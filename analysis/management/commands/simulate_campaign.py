@@ -24,10 +24,10 @@ from analysis.core import replay_ordered as ordered
 from analysis.core import replay_sampled as sampled
 from analysis.core.measures import Measure, parse_measures
 from analysis.core.replay import Errors, World, part_of, world_of
+from assay.counts import counted
+from assay.pools.batches import AUDIT, SIZE
+from assay.pools.depth import depth_pool, top_of_run
 from pooling.commandline import BadInput, fraction, positive, text_table
-from pooling.core.batches import AUDIT, SIZE
-from pooling.core.counts import counted
-from pooling.core.depth import depth_pool, top_of_run
 
 ORDERS = (ordered.LEVEL, *ordered.GOALS, "sampled")
 ESTIMATES = "HT-nDCG@10 xinfAP"

@@ -30,8 +30,8 @@ from analysis.core.split_half import (
     run_chunk,
     tabulate,
 )
+from assay.counts import counted
 from pooling.commandline import BadInput, fraction, positive, text_table
-from pooling.core.counts import counted
 
 NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
 

@@ -39,10 +39,10 @@ from analysis.core.stability import (
     run_chunk,
 )
 from analysis.core.subcollections import ELEMENTS, JOINT
+from assay.counts import counted
 from assay.formats.errors import FormatError
 from assay.formats.opening import lines
 from pooling.commandline import BadInput, fraction, positive, text_table
-from pooling.core.counts import counted
 
 FILTERED = "runs are filtered to the documents drawn, not run again on them"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.studies.papers import NAMES
+from assay.counts import counted
 from pooling.commandline import BadInput, FileCommand, with_database
-from pooling.core.counts import counted
 
 if TYPE_CHECKING:
     from analysis.studies.study import Study

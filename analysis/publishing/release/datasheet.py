@@ -10,8 +10,8 @@ from typing import Any
 
 from django.db.models import Count, Sum
 
-import pooling.core.counts as counts
-import pooling.core.markdown as markdown
+import assay.counts as counts
+import assay.markdown as markdown
 from analysis.judgements.agreement_by_entry import words_by_entry
 from analysis.judgements.campaign_sample import is_sampled, stages_of
 from analysis.judgements.labels import KNOWN, Labels

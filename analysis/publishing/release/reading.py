@@ -41,7 +41,7 @@ from assay.formats.archives import DAMAGED, damaged, opened_zip
 from assay.formats.delimited import DelimitedTable, FileMistakes, Row
 from assay.formats.errors import FormatError
 from assay.formats.opening import lines
-from pooling.core.pool_kinds import LAST_STAGE, Entered
+from assay.pools.pool_kinds import LAST_STAGE, Entered
 from pooling.services.restoring import DrawRow, StratumRow
 
 MOST_BYTES = 4_000_000_000

@@ -41,9 +41,9 @@ from annotation.selectors.pairs import kept_pairs
 from annotation.services.errors import CampaignError
 from assay.formats.exports import RAW_COLUMNS, raw_cells, time_text
 from assay.formats.qrels import write_qrels
+from assay.version import program_version
 from pooling.services.matching import count_documents
 from pooling.snapshot import snapshot
-from pooling.version import program_version
 
 DIGESTED_COLUMNS = (
     "qid",

@@ -25,10 +25,10 @@ from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
 from analysis.systems.tables import best_of, conditions_of
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import tab_separated
+from assay.counts import counted
 from assay.formats.leaderboards import SUBMISSIONS as COLUMNS
 from assay.formats.leaderboards import BoardRow, read_leaderboard
 from pooling.commandline import BadInput
-from pooling.core.counts import counted
 
 MOST_GROUPS = 4
 """Groups whose submissions are drawn over time."""

@@ -16,7 +16,7 @@ from analysis.systems.kind import Result
 from analysis.systems.kinds.leaderboard import KIND
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.verdict_tables import comparisons, displacement_table, p_value
-from pooling.core.counts import counted
+from assay.counts import counted
 
 LISTS = {
     "vs_first": "against the first",

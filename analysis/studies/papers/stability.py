@@ -17,7 +17,7 @@ from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixe
 from analysis.systems.kind import Result
 from analysis.systems.kinds.stability import KIND, fitted, none_below, shared_of, words
 from analysis.systems.tabular import Cell, Table
-from pooling.core.counts import counted
+from assay.counts import counted
 
 PANEL = 400.0
 """Pixels of a panel: two beside each other are as wide as a page of print."""

@@ -30,8 +30,8 @@ from analysis.studies.tripjudge.inputs import (
 )
 from analysis.studies.words import slug
 from analysis.systems.tabular import Cell, Table
+from assay.counts import counted
 from assay.formats.qrels import read_qrels
-from pooling.core.counts import counted
 
 COUNTS = {
     "topics": "queries",

@@ -24,7 +24,7 @@ from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
-from pooling.core.counts import counted
+from assay.counts import counted
 
 FIELDS = (
     measures_field("RR@100", graded="nDCG@10"),

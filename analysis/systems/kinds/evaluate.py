@@ -20,7 +20,7 @@ from analysis.systems.options import (
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
-from pooling.core.natural import natural
+from assay.natural import natural
 
 NO_TOPIC = "no topic of the run counts under these qrels"
 INTERVALS = (

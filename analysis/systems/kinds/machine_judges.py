@@ -22,8 +22,8 @@ from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
 from annotation.models import Campaign
 from annotation.selectors import machines
+from assay.natural import natural
 from pooling.commandline import jsonable
-from pooling.core.natural import natural
 from pooling.jobs import Refused, Work
 from pooling.models import Run
 

@@ -15,7 +15,7 @@ from analysis.systems.pictures import MOST_RUNS
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
 from annotation.models import Campaign
-from pooling.core.counts import counted
+from assay.counts import counted
 from pooling.jobs import Work
 from pooling.models import Run
 

@@ -11,7 +11,7 @@ from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table
-from pooling.core.counts import counted
+from assay.counts import counted
 
 FIELDS = (
     measures_field("RR@100"),

@@ -14,7 +14,7 @@ from analysis.systems.options import READING, Field, arguments_of, measures_fiel
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile
 from annotation.models import Campaign
-from pooling.core.counts import counted
+from assay.counts import counted
 from pooling.jobs import Work
 from pooling.models import Run
 

@@ -22,7 +22,7 @@ from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
-from pooling.core.columns import QrelsColumns
+from assay.column_types import QrelsColumns
 from pooling.jobs import Refused, Work
 from pooling.models import Qrels, Run
 from pooling.services.qrels import grades_of

@@ -17,14 +17,14 @@ from annotation.selectors.described import described
 from annotation.services import declared
 from annotation.services.campaign_files import CampaignFile, as_toml
 from annotation.services.errors import CampaignError
+from assay.counts import counted
+from assay.whole_files import whole_file
 from pooling.commandline import BadInput, DatabaseCommand
-from pooling.core.counts import counted
 from pooling.core.declared import Change
 from pooling.jobs import Refused
 from pooling.management.import_commands import Failed, collection_named, user_named
 from pooling.models import Collection
 from pooling.selectors.described import described_collection, described_pool, write_files
-from pooling.whole_files import whole_file
 
 FILE = "campaign.toml"
 MOST_SHOWN = 200

@@ -11,10 +11,10 @@ from django.contrib.auth import get_user_model
 from annotation.core.judges import JudgeKind
 from annotation.services import beside_judging
 from annotation.services.judged_elsewhere import CampaignWanted, bring_judgements
+from assay.counts import counted
 from assay.formats.judgements import read_judgements
 from assay.formats.topics import read_topics
 from pooling.commandline import BadInput, DatabaseCommand, positive
-from pooling.core.counts import counted
 from pooling.jobs import Refused
 from pooling.models import Collection
 

@@ -25,6 +25,7 @@ from annotation.machine.asking import (
     labels_of,
 )
 from annotation.machine.chat_endpoint import Endpoint
+from assay.counts import counted
 from assay.formats.documents import DocumentRecord, read_documents
 from assay.formats.opening import lines
 from assay.formats.pool import read_pool
@@ -39,7 +40,6 @@ from pooling.commandline import (
     text_table,
     whole_file,
 )
-from pooling.core.counts import counted
 
 KEY_VARIABLE = "ASSAY_MACHINE_KEY"
 SCALE = (

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from assay.counts import counted
 from config import backups
-from pooling.core.counts import counted
 
 
 class Command(BaseCommand):

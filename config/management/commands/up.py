@@ -25,10 +25,10 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connection, transaction
 
+from assay.counts import counted
 from config import admission, environment, left_behind
 from config.celery import niceness
 from config.supervisor import GRACE_SECONDS, Child, Supervisor
-from pooling.core.counts import counted
 
 LOOPBACK = "127.0.0.1"
 

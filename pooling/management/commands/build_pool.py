@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from assay.counts import counted
 from assay.formats.pool import write_pool
 from assay.formats.topics import read_topics
+from assay.pools.coverage import overlap, unique_pairs
+from assay.pools.depth import depth_pool
 from pooling.commandline import BadInput, FileCommand, text_table, whole_file
-from pooling.core.counts import counted
-from pooling.core.coverage import overlap, unique_pairs
-from pooling.core.depth import depth_pool
 from pooling.pool_files import add_pool_options, tops_of_files
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from assay.counts import counted
 from assay.formats.exports import write_removed, write_topics
 from assay.formats.topics import read_topics
+from assay.pools.hygiene import Match, check_topics, need_of
 from pooling.commandline import FileCommand, text_table, whole_file
-from pooling.core.counts import counted
-from pooling.core.hygiene import Match, check_topics, need_of
 
 
 class Command(FileCommand):

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from assay.counts import part_of
 from assay.formats.machine_labels import read_machine_qrels
 from assay.formats.prel import UNJUDGED, prel_of_rows, write_prel
 from assay.formats.topics import read_topics
-from pooling.commandline import BadInput, FileCommand, fraction, text_table, whole_file
-from pooling.core.counts import part_of
-from pooling.core.depth import PooledPairs, depth_pool
-from pooling.core.stages import STRATA
-from pooling.core.strata import (
+from assay.pools.depth import PooledPairs, depth_pool
+from assay.pools.stages import STRATA
+from assay.pools.strata import (
     LEAST,
     Strata,
     allocation,
@@ -23,6 +22,7 @@ from pooling.core.strata import (
     shuffled,
     spreads_of,
 )
+from pooling.commandline import BadInput, FileCommand, fraction, text_table, whole_file
 from pooling.pool_files import add_pool_options, tops_of_files
 
 

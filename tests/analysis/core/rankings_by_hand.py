@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytrec_eval
 
-from pooling.core.columns import QrelsColumns, RunColumns
+from assay.column_types import QrelsColumns, RunColumns
 
 Scores = dict[str, dict[str, float]]
 Grades = dict[str, dict[str, int]]

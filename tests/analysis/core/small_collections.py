@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytrec_eval
 
-from pooling.core.columns import QrelsColumns, RunColumns
+from assay.column_types import QrelsColumns, RunColumns
 
 REFERENCE = {
     "AP": "map",

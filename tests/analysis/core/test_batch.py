@@ -13,9 +13,9 @@ from analysis.core import batch
 from analysis.core.batch import evaluate, mean_scores, pack
 from analysis.core.measures import parse_measures
 from analysis.core.sampled import running_count
+from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
-from pooling.core.columns import QrelsColumns, RunColumns
 from tests.analysis.core.small_collections import (
     REFERENCE,
     Small,

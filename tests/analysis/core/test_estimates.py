@@ -24,10 +24,10 @@ from analysis.core.estimates import (
 from analysis.core.evaluation import Evaluator
 from analysis.core.measures import parse_measure, parse_measures
 from analysis.core.packing import Packed, index_of, pack
+from assay.column_types import RunColumns
 from assay.formats.prel import Prel, prel_of_rows, read_prel
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
-from pooling.core.columns import RunColumns
 
 Row = tuple[str, str, str, int]
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.core.packing import ABSENT, PairIndex, TopicDocumentPairs, index_of, pack
-from pooling.core.columns import QrelsColumns
+from assay.column_types import QrelsColumns
 from tests.analysis.core.rankings_by_hand import qrels_of, run_of
 
 ids = st.text(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.core.labels import Dropped, counted, label_table, scale_warnings
-from pooling.core.columns import JudgementColumns
+from assay.column_types import JudgementColumns
 from tests.analysis.core.judged import table_of_pairs, table_of_rows
 
 

@@ -17,7 +17,7 @@ from analysis.core.measures import parse_measures
 from analysis.core.replay import Errors, World, part_of, world_of
 from analysis.core.stopping import SampledComparison
 from assay.formats.runs import read_run
-from pooling.core.depth import depth_pool, top_of_run
+from assay.pools.depth import depth_pool, top_of_run
 from tests.pooling.core.judged_pools import judged_pool
 
 MEASURES = parse_measures("AP nDCG@10 P@2")

@@ -25,7 +25,7 @@ from analysis.core.stopping import (
     tops_of,
     why_no_look,
 )
-from pooling.core.rank_model import rank_features_of
+from assay.pools.rank_model import rank_features_of
 from tests.pooling.core.judged_pools import judged_pool
 from tests.pooling.core.test_batches import pool_of
 

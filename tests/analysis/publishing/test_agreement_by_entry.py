@@ -17,7 +17,7 @@ from analysis.judgements.live import live_rows
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign
-from pooling.core.pool_kinds import Entered
+from assay.pools.pool_kinds import Entered
 from pooling.models import Pool
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.test_ordered_campaigns import Choices, make_ordered

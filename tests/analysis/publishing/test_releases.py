@@ -26,9 +26,9 @@ from annotation.machine.label_files import LabelOfFile
 from annotation.models import AuditEvent, Campaign
 from annotation.services import campaigns, judging, machines, participation
 from annotation.services.errors import CampaignError
+from assay.version import program_version
 from pooling import jobs
 from pooling.models import Job
-from pooling.version import program_version
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.exported import (
     BINARY,

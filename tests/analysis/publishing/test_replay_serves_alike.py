@@ -11,8 +11,8 @@ from analysis.core.replay_ordered import OrderedReplay, served
 from annotation.models import Campaign
 from annotation.services import campaigns, planned_batches, scheduling
 from annotation.services.pairs import follow_topics
-from pooling.core.depth import depth_pool, top_of_run
-from pooling.core.precision import in_order_by_score
+from assay.pools.depth import depth_pool, top_of_run
+from assay.precision import in_order_by_score
 from pooling.models import Pool
 from pooling.services import ordering, pools
 from pooling.services.runs import rankings_of

@@ -18,7 +18,7 @@ from annotation.models import Campaign, MachineJudge
 from annotation.selectors.machine_grades import frozen_judges
 from annotation.selectors.machines import entries_of
 from annotation.services import campaigns, machines
-from pooling.core.pool_kinds import PoolKind
+from assay.pools.pool_kinds import PoolKind
 from pooling.jobs import Refused
 from pooling.models import Collection, Job, Pool
 from pooling.services import pools, sampling

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core import display
-from pooling.core.words import count_words
+from assay.words import count_words
 
 
 def test_the_idle_limit_grows_by_a_minute_for_each_minute_of_reading():

@@ -10,7 +10,7 @@ from analysis.judgements.live import live_rows
 from analysis.judgements.rows import pool_ranks
 from annotation.models import Campaign
 from annotation.services import campaigns, scheduling
-from pooling.core.pool_kinds import staged_priority
+from assay.pools.pool_kinds import staged_priority
 from pooling.jobs import Refused
 from pooling.models import Pool
 from pooling.services.pools import check_extension

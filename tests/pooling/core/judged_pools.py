@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
-from pooling.core.depth import PooledPairs, depth_pool, top_of_run
+from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 
 
 def judged_pool(

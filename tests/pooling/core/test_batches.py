@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from pooling.core.batches import Goal, OrderedPool
-from pooling.core.depth import PooledPairs
-from pooling.core.rank_model import PENALTY, fitted, log_odds, logistic, rank_features_of, scores
+from assay.pools.batches import Goal, OrderedPool
+from assay.pools.depth import PooledPairs
+from assay.pools.rank_model import PENALTY, fitted, log_odds, logistic, rank_features_of, scores
 from tests.pooling.core.judged_pools import judged_pool
 
 

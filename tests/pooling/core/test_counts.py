@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.core.counts import counted, part_of, some_of, with_minus
+from assay.counts import counted, part_of, some_of, with_minus
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from assay.formats.runs import run_of_rows
-from pooling.core.coverage import overlap, shared_pairs, unique_pairs
-from pooling.core.depth import PooledPairs, depth_pool, extend_pool, top_of_run, without
+from assay.pools.coverage import overlap, shared_pairs, unique_pairs
+from assay.pools.depth import PooledPairs, depth_pool, extend_pool, top_of_run, without
 
 
 def ranked(tag: str, rankings: dict[str, str], *, depth: int = 100, topics=None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.formats.topics import read_topics
-from pooling.core.hygiene import Removal, check_topics, has_text
+from assay.pools.hygiene import Removal, check_topics, has_text
 
 
 def checked(texts: list[str], match: str = "exact") -> list[tuple[str, str, str]]:

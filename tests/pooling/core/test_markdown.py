@@ -8,7 +8,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from pooling.core.markdown import escaped, paragraphs
+from assay.markdown import escaped, paragraphs
 
 READER = MarkdownIt("gfm-like", {"linkify": False})
 HOSTILE = [

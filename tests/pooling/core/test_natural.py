@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pooling.core.natural import natural
+from assay.natural import natural
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.core.scheduling import band_of
-from pooling.core.pool_kinds import (
+from assay.pools.pool_kinds import (
     LAST_STAGE,
     PoolKind,
     described,

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from pooling.core.ranking import (
+from assay.ranking import (
     duplicates,
     group_rows,
     rank_order,

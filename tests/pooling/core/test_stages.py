@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pooling.core.depth import Top, depth_pool
-from pooling.core.pool_words import half_way_by_depth, half_way_sampled
-from pooling.core.stages import budgets_in_order, counts_of, order_of, staged, stages_of
-from pooling.core.strata import RANK_NAMES, RANK_RATES, VOTE_NAMES, VOTE_RATES, rate_of
+from assay.pools.depth import Top, depth_pool
+from assay.pools.pool_words import half_way_by_depth, half_way_sampled
+from assay.pools.stages import budgets_in_order, counts_of, order_of, staged, stages_of
+from assay.pools.strata import RANK_NAMES, RANK_RATES, VOTE_NAMES, VOTE_RATES, rate_of
 
 
 def pool_of(n_topics: int = 3, depth: int = 30, tags: str = "AB"):

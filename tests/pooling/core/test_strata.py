@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.core.depth import PooledPairs
-from pooling.core.strata import (
+from assay.pools.depth import PooledPairs
+from assay.pools.strata import (
     allocation,
     drawn,
     finishing,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.core.words import count_words, end_of_word
+from assay.words import count_words, end_of_word
 
 
 @pytest.mark.parametrize(

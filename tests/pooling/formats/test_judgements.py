@@ -7,9 +7,9 @@ import math
 
 import pytest
 
+from assay.column_types import JudgementColumns
 from assay.formats.errors import FormatError
 from assay.formats.judgements import read_judgements
-from pooling.core.columns import JudgementColumns
 
 HEADER = "topic,document,annotator,grade,seconds,judged_at,excluded,gold\n"
 

@@ -10,7 +10,7 @@ import pytest
 from assay.formats.errors import FormatError
 from assay.formats.pool import read_pool, write_pool
 from assay.formats.runs import run_of_rows
-from pooling.core.depth import PooledPairs, depth_pool, top_of_run
+from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 
 
 def given(text: str) -> PooledPairs:

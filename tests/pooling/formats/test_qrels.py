@@ -6,10 +6,10 @@ import io
 
 import pytest
 
+from assay.column_types import QrelsColumns
 from assay.formats.errors import FormatError
 from assay.formats.qrels import load_qrels, qrels_of_rows, read_qrels, save_qrels, write_qrels
 from assay.formats.storage import load_columns
-from pooling.core.columns import QrelsColumns
 
 
 class Named(io.BytesIO):

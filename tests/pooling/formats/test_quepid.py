@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from assay.column_types import QrelsColumns
 from assay.formats.errors import FormatError
 from assay.formats.exports import write_quepid_snapshot
 from assay.formats.quepid import read_ratings, read_snapshot
-from pooling.core.columns import QrelsColumns
 
 RATINGS = 'query,docid,rating\n"red, shoes",d1,3\n"red, shoes",d2,0.0\nblue,d1,\nblue,,\nblue,d9,1\nblue,d9,1\n'
 LTR = "3 qid:1 # d1 red, shoes\n0 qid:1 # d2 red, shoes\n\n1 qid:7 1:0.5 2:3 # d9 blue\n"

@@ -21,7 +21,7 @@ from assay.formats.pool import read_pool
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
-from pooling.core.depth import depth_pool, top_of_run
+from assay.pools.depth import depth_pool, top_of_run
 
 pytestmark = pytest.mark.data
 

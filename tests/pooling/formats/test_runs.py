@@ -7,9 +7,9 @@ import io
 import numpy as np
 import pytest
 
+from assay.column_types import RunColumns
 from assay.formats.errors import FormatError
 from assay.formats.runs import load_run, read_run, run_of_rows, save_run, write_run
-from pooling.core.columns import RunColumns
 
 GOOD = "1 Q0 d1 1 3.5 me\n1 Q0 d2 2 2.5 me\n2 Q0 d1 1 9 me\n"
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
+from assay.pools.batches import OrderedPool
+from assay.pools.pool_kinds import staged_priority
 from pooling import jobs
-from pooling.core.batches import OrderedPool
-from pooling.core.pool_kinds import staged_priority
 from pooling.jobs import Refused
 from pooling.models import Collection, Document, Job, Pool
 from pooling.selectors import pools as selectors

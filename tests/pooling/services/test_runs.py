@@ -6,8 +6,8 @@ import os
 import numpy as np
 import pytest
 
+from assay.column_types import RunColumns
 from pooling import jobs
-from pooling.core.columns import RunColumns
 from pooling.jobs import Refused
 from pooling.models import Job, Run, Topic, Upload
 from pooling.services import runs, uploads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.services import campaigns
-from pooling.core.pool_kinds import staged_priority
+from assay.pools.pool_kinds import staged_priority
 from pooling.jobs import Refused
 from pooling.models import Collection, Pool
 from pooling.selectors import pools as selectors

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from pooling.core.depth import PooledPairs
-from pooling.core.strata import VOTE_DEPTH
+from assay.pools.depth import PooledPairs
+from assay.pools.strata import VOTE_DEPTH
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.columns import RunColumns
-from pooling.core.ranking import big_endian, words_of
+from assay.column_types import RunColumns
+from assay.ranking import big_endian, words_of
 
 
 class PooledPair(NamedTuple):

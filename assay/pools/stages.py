@@ -15,9 +15,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import PooledPairs
-from pooling.core.pool_kinds import staged_priority
-from pooling.core.strata import (
+from assay.pools.depth import PooledPairs
+from assay.pools.pool_kinds import staged_priority
+from assay.pools.strata import (
     Strata,
     allocation,
     finishing,

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pooling.core.columns import RunColumns
-from pooling.core.ranking import trec_order, words_of
+from assay.column_types import RunColumns
+from assay.ranking import trec_order, words_of
 
 
 def in_single_precision(run: RunColumns) -> RunColumns:

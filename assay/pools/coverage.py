@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import PooledPairs
+from assay.pools.depth import PooledPairs
 
 
 def unique_pairs(pool: PooledPairs) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import PooledPairs
+from assay.pools.depth import PooledPairs
 
 RANK_BANDS = (3, 10, 20, 50)
 """Deepest best rank of each band but the last, which has no end: 1-3, 4-10, 11-20, 21-50, 51+."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pooling.core.counts import counted
+from assay.counts import counted
 
 FEWEST = {"nDCG@10 and P@10": 10, "average precision": 40}
 """Judged pairs a topic from which on the interval of a sampled pool's estimate covers what it

@@ -17,8 +17,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from pooling.core.depth import PooledPairs
-from pooling.core.rank_model import DECIMALS, Fit, RankFeatures, fitted, rank_features_of, scores
+from assay.pools.depth import PooledPairs
+from assay.pools.rank_model import DECIMALS, Fit, RankFeatures, fitted, rank_features_of, scores
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
