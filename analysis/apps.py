@@ -6,13 +6,13 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         import analysis.kinds  # noqa: F401  registers the app's kinds of jobs
-        from analysis.core.clicks import dctr_labels, raw_labels
         from analysis.dashboard.progress import cost_of_more
         from analysis.dashboard.to_do_mail import mail_when_due
         from analysis.deletion import forget_campaign
         from analysis.systems.selectors import files_of_collection
         from analysis.systems.top_ups import close_reports
         from annotation.services.removal import forgetters
+        from assay.labels.clicks import dctr_labels, raw_labels
         from pooling import jobs
         from pooling.services.collections import further_files
         from pooling.services.extending import on_preview

@@ -110,7 +110,7 @@ def file_of(part: PagePart, extension: str) -> bytes:
     if extension not in part.formats:
         raise Http404("No such file.")
     if extension in ("svg", "png"):
-        from analysis.charts.printed import printed  # loads matplotlib
+        from assay.charts.printed import printed  # loads matplotlib
 
         return printed(part.html)[extension]
     return (to_csv if extension == "csv" else to_latex)(table_of(part)).encode()

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from analysis.commandline.measures import DEFAULT_MEASURES, Stored, evaluate_files, refuse_sample
-from analysis.core.aggregation.labelling import Aggregation
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
 from assay.formats import qrels as qrels_format
@@ -30,6 +29,7 @@ from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
 from assay.given import judgements_given, qrels_given, runs_given
+from assay.labels.aggregation.labelling import Aggregation
 from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 from assay.tables import Scores, columns, frame
 from assay.whole_files import whole_file
@@ -90,7 +90,7 @@ def evaluate(
 
     level: lowest relevant grade, except for nDCG. topics: `complete` (all of the qrels, 0 where a
     run has none) or `intersection`."""
-    from analysis.core.measures import parse_measures, refuse_estimates
+    from assay.measures.measures import parse_measures, refuse_estimates
 
     asked = parse_measures(measures)
     refuse_estimates(asked)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.aggregation.labelling import DECISIONS, Aggregation
-from analysis.core.evaluation import means_over_topics
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
+from assay.labels.aggregation.labelling import DECISIONS, Aggregation
+from assay.measures.evaluation import means_over_topics
 from assay.pools.depth import PooledPairs
 
 Columns = dict[str, Any]

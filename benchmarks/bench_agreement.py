@@ -31,10 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.core.aggregation.dawid_skene import DawidSkeneEstimate, Rule, estimate_errors
-from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.agreement.raters import pairs_of_annotators
-from analysis.core.labels import MISSING, LabelTable, label_table
+from assay.labels.aggregation.dawid_skene import DawidSkeneEstimate, Rule, estimate_errors
+from assay.labels.agreement.kappa import cohen_kappa
+from assay.labels.agreement.raters import pairs_of_annotators
+from assay.labels.labels import MISSING, LabelTable, label_table
 
 CROWDKIT = """
 import sys, json, time, warnings

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from analysis.core.bootstrap import bootstrap
-from analysis.core.significance import Floats
+from assay.comparison.bootstrap import bootstrap
+from assay.comparison.significance import Floats
 
 RUNS, TOPICS, TRIALS = 40, 5793, 1000
 

@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 import pytrec_eval
 
-from analysis.core.evaluation import Evaluator
-from analysis.core.measures import parse_measures
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
+from assay.measures.evaluation import Evaluator
+from assay.measures.measures import parse_measures
 
 MEASURES = "AP nDCG nDCG@10 RR P@10 R@100 Bpref Rprec"
 THEIRS = ["map", "ndcg", "ndcg_cut_10", "recip_rank", "P_10", "recall_100", "bpref", "Rprec"]

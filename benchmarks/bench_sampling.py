@@ -22,14 +22,14 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.core.estimates import Sample, estimate_topics
-from analysis.core.measures import parse_measures
-from analysis.core.packing import index_of, pack
-from analysis.core.stopping import completed_scores, tops_of
 from assay.column_types import QrelsColumns, RunColumns
+from assay.measures.measures import parse_measures
+from assay.measures.packing import index_of, pack
 from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 from assay.pools.rank_model import fitted, rank_features_of
 from assay.pools.strata import allocation, drawn, rank_strata, shuffled, spreads_of
+from assay.sampling.estimates import Sample, estimate_topics
+from assay.sampling.stopping import completed_scores, tops_of
 
 ROOT = Path(__file__).resolve().parent.parent
 ESTIMATES = "HT-nDCG@10 HT-P@10 xinfAP infNDCG"

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from analysis.core.significance import Floats
-from analysis.core.split_half import Members, halves, split_half
+from assay.comparison.significance import Floats
+from assay.comparison.split_half import Members, halves, split_half
 from benchmarks.bench_bootstrap import RUNS, TOPICS, generated
 
 SPLITS, TIMED_PAIRS = 100, 30

@@ -23,10 +23,9 @@ import pytrec_eval
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from analysis.core.batch import PackedCollection, pack
-from analysis.core.chunks import in_processes
-from analysis.core.measures import parse_measures
-from analysis.core.stability import (
+from assay.chunks import in_processes
+from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.stability import (
     MEASURES,
     Protocol,
     StabilityChunk,
@@ -35,9 +34,10 @@ from analysis.core.stability import (
     population,
     run_chunk,
 )
-from analysis.core.subcollections import ELEMENTS
-from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.qrels import read_qrels
+from assay.measures.batch import PackedCollection, pack
+from assay.measures.measures import parse_measures
+from assay.measures.subcollections import ELEMENTS
 
 N_DOCUMENTS = 191_160
 DEPTH = 1000

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from analysis.core.system_comparison import all_pairs, compare, corrected
+from assay.comparison.system_comparison import all_pairs, compare, corrected
 from benchmarks.bench_bootstrap import generated
 
 RUNS, TOPICS, TRIALS = 40, 5793, 10_000

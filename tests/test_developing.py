@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.core.aggregation import METHODS
-from analysis.core.evaluation import FORMULAS
-from analysis.core.measures import FAMILIES
+from assay.labels.aggregation import METHODS
+from assay.measures.evaluation import FORMULAS
+from assay.measures.measures import FAMILIES
 from assay.version import program_version
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,7 +59,7 @@ def test_a_measure_is_its_family_and_its_formula() -> None:
 
 
 def test_an_aggregation_is_its_module_and_its_name() -> None:
-    modules = {path.stem for path in (ROOT / "analysis/core/aggregation").glob("*.py")} - {
+    modules = {path.stem for path in (ROOT / "assay/labels/aggregation").glob("*.py")} - {
         "__init__",
         "labelling",
     }

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 
-from analysis.core.aggregation import METHODS
-from analysis.core.measures import FAMILIES, known_names
-from analysis.core.subcollections import ELEMENTS
+from assay.labels.aggregation import METHODS
+from assay.measures.measures import FAMILIES, known_names
+from assay.measures.subcollections import ELEMENTS
 from assay.pools.hygiene import Match
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

@@ -21,14 +21,14 @@ import pytest
 from django.core.management import call_command
 from scipy.stats import rankdata, wilcoxon
 
-from analysis.core.batch import pack
-from analysis.core.evaluation import Evaluator
-from analysis.core.measures import parse_measures
-from analysis.core.rankings import tau_b
-from analysis.core.stability import Protocol, as_json, chunks, combine, population, run_chunk
 from analysis.studies.papers import NAMES
+from assay.comparison.rankings import tau_b
+from assay.comparison.stability import Protocol, as_json, chunks, combine, population, run_chunk
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
+from assay.measures.batch import pack
+from assay.measures.evaluation import Evaluator
+from assay.measures.measures import parse_measures
 from benchmarks.reproduction import (
     CHECKED,
     KEPT,

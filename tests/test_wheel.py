@@ -174,7 +174,7 @@ def test_a_module_of_ones_own_called_analysis_does_not_come_between(
     done = called(
         environment,
         tmp_path,
-        "import assay; from analysis.core.measures import parse_measures; print(parse_measures('AP')[0])",
+        "import assay; from assay.measures.measures import parse_measures; print(parse_measures('AP')[0])",
     )
     assert done.stdout == "AP\n", done.stderr
     (tmp_path / "analysis.py").write_text("", encoding="utf-8")

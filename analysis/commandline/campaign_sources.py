@@ -17,9 +17,9 @@ from typing import Any
 
 from analysis.commandline.judges import add_judges
 from analysis.commandline.measures import DefaultMeasures, Stored
-from analysis.core.aggregation import METHODS
-from analysis.core.measures import at_judged_depth
 from assay.counts import counted
+from assay.labels.aggregation import METHODS
+from assay.measures.measures import at_judged_depth
 from pooling.commandline import BadInput, FileCommand
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.core.labels import Dropped, LabelTable
+from assay.labels.labels import Dropped, LabelTable
 from pooling.commandline import BadInput
 
 if TYPE_CHECKING:

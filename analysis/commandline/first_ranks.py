@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from analysis.commandline.measures import evaluate_files, one_qrels
-from analysis.core.measures import Measure
-from analysis.core.outcomes import Ranks, ranks_from_rr
-from analysis.core.score_table import score_table
-from analysis.core.significance import Floats
-from analysis.core.verdicts import ALPHA, TESTS
 from assay.column_types import QrelsColumns
+from assay.comparison.outcomes import Ranks, ranks_from_rr
+from assay.comparison.significance import Floats
+from assay.comparison.verdicts import ALPHA, TESTS
 from assay.counts import part_of
+from assay.measures.measures import Measure
+from assay.measures.score_table import score_table
 from pooling.commandline import BadInput, FileCommand, fraction, positive
 
 MANY = "several relevant documents: the framework is defined for one, so the first one that a run retrieves counts"

@@ -15,8 +15,8 @@ from typing import Any
 from analysis.commandline.counted_judgements import CountedJudgements, threshold_within
 from analysis.commandline.judges import add_judges
 from analysis.commandline.only_topics import add_only_topics, judgements_of, only_topics
-from analysis.core.labels import Dropped, counted
 from assay.formats.judgements import read_judgements
+from assay.labels.labels import Dropped, counted
 from pooling.commandline import BadInput, FileCommand, positive
 
 DEFAULT_SCALE = 4

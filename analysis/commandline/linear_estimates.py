@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.correction import (
+from assay.measures.measures import Measure
+from assay.measures.packing import Packed
+from assay.sampling.correction import (
     CorrectedEstimate,
     Targets,
     corrected,
@@ -23,9 +25,7 @@ from analysis.core.correction import (
     ranking_by_runs,
     weights_of_run,
 )
-from analysis.core.estimates import OUTSIDE, Sample, within_range
-from analysis.core.measures import Measure
-from analysis.core.packing import Packed
+from assay.sampling.estimates import OUTSIDE, Sample, within_range
 
 LINEAR = ("HT-P", "HT-DCG")
 

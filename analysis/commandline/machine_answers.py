@@ -14,9 +14,17 @@ from typing import Any
 import numpy as np
 
 from analysis.commandline.sampled_files import SampledPool
-from analysis.core import machine_agreement as agreement
-from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.correction import (
+from assay.column_types import QrelsColumns
+from assay.comparison.rankings import tau_b
+from assay.formats.judgements import read_judgements
+from assay.formats.opening import lines
+from assay.formats.qrels import qrels_of_rows
+from assay.labels import machine_agreement as agreement
+from assay.labels.agreement.kappa import cohen_kappa
+from assay.labels.labels import counted
+from assay.measures.measures import Measure
+from assay.measures.packing import Packed
+from assay.sampling.correction import (
     CorrectedEstimate,
     Targets,
     corrected,
@@ -26,15 +34,7 @@ from analysis.core.correction import (
     tuned_lambda,
     weights_of_run,
 )
-from analysis.core.estimates import within_range
-from analysis.core.labels import counted
-from analysis.core.measures import Measure
-from analysis.core.packing import Packed
-from analysis.core.rankings import tau_b
-from assay.column_types import QrelsColumns
-from assay.formats.judgements import read_judgements
-from assay.formats.opening import lines
-from assay.formats.qrels import qrels_of_rows
+from assay.sampling.estimates import within_range
 from pooling.commandline import BadInput, FileCommand
 
 BEST = agreement.BEST

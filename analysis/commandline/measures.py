@@ -19,7 +19,7 @@ named.
 
 `each_run` reads one file at a time, so that a command that reduces a run at once needs no more
 memory than one run. Measures arrive in `options["measures"]` as a list of
-`analysis.core.measures.Measure`."""
+`assay.measures.measures.Measure`."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ import numpy as np
 
 from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.only_topics import qrels_of
-from analysis.core.chunks import in_processes
-from analysis.core.evaluation import Evaluation, Evaluator
-from analysis.core.measures import (
+from assay.chunks import in_processes
+from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
+from assay.formats.prel import Prel
+from assay.formats.qrels import OF_A_SAMPLE, lone_grade, read_qrels
+from assay.formats.runs import read_run
+from assay.measures.evaluation import Evaluation, Evaluator
+from assay.measures.measures import (
     Measure,
     UnknownMeasure,
     parse_measures,
     refuse_estimates,
     refuse_indivisible,
 )
-from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
-from assay.formats.prel import Prel
-from assay.formats.qrels import OF_A_SAMPLE, lone_grade, read_qrels
-from assay.formats.runs import read_run
 from assay.precision import in_single_precision
 from pooling.commandline import (
     BadInput,

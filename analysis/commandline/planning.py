@@ -18,20 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.commandline.judged_files import DEFAULT_SCALE
-from analysis.core.bootstrap_words import CAVEAT
-from analysis.core.label_noise import (
+from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.bootstrap_words import CAVEAT
+from assay.comparison.rankings import tau_b
+from assay.comparison.system_comparison import smallest_difference
+from assay.formats.judgements import read_judgements
+from assay.labels.label_noise import (
     NoisyLabels,
     error_of_differences,
     spread_of_differences,
     without_noise_of_labels,
 )
-from analysis.core.labels import LabelTable, counted
-from analysis.core.measures import Measure
-from analysis.core.pool_depths import cut_pools
-from analysis.core.rankings import tau_b
-from analysis.core.system_comparison import smallest_difference
-from assay.column_types import QrelsColumns, RunColumns
-from assay.formats.judgements import read_judgements
+from assay.labels.labels import LabelTable, counted
+from assay.measures.measures import Measure
+from assay.measures.pool_depths import cut_pools
 from pooling.commandline import BadInput, FileCommand, text_table
 
 Floats = NDArray[np.float64]

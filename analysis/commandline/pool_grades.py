@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.commandline.measures import each_run
-from analysis.core.packing import TopicDocumentPairs, index_of
 from assay.column_types import QrelsColumns
+from assay.measures.packing import TopicDocumentPairs, index_of
 from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 from pooling.commandline import BadInput, FileCommand
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from analysis.commandline.judged_files import DEFAULT_SCALE, at_least_two
 from analysis.commandline.planning import judged_table, noisy_labels
-from analysis.core.label_noise import NoisyLabels
-from analysis.core.label_ranks import as_json, label_ranks
-from analysis.core.measures import Measure
-from analysis.core.significance import why_no_verdict
 from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.label_ranks import as_json, label_ranks
+from assay.comparison.significance import why_no_verdict
+from assay.labels.label_noise import NoisyLabels
+from assay.measures.measures import Measure
 from pooling.commandline import BadInput, FileCommand
 
 FEWEST = 2

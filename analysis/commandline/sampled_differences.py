@@ -23,20 +23,27 @@ from analysis.commandline.sampled_files import (
     refuse_topic_choice,
     sampled_pool,
 )
-from analysis.core.correction import (
+from assay.comparison.leading import compared_words
+from assay.comparison.significance import why_no_verdict
+from assay.comparison.system_comparison import (
+    TESTS,
+    all_pairs,
+    compare,
+    deciding_p,
+    grouped,
+    verdicts,
+)
+from assay.comparison.system_comparison import corrected as held_together
+from assay.measures.measures import Measure
+from assay.measures.packing import Packed
+from assay.sampling.correction import (
     Targets,
     corrected,
     cross_fitted,
     rank_features,
     ranking_by_runs,
 )
-from analysis.core.estimates import estimate_topics, why_no_interval, within_range
-from analysis.core.leading import compared_words
-from analysis.core.measures import Measure
-from analysis.core.packing import Packed
-from analysis.core.significance import why_no_verdict
-from analysis.core.system_comparison import TESTS, all_pairs, compare, deciding_p, grouped, verdicts
-from analysis.core.system_comparison import corrected as held_together
+from assay.sampling.estimates import estimate_topics, why_no_interval, within_range
 from pooling.commandline import BadInput, FileCommand
 
 SystemPairs = Sequence[tuple[int, int]]

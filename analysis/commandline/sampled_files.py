@@ -17,7 +17,11 @@ from typing import Any
 import numpy as np
 
 from analysis.commandline.measures import Stored, each_run
-from analysis.core.estimates import (
+from assay.counts import counted
+from assay.formats.prel import Prel, read_prel
+from assay.measures.measures import FAMILIES, Measure, parse_measures
+from assay.measures.packing import Packed, PairIndex, index_of, pack
+from assay.sampling.estimates import (
     MEASURED_COVERAGE,
     OUTSIDE,
     Sample,
@@ -27,10 +31,6 @@ from analysis.core.estimates import (
     why_no_interval,
     within_range,
 )
-from analysis.core.measures import FAMILIES, Measure, parse_measures
-from analysis.core.packing import Packed, PairIndex, index_of, pack
-from assay.counts import counted
-from assay.formats.prel import Prel, read_prel
 from pooling.commandline import BadInput, FileCommand
 
 SAMPLED_MEASURES = "HT-nDCG@10 HT-P@10 xinfAP"

@@ -14,9 +14,6 @@ from django.db.models import Model, QuerySet
 from analysis.commandline.counted_judgements import CountedJudgements, threshold_within
 from analysis.commandline.judges import judges_of
 from analysis.commandline.only_topics import only_topics, rows_of
-from analysis.core.labels import Dropped, LabelTable
-from analysis.core.overlap import Contradiction
-from analysis.core.packing import TopicDocumentPairs
 from analysis.judgements.campaign_sample import NotEstimable, sample_of
 from analysis.judgements.labels import Choices, Reference, campaign_qrels, labels
 from analysis.judgements.rows import (
@@ -35,6 +32,9 @@ from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.exports import write_raw_judgements
 from assay.formats.prel import Prel
 from assay.formats.qrels import read_qrels, write_qrels
+from assay.labels.labels import Dropped, LabelTable
+from assay.labels.overlap import Contradiction
+from assay.measures.packing import TopicDocumentPairs
 from assay.precision import in_order_by_score
 from pooling.commandline import BadInput, FileCommand, no_database
 from pooling.models import Collection, Run

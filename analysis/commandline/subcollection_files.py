@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.batch import PackedCollection
-from analysis.core.stability import Protocol, StabilityChunk, drawn_at, drawn_rows
-from analysis.core.subcollections import IN_FIRST, IN_SECOND
+from assay.comparison.stability import Protocol, StabilityChunk, drawn_at, drawn_rows
+from assay.measures.batch import PackedCollection
+from assay.measures.subcollections import IN_FIRST, IN_SECOND
 from pooling.commandline import BadInput
 
 Drawn = dict[str, NDArray[np.uint8]]

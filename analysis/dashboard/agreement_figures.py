@@ -11,13 +11,13 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from analysis.core.agreement.alpha import SubsetAlpha, alpha_by_group
-from analysis.core.agreement.report import agreement_report
-from analysis.core.labels import LabelTable
 from analysis.judgements.agreement_by_entry import agreement_by_entry, words_by_entry
 from analysis.judgements.as_json import scale_json
 from analysis.judgements.live import Live, live_rows
 from annotation.models import Campaign
+from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group
+from assay.labels.agreement.report import agreement_report
+from assay.labels.labels import LabelTable
 from pooling import jobs
 from pooling.commandline import jsonable
 from pooling.jobs import Work

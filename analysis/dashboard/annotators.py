@@ -10,16 +10,16 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.core.aggregation.majority import lowest_of_the_most_frequent
-from analysis.core.agreement.people import AgainstOthers, agreements, what_if_excluded
-from analysis.core.agreement.raters import against_others_by_topic, counts_by_topic
-from analysis.core.flags import LIKE_RANDOM, Flag, Portrait, flags, strongest_first
-from analysis.core.unlike_others import clearly_below
 from analysis.dashboard.own_figures import OwnFigures, own_figures, was_counted
 from analysis.judgements.live import Live
 from analysis.judgements.page_rows import is_large, page_rows
 from annotation.models import Campaign, Membership
 from annotation.selectors.qualification import FAILED, Score, gold_by_chance, known_scores
+from assay.campaigns.flags import LIKE_RANDOM, Flag, Portrait, flags, strongest_first
+from assay.campaigns.unlike_others import clearly_below
+from assay.labels.aggregation.majority import lowest_of_the_most_frequent
+from assay.labels.agreement.people import AgainstOthers, agreements, what_if_excluded
+from assay.labels.agreement.raters import against_others_by_topic, counts_by_topic
 from assay.natural import natural
 
 LEAST_SHARED = 10

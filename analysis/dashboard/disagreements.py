@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.aggregation.labelling import LOWEST_GRADE
-from analysis.core.aggregation.majority import decisions
-from analysis.core.agreement.raters import labels_of_others
 from analysis.dashboard.progress import slots
 from analysis.judgements.live import Live
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import ruled_pairs
+from assay.labels.aggregation.labelling import LOWEST_GRADE
+from assay.labels.aggregation.majority import decisions
+from assay.labels.agreement.raters import labels_of_others
 
 MOST_LISTED = 200
 """Disputed pairs on the page Agreement."""

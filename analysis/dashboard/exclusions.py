@@ -8,11 +8,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from analysis.core.agreement.alpha import krippendorff_alpha
-from analysis.core.agreement.people import what_if_excluded
 from analysis.judgements.rows import counted_table
 from analysis.judgements.system_rankings import compared, means_under, why_no_rankings
 from annotation.models import Campaign
+from assay.labels.agreement.alpha import krippendorff_alpha
+from assay.labels.agreement.people import what_if_excluded
 from assay.natural import natural
 from pooling import jobs
 from pooling.jobs import Work

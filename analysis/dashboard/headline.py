@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from numpy.typing import NDArray
 
-from analysis.core.forecast import Forecast
 from annotation.core.scheduling import band_of
 from annotation.models import Campaign
+from assay.campaigns.forecast import Forecast
 
 if TYPE_CHECKING:
     from analysis.dashboard.progress import CampaignProgress

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.db.models import Sum
 
-from analysis.core.forecast import Forecast
 from analysis.dashboard import agreement_figures
 from analysis.dashboard.annotators import LikeRandom, like_random
 from analysis.dashboard.disagreements import disputed_order
@@ -19,6 +18,7 @@ from analysis.judgements.live import live_rows
 from analysis.judgements.shared_answer import SharedAnswer, last_answer, shared
 from annotation.models import Campaign, Membership
 from annotation.selectors.pairs import ruled_pairs
+from assay.campaigns.forecast import Forecast
 from pooling import jobs
 from pooling.jobs import Work
 from pooling.models import Job

@@ -11,8 +11,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from numpy.typing import NDArray
 
-from analysis.core.aggregation import ADJUDICATED, DECISIONS
-from analysis.core.labels import MISSING
 from analysis.dashboard.disagreements import waiting
 from analysis.judgements.labels import (
     KNOWN,
@@ -26,6 +24,8 @@ from analysis.judgements.labels import (
 )
 from analysis.judgements.live import Live
 from annotation.models import Campaign, Pair
+from assay.labels.aggregation import ADJUDICATED, DECISIONS
+from assay.labels.labels import MISSING
 from assay.natural import natural
 from pooling.listing import ListChoice, ListPage
 

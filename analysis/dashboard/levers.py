@@ -23,8 +23,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from numpy.typing import NDArray
 
-from analysis.core.forecast import LEAST_DAYS, Forecaster
-from analysis.core.working_days import add_working_days
 from analysis.dashboard.headline import (
     complete_level,
     day_text,
@@ -44,6 +42,8 @@ from annotation.selectors.bands import band_previews
 from annotation.services import campaigns, people
 from annotation.services.depth import set_depth, why_whole
 from annotation.services.errors import CampaignError
+from assay.campaigns.forecast import LEAST_DAYS, Forecaster
+from assay.campaigns.working_days import add_working_days
 
 DAY = 86400.0
 INVITED, DAYS = (1, 2, 5), (2, 7, 14)

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from analysis.core.forecast import Forecast
 from analysis.dashboard import agreement_figures
 from analysis.dashboard.progress import CampaignProgress, progress
 from analysis.judgements import live as rows
 from analysis.judgements.shared_answer import shared
 from annotation.models import Campaign
+from assay.campaigns.forecast import Forecast
 
 MINUTE = 60.0
 

@@ -9,7 +9,6 @@ import numpy as np
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from analysis.core.aggregation import METHODS
 from analysis.judgements.live import Live
 from analysis.judgements.rows import counted_table
 from analysis.judgements.system_rankings import (
@@ -21,6 +20,7 @@ from analysis.judgements.system_rankings import (
     why_undefined,
 )
 from annotation.models import Campaign
+from assay.labels.aggregation import METHODS
 from pooling import jobs
 from pooling.jobs import Work
 from pooling.models import Job

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.core.agreement.raters import pairs_of_annotators
 from analysis.judgements.live import Live
 from annotation.models import Campaign, Membership, Pair
 from annotation.selectors.pairs import special_pairs
+from assay.labels.agreement.raters import pairs_of_annotators
 
 DEFAULT_COMMON, DEFAULT_PARTNERS = 10, 3
 

@@ -12,11 +12,11 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analysis.charts.small import small_bars, small_interval
-from analysis.core.flags import Flag, strongest_first
 from analysis.dashboard.annotators import Person
 from annotation.models import Membership
 from annotation.selectors.parts import parts_of
+from assay.campaigns.flags import Flag, strongest_first
+from assay.charts.small import small_bars, small_interval
 from assay.natural import natural
 from pooling.listing import ListChoice, ListPage
 

@@ -11,12 +11,12 @@ from django.db.models import Count
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from analysis.core.flags import is_many_too_fast
-from analysis.core.forecast import Forecast, Forecaster, short_at_deadline
 from analysis.dashboard.headline import complete_level, has_ended, judged_levels
 from analysis.judgements.live import Live, live_rows
 from analysis.judgements.rows import CANNOT, COUNTED, TOO_FAST
 from annotation.models import Campaign, Lease, Membership, Pair
+from assay.campaigns.flags import is_many_too_fast
+from assay.campaigns.forecast import Forecast, Forecaster, short_at_deadline
 from assay.natural import natural
 from pooling.models import Pool
 

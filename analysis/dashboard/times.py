@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.charts.points import Box
 from analysis.judgements.rows import NO_GRADE, TOO_FAST, JudgementRows
+from assay.charts.points import Box
 
 ENDS = (0.05, 0.95)
 """The ends of a box's line: quantiles, since single interrupted judgements would stretch it beyond

@@ -18,7 +18,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from analysis.core.flags import AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE
 from analysis.dashboard.annotators import LikeRandom
 from analysis.dashboard.headline import day_text, moment_text
 from analysis.dashboard.home_figures import HomeFigures, home_figures
@@ -27,6 +26,7 @@ from annotation.models import Campaign, Membership, Pair, Question
 from annotation.selectors import qualification
 from annotation.selectors.pausing import number_in, paused_by_rule
 from annotation.selectors.people import managed_campaigns
+from assay.campaigns.flags import AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE
 from pooling.models import Job
 
 RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)

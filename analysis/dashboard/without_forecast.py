@@ -6,9 +6,9 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from analysis.core.forecast import LEAST_DAYS, LEAST_JUDGEMENTS, Forecast
 from analysis.dashboard.headline import DAY, SMALL, day_text
 from annotation.models import Campaign
+from assay.campaigns.forecast import LEAST_DAYS, LEAST_JUDGEMENTS, Forecast
 from assay.counts import counted
 
 if TYPE_CHECKING:

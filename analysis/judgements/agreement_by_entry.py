@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.agreement.alpha import SubsetAlpha, alpha_by_group
-from analysis.core.labels import LabelTable
 from annotation.models import Campaign
 from assay.counts import counted
+from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group
+from assay.labels.labels import LabelTable
 from assay.pools.pool_kinds import Entered, PoolKind
 
 FEWEST_PAIRS = 10

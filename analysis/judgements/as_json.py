@@ -6,8 +6,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from analysis.core.agreement.report import AnnotatorAgreement, ScaleAgreement
-from analysis.core.campaign import CampaignStatistics
+from assay.campaigns.statistics import CampaignStatistics
+from assay.labels.agreement.report import AnnotatorAgreement, ScaleAgreement
 
 
 def instant(seconds: float) -> str:

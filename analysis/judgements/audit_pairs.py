@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from analysis.core.stopping import LOOKS, Left, relevant_left
 from analysis.judgements.labels import Labels
 from annotation.models import Campaign
 from annotation.selectors.pairs import waited_for
 from assay.pools.pool_kinds import Entered
+from assay.sampling.stopping import LOOKS, Left, relevant_left
 
 
 class NoAudit(ValueError):

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.aggregation import ADJUDICATED, DECISIONS, METHODS, NONE, Aggregation
-from analysis.core.labels import MISSING, LabelTable
 from analysis.judgements.rows import COUNTED, EXCLUDED, NO_GRADE, JudgementRows, read_rows, table_of
 from analysis.models import Recipe
 from annotation.core import judges as kinds_of_judges
@@ -24,6 +22,8 @@ from annotation.core.judges import LABELLING, JudgeKind
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import ruled_pairs, special_pairs
 from assay.formats.qrels import OF_A_SAMPLE, QrelsColumns, qrels_of_rows
+from assay.labels.aggregation import ADJUDICATED, DECISIONS, METHODS, NONE, Aggregation
+from assay.labels.labels import MISSING, LabelTable
 
 SCALES = ("graded", "binary")
 EVERYBODY = "*"

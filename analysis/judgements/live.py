@@ -16,7 +16,6 @@ import numpy as np
 from django.db.models import Max
 from numpy.typing import NDArray
 
-from analysis.core.labels import LabelTable
 from analysis.judgements import column_file as files
 from analysis.judgements.pairs import QUALIFICATION, PairColumns, read_pairs
 from analysis.judgements.rows import LISTS, NO_GRADE, STANDINGS, JudgementRows, seconds_of
@@ -24,6 +23,7 @@ from analysis.judgements.shared_answer import forget_answers
 from annotation.core.audit_actions import AuditAction
 from annotation.core.judges import LABELLING
 from annotation.models import AuditEvent, Campaign, Judgement, Membership
+from assay.labels.labels import LabelTable
 
 T = TypeVar("T")
 SHOWN = 5.0

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.labels import LabelTable, label_table
 from annotation.core.judges import LABELLING
 from annotation.models import Campaign, Judgement, Pair
 from annotation.selectors.pairs import kept_pairs, special_pairs
+from assay.labels.labels import LabelTable, label_table
 
 STANDINGS = [standing.value for standing in Judgement.Standing]
 COUNTED = STANDINGS.index(Judgement.Standing.COUNTED.value)

@@ -16,18 +16,18 @@ import numpy as np
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from analysis.core import estimates
-from analysis.core.packing import index_of, pack
-from analysis.core.stopping import LOOKS, why_never, why_no_look
-from analysis.core.stopping_answers import of_audit, of_order, of_sample
 from analysis.judgements.audit_pairs import NoAudit, audited
 from analysis.judgements.campaign_sample import NotEstimable, sample_of, stages_of
 from analysis.judgements.labels import Choices, Labels, labels
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
+from assay.measures.packing import index_of, pack
 from assay.pools.depth import of_topics
 from assay.pools.pool_kinds import PoolKind
 from assay.precision import in_order_by_score
+from assay.sampling import estimates
+from assay.sampling.stopping import LOOKS, why_never, why_no_look
+from assay.sampling.stopping_answers import of_audit, of_order, of_sample
 from pooling import jobs
 from pooling.commandline import jsonable
 from pooling.jobs import Refused, Work

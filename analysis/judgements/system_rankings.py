@@ -12,12 +12,12 @@ import numpy as np
 from django.db.models import Count, Max
 from numpy.typing import NDArray
 
-from analysis.core.evaluation import Evaluator
-from analysis.core.measures import parse_measure
-from analysis.core.rankings import swapped_pairs, tau_ap, tau_b, tied_pairs
 from analysis.judgements.campaign_sample import is_sampled
 from annotation.models import Campaign
 from assay.column_types import QrelsColumns
+from assay.comparison.rankings import swapped_pairs, tau_ap, tau_b, tied_pairs
+from assay.measures.evaluation import Evaluator
+from assay.measures.measures import parse_measure
 from pooling.jobs import Work
 from pooling.models import Collection, Run
 from pooling.services.runs import rankings_of

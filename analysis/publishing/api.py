@@ -15,7 +15,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from analysis.core.aggregation import METHODS
 from analysis.judgements.labels import Choices
 from analysis.models import Recipe, Release
 from analysis.publishing import exports, payment, recipes
@@ -28,6 +27,7 @@ from annotation.core.judges import LABELLING, JudgeKind
 from annotation.permissions import managed_campaign, person
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
+from assay.labels.aggregation import METHODS
 from pooling.api.bodies import Body, TextField
 from pooling.api.problems import malformed
 from pooling.api.repeats import repeatable

@@ -7,7 +7,6 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from analysis.core.aggregation import METHODS
 from analysis.judgements.labels import EVERYBODY, Choices
 from analysis.models import Recipe
 from analysis.publishing import exports
@@ -16,6 +15,7 @@ from annotation.core.judges import LABELLING, JudgeKind, check, ordered
 from annotation.core.judges import WORDS as JUDGES
 from annotation.models import Campaign, Membership
 from annotation.services import beside_judging
+from assay.labels.aggregation import METHODS
 
 METHOD_WORDS = {
     "majority": _("Majority; ties take the lowest grade"),

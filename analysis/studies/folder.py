@@ -15,10 +15,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from analysis.charts.printed import Nothing, printed
 from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.report import html, markdown
 from analysis.systems.tabular import to_csv, to_latex
+from assay.charts.printed import Nothing, printed
 from pooling.commandline import BadInput, jsonable
 
 SUMS, ABOUT = "SHA256SUMS", "study.json"

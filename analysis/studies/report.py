@@ -6,10 +6,10 @@ import re
 from html import escape
 from itertools import count
 
-from analysis.charts.printed import Nothing, css, parts_of
 from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.study import MOST_SHOWN, Figure
 from analysis.systems.tabular import Table
+from assay.charts.printed import Nothing, css, parts_of
 from assay.counts import with_minus
 from assay.markdown import escaped
 

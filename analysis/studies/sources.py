@@ -27,7 +27,6 @@ from analysis.commandline.stored_campaigns import (
     run_of,
     why_not_naive,
 )
-from analysis.core.measures import at_judged_depth, parse_measures
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import campaign_qrels, is_own
 from analysis.publishing import exports
@@ -41,6 +40,7 @@ from analysis.systems.written_files import tab_separated
 from annotation.models import Campaign
 from assay.formats.qrels import write_qrels
 from assay.formats.runs import write_run
+from assay.measures.measures import at_judged_depth, parse_measures
 from pooling.commandline import BadInput
 from pooling.jobs import Refused
 from pooling.models import Collection, Qrels

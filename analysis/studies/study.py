@@ -35,7 +35,7 @@ class SettingKey:
 
 @dataclass(frozen=True)
 class Figure:
-    """key: of its files. picture: what a function of `analysis.charts` gives."""
+    """key: of its files. picture: what a function of `assay.charts` gives."""
 
     key: str
     caption: str

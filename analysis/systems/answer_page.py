@@ -8,7 +8,6 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.core.measures import UnknownMeasure
 from analysis.judgements.live import Live
 from analysis.judgements.page_rows import page_rows
 from analysis.systems.answer_pictures import (
@@ -31,6 +30,7 @@ from analysis.systems.answers import (
     why_no_answer,
 )
 from annotation.models import Campaign
+from assay.measures.measures import UnknownMeasure
 from pooling.models import Job
 
 

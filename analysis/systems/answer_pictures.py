@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.charts.lines import Line, lines
-from analysis.charts.matrices import matrix
-from analysis.charts.points import DrawnInterval, intervals
-from analysis.core.significance import p_text, why_no_verdict
 from analysis.systems.pictures import MOST_RUNS
 from analysis.systems.tabular import Cell, Table
+from assay.charts.lines import Line, lines
+from assay.charts.matrices import matrix
+from assay.charts.points import DrawnInterval, intervals
+from assay.comparison.significance import p_text, why_no_verdict
 
 MOST_IN_MATRIX = 24
 """The best runs; of more no name could be read."""

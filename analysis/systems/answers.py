@@ -22,15 +22,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from analysis.core import estimates
-from analysis.core.evaluation import Evaluator, RecallBase, measure_topics
-from analysis.core.hole_bounds import bounds_of, why_not
-from analysis.core.holes import TopicTop, open_together, tops_under
-from analysis.core.intervals import Interval, no_interval
-from analysis.core.leading import leader_words, open_words, standing_of
-from analysis.core.measures import FAMILIES, Measure, UnknownMeasure, at_judged_depth, parse_measure
-from analysis.core.packing import Packed, index_of, pack
-from analysis.core.significance import why_no_verdict
 from analysis.judgements.campaign_sample import (
     NotEstimable,
     is_sampled,
@@ -46,6 +37,21 @@ from analysis.judgements.system_rankings import mark_of_runs, mark_of_tags
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign
 from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.holes import TopicTop, open_together, tops_under
+from assay.comparison.leading import leader_words, open_words, standing_of
+from assay.comparison.significance import why_no_verdict
+from assay.labels.intervals import Interval, no_interval
+from assay.measures.evaluation import Evaluator, RecallBase, measure_topics
+from assay.measures.hole_bounds import bounds_of, why_not
+from assay.measures.measures import (
+    FAMILIES,
+    Measure,
+    UnknownMeasure,
+    at_judged_depth,
+    parse_measure,
+)
+from assay.measures.packing import Packed, index_of, pack
+from assay.sampling import estimates
 from pooling import jobs
 from pooling.commandline import jsonable
 from pooling.jobs import Work

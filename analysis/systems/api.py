@@ -15,7 +15,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from analysis.core.measures import UnknownMeasure
 from analysis.judgements.live import live_rows
 from analysis.models import Report
 from analysis.systems import answers, reports
@@ -25,6 +24,7 @@ from analysis.systems.selectors import my_reports, result_of, visible_report
 from analysis.systems.top_ups import make_top_up
 from annotation.permissions import managed_campaign, may_create
 from assay.formats.errors import FormatError
+from assay.measures.measures import UnknownMeasure
 from pooling import tasks
 from pooling.api.bodies import ONE_OF_CAMPAIGN_AND_COLLECTION, Body, SlugTextField, TextField
 from pooling.api.lists import Filter, one_of

@@ -7,15 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.charts.lines import Line, lines
-from analysis.charts.points import DrawnInterval, intervals
-from analysis.core.bootstrap_words import CAVEAT
-from analysis.core.system_comparison import interval_width, smallest_difference
-from analysis.core.verdict_words import constant_words, groups_column
 from analysis.systems.kind import Result
 from analysis.systems.tables import best_of
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.verdict_tables import p_value
+from assay.charts.lines import Line, lines
+from assay.charts.points import DrawnInterval, intervals
+from assay.comparison.bootstrap_words import CAVEAT
+from assay.comparison.system_comparison import interval_width, smallest_difference
+from assay.comparison.verdict_words import constant_words, groups_column
 
 MOST_PAIRS = 60
 """More rows than this make no picture; the table has all."""

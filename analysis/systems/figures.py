@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.charts.printed import Nothing, printed
 from analysis.systems.kinds import KINDS
+from assay.charts.printed import Nothing, printed
 
 
 def drawn(kind: str, result: dict[str, Any]) -> dict[str, bytes]:

@@ -8,14 +8,6 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from analysis.core.measures import (
-    UnknownMeasure,
-    at_judged_depth,
-    parse_measure,
-    parse_measures,
-    refuse_estimates,
-    refuse_indivisible,
-)
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import is_own
 from analysis.models import Report
@@ -26,6 +18,14 @@ from analysis.systems.options import Field
 from annotation.models import Campaign
 from assay.counts import counted
 from assay.formats.errors import FormatError
+from assay.measures.measures import (
+    UnknownMeasure,
+    at_judged_depth,
+    parse_measure,
+    parse_measures,
+    refuse_estimates,
+    refuse_indivisible,
+)
 from pooling.models import Collection, Qrels
 
 

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analysis.commandline.stored_campaigns import why_not_naive
-from analysis.core.aggregation import METHODS
 from analysis.judgements.campaign_sample import NotEstimable, is_sampled, sample_of
 from analysis.judgements.labels import Choices, Reference, campaign_qrels
 from analysis.systems.kind import Files, ReportKind
@@ -24,6 +23,7 @@ from annotation.core.judges import words as kinds_words
 from annotation.models import Campaign
 from assay.formats.prel import write_prel
 from assay.formats.qrels import write_qrels
+from assay.labels.aggregation import METHODS
 from pooling.jobs import Malformed, Refused
 from pooling.models import Collection, Qrels
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.charts.bars import stacked
 from analysis.systems.kind import Result
+from assay.charts.bars import stacked
 
 MOST_RUNS = 60
 """More rows than this make no picture; the tables have all."""

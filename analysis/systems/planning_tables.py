@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.charts.lines import Line, lines
-from analysis.core.bootstrap_words import CAVEAT
 from analysis.systems.comparison_tables import noise_of, planned
 from analysis.systems.kind import Result
 from analysis.systems.tabular import Cell, Table
+from assay.charts.lines import Line, lines
+from assay.comparison.bootstrap_words import CAVEAT
 
 
 def depths_of(result: Result) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.core.significance import PValue, p_text
+from assay.comparison.significance import PValue, p_text
 from assay.formats.delimited import harmless
 
 Cell = str | int | float | None

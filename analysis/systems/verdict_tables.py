@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.core.significance import PValue
-from analysis.core.verdict_words import DISPLACEMENT, UNPAIRED, verdict_word
 from analysis.systems.kind import Result
 from analysis.systems.tabular import Cell, Table
+from assay.comparison.significance import PValue
+from assay.comparison.verdict_words import DISPLACEMENT, UNPAIRED, verdict_word
 
 
 def _verdict_cells(row: Result) -> list[Cell]:

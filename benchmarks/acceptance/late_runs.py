@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.core.late_runs import left_out_scores
 from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.late_runs import left_out_scores
 
 CUTOFF = 10
 

@@ -16,8 +16,6 @@ import numpy as np
 from django.core.management import call_command
 from numpy.typing import NDArray
 
-from analysis.core.correction import Targets, corrected, tuned_lambda
-from analysis.core.estimates import Sample
 from assay.formats.qrels import read_qrels
 from assay.pools.depth import PooledPairs
 from assay.pools.strata import (
@@ -29,6 +27,8 @@ from assay.pools.strata import (
     spreads_of,
     vote_strata,
 )
+from assay.sampling.correction import Targets, corrected, tuned_lambda
+from assay.sampling.estimates import Sample
 
 LEVEL, CUTOFF, HIGHEST = 2, 10, 3
 N_DIFFERENCES = 60

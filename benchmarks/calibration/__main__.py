@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.core.chunks import in_processes
+from assay.chunks import in_processes
 from benchmarks.calibration import tables
 from benchmarks.calibration.page import TEXT, markdown
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis.core.agreement.alpha import Level, alpha_interval, alpha_of_coincidences
-from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.agreement.people import kappa_interval
-from analysis.core.intervals import Interval
+from assay.labels.agreement.alpha import Level, alpha_interval, alpha_of_coincidences
+from assay.labels.agreement.kappa import cohen_kappa
+from assay.labels.agreement.people import kappa_interval
+from assay.labels.intervals import Interval
 from benchmarks.calibration.bca import bca
 from benchmarks.calibration.coverage import Bounds, Covered, covered, percentiles
 

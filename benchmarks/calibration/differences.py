@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis.core import significance
-from analysis.core.estimates import interval_over_topics
-from analysis.core.mean_intervals import mean_intervals
-from analysis.core.system_comparison import (
+from assay.comparison import significance
+from assay.comparison.mean_intervals import mean_intervals
+from assay.comparison.system_comparison import (
     all_pairs,
     effect_intervals,
     greatest_difference,
     randomisation,
 )
+from assay.sampling.estimates import interval_over_topics
 from benchmarks.calibration import bca
 from benchmarks.calibration.coverage import Covered, covered
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.core.forecast import DAY, HOUR, Forecaster
+from assay.campaigns.forecast import DAY, HOUR, Forecaster
 
 MONDAY = 19_723 * DAY
 """1 January 2024."""

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis.core import bootstrap
-from analysis.core.intervals import LARGEST
-from analysis.core.rankings import resample_counts, sample_means, tau_b, tau_b_batch
-from analysis.core.tau_intervals import tau_intervals
+from assay.comparison import bootstrap
+from assay.comparison.rankings import resample_counts, sample_means, tau_b, tau_b_batch
+from assay.comparison.tau_intervals import tau_intervals
+from assay.labels.intervals import LARGEST
 from benchmarks.calibration.bca import bca
 from benchmarks.calibration.coverage import Covered, covered, percentiles
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.agreement.people import agreements
-from analysis.core.agreement.raters import TopicCounts
-from analysis.core.unlike_others import clearly_below
+from assay.campaigns.unlike_others import clearly_below
+from assay.labels.agreement.kappa import cohen_kappa
+from assay.labels.agreement.people import agreements
+from assay.labels.agreement.raters import TopicCounts
 
 NOISE = {0.2: 0.66, 0.5: 0.28, 0.8: 0.055}
 """Kappa (linear, four grades) against the label of the others -> share of the variance of a

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.core.equal_runs import equal_runs
+from assay.comparison.equal_runs import equal_runs
 from benchmarks.calibration import agreement, differences, forecasts, rankings, signs, worths
 from benchmarks.calibration.coverage import Covered
 

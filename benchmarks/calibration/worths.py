@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis.core.usefulness import gain_interval
+from assay.labels.usefulness import gain_interval
 from benchmarks.calibration.coverage import Covered, covered, percentiles
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import pytest
 from django.urls import get_resolver, reverse
 
-from analysis.charts.bars import bars
 from analysis.page_files import parts_of, table_of
 from analysis.studies import keeping
 from analysis.studies.given import Given
@@ -20,6 +19,7 @@ from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.tabular import to_csv, to_latex
 from annotation.models import Campaign
+from assay.charts.bars import bars
 from pooling.models import Job
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 

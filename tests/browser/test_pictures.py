@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from analysis.charts import bars, lines, matrices, panels, points
+from assay.charts import bars, lines, matrices, panels, points
 from tests.hostile_world import LONG as HOSTILE
 
 pytestmark = pytest.mark.browser

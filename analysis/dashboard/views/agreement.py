@@ -14,11 +14,6 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from analysis.charts.lines import Line, lines
-from analysis.charts.matrices import matrix
-from analysis.charts.points import DrawnInterval, intervals
-from analysis.core.agreement.bands import CAVEAT, band
-from analysis.core.agreement.raters import confusion_matrix
 from analysis.dashboard import agreement_figures, disagreements, label_list
 from analysis.dashboard.disagreement_lists import disputed_page
 from analysis.dashboard.overlap import overlap_plan
@@ -29,7 +24,12 @@ from annotation.permissions import managed_campaign
 from annotation.selectors.judging import pair_to_read
 from annotation.services import judging
 from annotation.services.errors import CampaignError
+from assay.charts.lines import Line, lines
+from assay.charts.matrices import matrix
+from assay.charts.points import DrawnInterval, intervals
 from assay.counts import counted
+from assay.labels.agreement.bands import CAVEAT, band
+from assay.labels.agreement.raters import confusion_matrix
 from assay.natural import natural
 from assay.pools.pool_kinds import PoolKind
 from pooling.listing import ListPage

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
-from analysis.core.aggregation.majority import majority
 from analysis.judgements.page_rows import page_rows
 from annotation.forms_making import KnownPairsForm
 from annotation.models import Campaign, Judgement, Membership, Pair
@@ -25,6 +24,7 @@ from annotation.selectors.qualification import is_right_q, known_scores, single_
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
 from annotation.services.known_pairs import change_known
+from assay.labels.aggregation.majority import majority
 from assay.natural import natural
 from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest

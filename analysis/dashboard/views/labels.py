@@ -14,13 +14,6 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from analysis.charts.bars import stacked
-from analysis.core.campaign import (
-    CampaignStatistics,
-    RankCoverage,
-    campaign_statistics,
-    complete_depth,
-)
 from analysis.dashboard import label_list, method_effect
 from analysis.dashboard.label_list import labels_on_page
 from analysis.judgements.live import Live
@@ -28,6 +21,13 @@ from analysis.judgements.page_rows import as_of, page_rows
 from analysis.judgements.pairs import QUALIFICATION
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
+from assay.campaigns.statistics import (
+    CampaignStatistics,
+    RankCoverage,
+    campaign_statistics,
+    complete_depth,
+)
+from assay.charts.bars import stacked
 from assay.counts import some_of
 from pooling.selectors import pools as pool_selectors
 from pooling.services.matching import count_documents

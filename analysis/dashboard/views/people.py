@@ -13,17 +13,17 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from analysis.charts.bars import bars, stacked
-from analysis.charts.matrices import matrix
-from analysis.charts.points import DrawnInterval, intervals
-from analysis.core.campaign import judgements_per_half_day
-from analysis.core.flags import strongest_first
 from analysis.dashboard.annotators import LEAST_SHARED, Person, people, person_named
 from analysis.dashboard.disagreement_lists import differences_page
 from analysis.dashboard.people_list import name_of, people_page, rows_of
 from analysis.judgements.page_rows import as_of, page_rows
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
+from assay.campaigns.flags import strongest_first
+from assay.campaigns.statistics import judgements_per_half_day
+from assay.charts.bars import bars, stacked
+from assay.charts.matrices import matrix
+from assay.charts.points import DrawnInterval, intervals
 from pooling.permissions import SignedInRequest
 
 

@@ -14,11 +14,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from analysis.charts.bars import bars
-from analysis.charts.lines import Line, lines
-from analysis.charts.matrices import matrix
-from analysis.charts.svg import number
-from analysis.core.campaign import HALF_DAY, judgements_per_half_day
 from analysis.dashboard import agreement_figures
 from analysis.dashboard import progress as selectors
 from analysis.dashboard.headline import day_text, has_ended, headline, interval_text, moment_text
@@ -32,6 +27,11 @@ from annotation.models import Campaign, Lease, Pair
 from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import held_back
 from annotation.selectors.qualification import waiting
+from assay.campaigns.statistics import HALF_DAY, judgements_per_half_day
+from assay.charts.bars import bars
+from assay.charts.lines import Line, lines
+from assay.charts.matrices import matrix
+from assay.charts.svg import number
 from pooling.tasks import send
 from pooling.templatetags.pooling import ahead as until
 

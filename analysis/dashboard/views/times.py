@@ -14,13 +14,13 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-from analysis.charts.lines import Line, lines
-from analysis.charts.matrices import matrix
-from analysis.charts.points import boxes
-from analysis.core.campaign import daily_seconds, slowest_topics
 from analysis.dashboard import times
 from analysis.judgements.page_rows import as_of, page_rows
 from annotation.permissions import managed_campaign
+from assay.campaigns.statistics import daily_seconds, slowest_topics
+from assay.charts.lines import Line, lines
+from assay.charts.matrices import matrix
+from assay.charts.points import boxes
 
 DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 SLOWEST = 20

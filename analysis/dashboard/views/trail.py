@@ -12,9 +12,9 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from analysis.charts.bars import bars
 from annotation.models import Feedback
 from annotation.permissions import managed_campaign
+from assay.charts.bars import bars
 from pooling.listing import ListChoice, ListPage
 
 PER_PAGE = 100

@@ -7,10 +7,10 @@ from typing import Any
 
 from analysis.commandline.counted_judgements import CountedJudgements
 from analysis.commandline.judged_files import add_judgement_options, dropped_rows, read_judged
-from analysis.core.aggregation import METHODS, Aggregation
-from analysis.core.aggregation.dawid_skene import Rule
 from assay.counts import counted
 from assay.formats.qrels import write_qrels
+from assay.labels.aggregation import METHODS, Aggregation
+from assay.labels.aggregation.dawid_skene import Rule
 from pooling.commandline import FileCommand, text_table, whole_file
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from analysis.commandline.judged_files import add_judgement_options, dropped_rows, read_judged
-from analysis.core.agreement.bands import CAVEAT, band
-from analysis.core.agreement.report import agreement_report
-from analysis.core.digits import text_of
 from analysis.judgements.as_json import annotator_json, scale_json
 from assay.counts import counted
+from assay.digits import text_of
+from assay.labels.agreement.bands import CAVEAT, band
+from assay.labels.agreement.report import agreement_report
 from pooling.commandline import FileCommand, positive, text_table
 
 FIGURES = {

@@ -20,7 +20,8 @@ from analysis.commandline.measures import (
     one_qrels,
 )
 from analysis.commandline.rank_noise import RankNoise, add_label_options, wants_noise
-from analysis.core.bootstrap import (
+from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.bootstrap import (
     BootstrapChunk,
     BootstrapTally,
     as_json,
@@ -29,7 +30,7 @@ from analysis.core.bootstrap import (
     run_chunk,
     summarise,
 )
-from analysis.core.bootstrap_words import (
+from assay.comparison.bootstrap_words import (
     LABELS_DRAWN,
     LABELS_HEADER,
     beaten_by,
@@ -38,13 +39,12 @@ from analysis.core.bootstrap_words import (
     many_comparisons,
     may_be,
 )
-from analysis.core.evaluation import Evaluation, Evaluator
-from analysis.core.measures import Measure, name_of_condition
-from analysis.core.score_table import ScoreTable, score_table
-from analysis.core.significance import Floats
-from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.significance import Floats
 from assay.counts import counted, part_of
 from assay.formats.opening import lines
+from assay.measures.evaluation import Evaluation, Evaluator
+from assay.measures.measures import Measure, name_of_condition
+from assay.measures.score_table import ScoreTable, score_table
 from pooling.commandline import BadInput, positive, text_table
 
 DEFAULT = "RR@100"

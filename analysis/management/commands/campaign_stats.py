@@ -6,10 +6,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from analysis.commandline.judged_files import add_judgement_options, dropped_rows, read_judged
-from analysis.core.campaign import campaign_statistics
-from analysis.core.labels import scale_warnings
 from analysis.judgements.as_json import statistics_json
+from assay.campaigns.statistics import campaign_statistics
 from assay.formats.pool import read_pool
+from assay.labels.labels import scale_warnings
 from pooling.commandline import BadInput, FileCommand, positive, text_table
 
 COUNTS = {

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.clicks import THRESHOLDS, dctr_labels, raw_labels
 from assay.counts import counted
 from assay.formats.clicks import read_clicks
 from assay.formats.qrels import write_qrels
 from assay.formats.tripclick import read_tripclick
+from assay.labels.clicks import THRESHOLDS, dctr_labels, raw_labels
 from pooling.commandline import BadInput, FileCommand, text_table, whole_file
 
 

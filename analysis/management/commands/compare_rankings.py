@@ -11,9 +11,9 @@ from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import add_measure_options, evaluate_files, named_qrels
 from analysis.commandline.only_topics import add_only_topics, only_topics, qrels_of
-from analysis.core.comparison import Rankings, compare
-from analysis.core.rankings import tau_b
 from analysis.management.commands.evaluate import means_of, notes, side_by_side, topic_counts
+from assay.comparison.rankings import tau_b
+from assay.comparison.rankings_of_qrels import Rankings, compare
 from assay.counts import counted
 from pooling.commandline import BadInput, positive, text_table
 

@@ -13,11 +13,11 @@ from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.first_ranks import add_verdict_options, first_ranks
 from analysis.commandline.measures import add_level_options, add_run_options
-from analysis.core.equal_runs import equal_runs
-from analysis.core.outcomes import compare
-from analysis.core.significance import p_text
-from analysis.core.verdict_words import UNPAIRED, equal_runs_words, verdict_word
-from analysis.core.verdicts import as_json, judge
+from assay.comparison.equal_runs import equal_runs
+from assay.comparison.outcomes import compare
+from assay.comparison.significance import p_text
+from assay.comparison.verdict_words import UNPAIRED, equal_runs_words, verdict_word
+from assay.comparison.verdicts import as_json, judge
 from assay.counts import counted
 from pooling.commandline import BadInput, text_table
 

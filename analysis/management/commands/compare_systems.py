@@ -19,10 +19,9 @@ from analysis.commandline.measures import (
 from analysis.commandline.sampled_differences import compared_by_sample
 from analysis.commandline.sampled_files import SAMPLED_MEASURES, sampled_measures
 from analysis.commandline.topic_groups import groups_of_topics
-from analysis.core.leading import compared_words
-from analysis.core.measures import UnknownMeasure, refuse_estimates
-from analysis.core.significance import p_text, why_no_verdict
-from analysis.core.system_comparison import (
+from assay.comparison.leading import compared_words
+from assay.comparison.significance import p_text, why_no_verdict
+from assay.comparison.system_comparison import (
     FAMILIES,
     TESTS,
     Compared,
@@ -34,8 +33,9 @@ from analysis.core.system_comparison import (
     monte_carlo_error,
     verdicts,
 )
-from analysis.core.verdict_words import LOOKED_AT_OFTEN, constant_words, groups_column
+from assay.comparison.verdict_words import LOOKED_AT_OFTEN, constant_words, groups_column
 from assay.counts import counted
+from assay.measures.measures import UnknownMeasure, refuse_estimates
 from pooling.commandline import BadInput, fraction, positive, text_table
 
 MEASURES = "nDCG@10 AP"

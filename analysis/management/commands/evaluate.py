@@ -17,9 +17,9 @@ from analysis.commandline.measures import (
 )
 from analysis.commandline.only_topics import add_only_topics, only_topics, qrels_of
 from analysis.commandline.sampled_files import SAMPLED_MEASURES, evaluate_sampled, sampled_measures
-from analysis.core.evaluation import Evaluation
-from analysis.core.measures import UnknownMeasure, refuse_estimates
 from assay.counts import counted, part_of
+from assay.measures.evaluation import Evaluation
+from assay.measures.measures import UnknownMeasure, refuse_estimates
 from pooling.commandline import BadInput, named_file, text_table
 
 
@@ -247,7 +247,7 @@ def topics_of(evaluation: Evaluation) -> dict[str, dict[str, float]]:
 def intervals_of(evaluations: dict[str, list[Evaluation]]) -> dict[str, Any]:
     """`interval` (name: tag: measure: [from, to], NaN where there is none) and `interval_reason`
     (the same, the reasons)."""
-    from analysis.core.mean_intervals import (
+    from assay.comparison.mean_intervals import (
         mean_interval,
     )  # here: who asks for no intervals does not wait for scipy
 

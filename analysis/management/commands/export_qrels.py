@@ -12,9 +12,9 @@ from analysis.commandline.campaign_files import (
     choices_of,
 )
 from analysis.commandline.only_topics import add_only_topics, only_topics, rows_of
-from analysis.core.aggregation import ADJUDICATED, DECISIONS
 from analysis.judgements.labels import labels
 from analysis.publishing.exports import EXPORTS, ExportWanted, note_export
+from assay.labels.aggregation import ADJUDICATED, DECISIONS
 from pooling.snapshot import snapshot
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import add_run_options, all_runs, measure_list, one_qrels
 from analysis.commandline.run_groups import groups_of_runs
-from analysis.core.hole_bounds import bounds_of, depth_of, difference_of, why_not
-from analysis.core.holes import (
+from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.holes import (
     MANY_HOLES,
     SETTLED,
     Bounds,
@@ -29,10 +29,10 @@ from analysis.core.holes import (
     with_later,
     worth_of_uniques,
 )
-from analysis.core.measures import Measure
-from assay.column_types import QrelsColumns, RunColumns
 from assay.counts import counted
 from assay.formats.pool import HEADER_LINE, pool_line
+from assay.measures.hole_bounds import bounds_of, depth_of, difference_of, why_not
+from assay.measures.measures import Measure
 from pooling.commandline import BadInput, positive, text_table, whole_file
 
 MEASURES = "nDCG@10 P@10 RBP(0.8)"

@@ -10,9 +10,9 @@ import numpy as np
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.measures import named_qrels, one_qrels
 from analysis.commandline.only_topics import add_only_topics, only_topics, qrels_of
-from analysis.core.overlap import contradictions, label_overlap
-from analysis.core.packing import TopicDocumentPairs
 from assay.formats.pool import read_pool
+from assay.labels.overlap import contradictions, label_overlap
+from assay.measures.packing import TopicDocumentPairs
 from pooling.commandline import BadInput, positive, text_table
 
 

@@ -15,8 +15,8 @@ from analysis.commandline.by_topic_group import ByTopicGroup
 from analysis.commandline.campaign_sources import OfCampaign, add_campaign_options
 from analysis.commandline.first_ranks import FirstRanks, add_verdict_options, first_ranks
 from analysis.commandline.measures import add_level_options
-from analysis.core.equal_runs import BOARDS, chain_pairs, equal_boards
-from analysis.core.leaderboard import (
+from assay.comparison.equal_runs import BOARDS, chain_pairs, equal_boards
+from assay.comparison.leaderboard import (
     BoardEntry,
     Point,
     by_date,
@@ -25,17 +25,17 @@ from analysis.core.leaderboard import (
     order_by_displacement,
     points,
 )
-from analysis.core.outcomes import Comparison, compare
-from analysis.core.significance import CORRECTIONS, why_no_verdict
-from analysis.core.significance import p_text as p
-from analysis.core.verdict_words import (
+from assay.comparison.outcomes import Comparison, compare
+from assay.comparison.significance import CORRECTIONS, why_no_verdict
+from assay.comparison.significance import p_text as p
+from assay.comparison.verdict_words import (
     DISPLACEMENT,
     LOOKED_AT_OFTEN,
     UNPAIRED,
     equal_boards_words,
     verdict_word,
 )
-from analysis.core.verdicts import as_json, judge
+from assay.comparison.verdicts import as_json, judge
 from assay.counts import counted
 from assay.formats.leaderboards import ORDER, BoardRow, read_leaderboard
 from pooling.commandline import BadInput, ProgressLine, distinct_tags, text_table

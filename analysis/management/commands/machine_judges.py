@@ -19,10 +19,10 @@ from analysis.commandline.machine_answers import (
 )
 from analysis.commandline.measures import add_run_options, measure_list, one_qrels
 from analysis.commandline.sampled_files import packed_runs, sampled_pool
-from analysis.core.machine_agreement import mentioned, related_systems
-from analysis.core.measures import Measure
 from assay.column_types import QrelsColumns
 from assay.formats.machine_labels import read_machine_qrels
+from assay.labels.machine_agreement import mentioned, related_systems
+from assay.measures.measures import Measure
 from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
 
 MEASURES = "P@10 DCG@10"

@@ -27,11 +27,15 @@ from analysis.commandline.planning import (
     noise_of_labels,
     noisy_labels,
 )
-from analysis.core.evaluation import Evaluation, Evaluator
-from analysis.core.label_noise import spread_of_differences
-from analysis.core.system_comparison import smallest_difference, topics_for_power, topics_for_width
 from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.system_comparison import (
+    smallest_difference,
+    topics_for_power,
+    topics_for_width,
+)
 from assay.counts import counted as number_of
+from assay.labels.label_noise import spread_of_differences
+from assay.measures.evaluation import Evaluation, Evaluator
 from pooling.commandline import BadInput, fraction, positive, text_table
 
 MEASURES = "nDCG@10 AP"

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from analysis.commandline.measures import one_qrels
-from analysis.core.packing import TopicDocumentPairs, index_of
-from analysis.core.usefulness import Usefulness, usefulness
 from assay.column_types import QrelsColumns
 from assay.counts import counted
 from assay.formats.label_table import read_label_table
 from assay.formats.machine_labels import read_machine_qrels
+from assay.labels.usefulness import Usefulness, usefulness
+from assay.measures.packing import TopicDocumentPairs, index_of
 from pooling.commandline import BadInput, FileCommand, named_file, positive, text_table
 
 FEWEST_PAIRS = 200

@@ -21,11 +21,18 @@ from analysis.commandline.measures import (
     topics_that_count,
 )
 from analysis.commandline.run_groups import groups_of_runs
-from analysis.core.batch import PackedCollection, pack
-from analysis.core.late_runs import left_out_scores
-from analysis.core.reusability import Request, as_json, chunks, combine, largest_change, run_chunk
 from assay.column_types import QrelsColumns, RunColumns
+from assay.comparison.late_runs import left_out_scores
+from assay.comparison.reusability import (
+    Request,
+    as_json,
+    chunks,
+    combine,
+    largest_change,
+    run_chunk,
+)
 from assay.counts import counted
+from assay.measures.batch import PackedCollection, pack
 from pooling.commandline import positive, text_table
 
 LATE_CUTOFF = 10

@@ -20,13 +20,13 @@ from analysis.commandline.measures import (
     one_qrels,
 )
 from analysis.commandline.pool_grades import grades_of_pool, judged_part
-from analysis.core import replay_ordered as ordered
-from analysis.core import replay_sampled as sampled
-from analysis.core.measures import Measure, parse_measures
-from analysis.core.replay import Errors, World, part_of, world_of
 from assay.counts import counted
+from assay.measures.measures import Measure, parse_measures
 from assay.pools.batches import AUDIT, SIZE
 from assay.pools.depth import depth_pool, top_of_run
+from assay.sampling import replay_ordered as ordered
+from assay.sampling import replay_sampled as sampled
+from assay.sampling.replay import Errors, World, part_of, world_of
 from pooling.commandline import BadInput, fraction, positive, text_table
 
 ORDERS = (ordered.LEVEL, *ordered.GOALS, "sampled")

@@ -16,9 +16,8 @@ from analysis.commandline.measures import (
     evaluate_files,
     one_qrels,
 )
-from analysis.core.score_table import score_table
-from analysis.core.significance import Floats, why_no_verdict
-from analysis.core.split_half import (
+from assay.comparison.significance import Floats, why_no_verdict
+from assay.comparison.split_half import (
     ALPHA,
     NOTHING,
     RATES,
@@ -31,6 +30,7 @@ from analysis.core.split_half import (
     tabulate,
 )
 from assay.counts import counted
+from assay.measures.score_table import score_table
 from pooling.commandline import BadInput, fraction, positive, text_table
 
 NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}

@@ -25,9 +25,7 @@ from analysis.commandline.measures import (
     topics_that_count,
 )
 from analysis.commandline.subcollection_files import export, new_folder
-from analysis.core.batch import PackedCollection, pack
-from analysis.core.digits import error_of_share, text_of
-from analysis.core.stability import (
+from assay.comparison.stability import (
     MEASURES,
     Protocol,
     Stability,
@@ -38,10 +36,12 @@ from analysis.core.stability import (
     populations,
     run_chunk,
 )
-from analysis.core.subcollections import ELEMENTS, JOINT
 from assay.counts import counted
+from assay.digits import error_of_share, text_of
 from assay.formats.errors import FormatError
 from assay.formats.opening import lines
+from assay.measures.batch import PackedCollection, pack
+from assay.measures.subcollections import ELEMENTS, JOINT
 from pooling.commandline import BadInput, fraction, positive, text_table
 
 FILTERED = "runs are filtered to the documents drawn, not run again on them"

@@ -10,8 +10,8 @@ from analysis.commandline.campaign_sources import OfCampaign, add_campaign_optio
 from analysis.commandline.measures import add_level, add_run_options, one_qrels
 from analysis.commandline.pool_grades import grades_of_pool, pool_of_runs
 from analysis.commandline.sampled_files import packed_runs, sampled_pool
-from analysis.core.stopping import relevant_left
-from analysis.core.stopping_answers import of_audit, of_order, of_sample
+from assay.sampling.stopping import relevant_left
+from assay.sampling.stopping_answers import of_audit, of_order, of_sample
 from pooling.commandline import BadInput, fraction, positive, text_table
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from analysis.commandline.institutions import read_institutions, taken
-from analysis.core.submissions import LIMIT, Submission, records
+from assay.comparison.submissions import LIMIT, Submission, records
 from assay.formats.leaderboards import SUBMISSIONS, read_leaderboard
 from assay.formats.opening import lines
 from pooling.commandline import BadInput, FileCommand, distinct_tags, positive, text_table

@@ -19,7 +19,6 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
 
-from analysis.core.aggregation import METHODS
 from analysis.judgements.labels import KNOWN, Choices, labels
 from analysis.models import Recipe
 from analysis.publishing.release.parts import MACHINES, SHARED_SETTINGS
@@ -37,6 +36,7 @@ from annotation.services.restoring_machines import restore_machines
 from assay.formats.errors import FormatError
 from assay.formats.pool import read_pool
 from assay.formats.qrels import write_qrels
+from assay.labels.aggregation import METHODS
 from pooling.models import Collection, Pool, Topic
 from pooling.services import restoring as collections
 from pooling.services.restoring import NotRestorable

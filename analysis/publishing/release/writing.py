@@ -18,8 +18,6 @@ import numpy as np
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from analysis.core.agreement.report import agreement_report
-from analysis.core.campaign import campaign_statistics
 from analysis.judgements.agreement_by_entry import agreement_by_entry
 from analysis.judgements.as_json import annotator_json, scale_json, statistics_json
 from analysis.judgements.labels import Choices, Labels, labels
@@ -39,8 +37,10 @@ from analysis.publishing.zips import write_zip
 from annotation.models import Campaign, Judgement
 from annotation.selectors.pairs import kept_pairs
 from annotation.services.errors import CampaignError
+from assay.campaigns.statistics import campaign_statistics
 from assay.formats.exports import RAW_COLUMNS, raw_cells, time_text
 from assay.formats.qrels import write_qrels
+from assay.labels.agreement.report import agreement_report
 from assay.version import program_version
 from pooling.services.matching import count_documents
 from pooling.snapshot import snapshot

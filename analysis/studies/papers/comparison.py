@@ -3,7 +3,6 @@ system paper."""
 
 from __future__ import annotations
 
-from analysis.core.system_comparison import FAMILIES
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under, slug
@@ -20,6 +19,7 @@ from analysis.systems.comparison_tables import (
 from analysis.systems.kind import Result
 from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
 from analysis.systems.planning_tables import depths_picture, depths_table, labels_table
+from assay.comparison.system_comparison import FAMILIES
 
 
 def compared(bench: Bench) -> Result:

@@ -7,12 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from analysis.charts.lines import Line, lines
-from analysis.charts.panels import panels
-from analysis.charts.points import DrawnInterval, Spot, intervals, scatter
 from analysis.commandline.institutions import taken
-from analysis.core.bootstrap_words import by_expected_rank
-from analysis.core.submissions import mean_ranks
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import READ, READING, RUNS, pictured, prefixed, slug
@@ -25,6 +20,11 @@ from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
 from analysis.systems.tables import best_of, conditions_of
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import tab_separated
+from assay.charts.lines import Line, lines
+from assay.charts.panels import panels
+from assay.charts.points import DrawnInterval, Spot, intervals, scatter
+from assay.comparison.bootstrap_words import by_expected_rank
+from assay.comparison.submissions import mean_ranks
 from assay.counts import counted
 from assay.formats.leaderboards import SUBMISSIONS as COLUMNS
 from assay.formats.leaderboards import BoardRow, read_leaderboard

@@ -6,9 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.core.significance import CORRECTIONS
-from analysis.core.verdict_words import equal_boards_words
-from analysis.core.verdicts import TESTS
 from analysis.studies.bench import Bench
 from analysis.studies.study import PartLeftOut, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import QRELS, READING, RUNS, pictured, runs_under
@@ -16,6 +13,9 @@ from analysis.systems.kind import Result
 from analysis.systems.kinds.leaderboard import KIND
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.verdict_tables import comparisons, displacement_table, p_value
+from assay.comparison.significance import CORRECTIONS
+from assay.comparison.verdict_words import equal_boards_words
+from assay.comparison.verdicts import TESTS
 from assay.counts import counted
 
 LISTS = {

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from analysis.charts.bars import bars, histogram, stacked
-from analysis.charts.lines import Line, lines
 from analysis.studies.bench import Bench
 from analysis.studies.published import (
     TRIPJUDGE_DECISIONS,
@@ -30,6 +28,8 @@ from analysis.studies.tripjudge.inputs import (
 )
 from analysis.studies.words import slug
 from analysis.systems.tabular import Cell, Table
+from assay.charts.bars import bars, histogram, stacked
+from assay.charts.lines import Line, lines
 from assay.counts import counted
 from assay.formats.qrels import read_qrels
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from analysis.commandline.topic_groups import groups_of_topics
-from analysis.core.aggregation import METHODS
 from analysis.studies.bench import Bench
 from analysis.studies.study import PartLeftOut, SettingKey
 from analysis.studies.words import READ, READING, RUNS, slug
 from assay.formats.opening import lines
 from assay.formats.qrels import read_qrels
+from assay.labels.aggregation import METHODS
 
 KEYS = (
     SettingKey(

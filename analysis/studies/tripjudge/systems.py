@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from analysis.core.rankings import tau_b, tau_of_sorted_names
 from analysis.studies.bench import Bench
 from analysis.studies.published import TRIPJUDGE_MEANS, TRIPJUDGE_RUNS, TRIPJUDGE_TAU
 from analysis.studies.study import Figure, PartLeftOut, Section
@@ -29,6 +28,7 @@ from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
 from analysis.systems.kinds.label_overlap import agreement_picture
 from analysis.systems.tables import best_of
 from analysis.systems.tabular import Cell, Table
+from assay.comparison.rankings import tau_b, tau_of_sorted_names
 from assay.formats.documents import read_documents
 from assay.formats.topics import read_topics
 

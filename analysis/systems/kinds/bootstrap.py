@@ -6,10 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.charts.matrices import matrix
-from analysis.charts.points import DrawnInterval, intervals
-from analysis.core.bootstrap import BootstrapTally
-from analysis.core.bootstrap_words import (
+from analysis.systems.kind import Files, NotPossible, ReportKind, Result
+from analysis.systems.options import READING, Field, arguments_of, measures_field
+from analysis.systems.pictures import MOST_RUNS, key_of, numbered
+from analysis.systems.tables import conditions_of
+from analysis.systems.tabular import Cell, Table, place
+from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
+from assay.charts.matrices import matrix
+from assay.charts.points import DrawnInterval, intervals
+from assay.comparison.bootstrap import BootstrapTally
+from assay.comparison.bootstrap_words import (
     LABELS_DRAWN,
     beaten_by,
     by_expected_rank,
@@ -17,14 +23,8 @@ from analysis.core.bootstrap_words import (
     many_comparisons,
     may_be,
 )
-from analysis.core.measures import name_of_condition
-from analysis.systems.kind import Files, NotPossible, ReportKind, Result
-from analysis.systems.options import READING, Field, arguments_of, measures_field
-from analysis.systems.pictures import MOST_RUNS, key_of, numbered
-from analysis.systems.tables import conditions_of
-from analysis.systems.tabular import Cell, Table, place
-from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
 from assay.counts import counted
+from assay.measures.measures import name_of_condition
 
 FIELDS = (
     measures_field("RR@100", graded="nDCG@10"),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-from analysis.charts.points import DrawnInterval, Spot, intervals, scatter
 from analysis.systems.kind import Files, ReportKind, Result, named_file
 from analysis.systems.options import (
     MEASURES,
@@ -18,6 +17,7 @@ from analysis.systems.options import (
 )
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
+from assay.charts.points import DrawnInterval, Spot, intervals, scatter
 
 FIELDS = (
     measures_field(MEASURES, begins=RANKING_MEASURES),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.core.verdict_words import equal_runs_words
 from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
 from analysis.systems.pictures import outcome_bars
 from analysis.systems.tabular import Table
 from analysis.systems.verdict_tables import comparisons
+from assay.comparison.verdict_words import equal_runs_words
 
 FIELDS = (
     *VERDICT,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from analysis.core.system_comparison import FAMILIES
 from analysis.systems.comparison_tables import (
     differences_picture,
     helped_table,
@@ -27,6 +26,7 @@ from analysis.systems.options import (
     sampled_options,
 )
 from analysis.systems.tabular import Table
+from assay.comparison.system_comparison import FAMILIES
 
 GROUPS = "topic_groups.txt"
 FIELDS = (

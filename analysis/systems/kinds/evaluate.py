@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.charts.points import DrawnInterval, intervals
 from analysis.systems.inputs import PREL
 from analysis.systems.kind import Files, ReportKind, Result, named_file, refuse_rank_model
 from analysis.systems.options import (
@@ -20,6 +19,7 @@ from analysis.systems.options import (
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
+from assay.charts.points import DrawnInterval, intervals
 from assay.natural import natural
 
 NO_TOPIC = "no topic of the run counts under these qrels"

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.charts.points import DrawnInterval, intervals
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import LEVEL, SCORES, Field, arguments_of, measures_field
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.topped_up import TOPPED_UP
+from assay.charts.points import DrawnInterval, intervals
 
 FIELDS = (
     Field(

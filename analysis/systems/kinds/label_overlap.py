@@ -7,8 +7,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analysis.charts.bars import stacked
-from analysis.core.overlap import UNLABELLED
 from analysis.judgements.rows import pool_ranks
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result, named_file
@@ -16,6 +14,8 @@ from analysis.systems.options import Field, arguments_of, named
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, tab_separated
 from annotation.models import Campaign
+from assay.charts.bars import stacked
+from assay.labels.overlap import UNLABELLED
 from pooling.jobs import Refused, Work
 from pooling.models import Run
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from analysis.charts.points import Spot, scatter
-from analysis.core.verdict_words import equal_boards_words
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
@@ -16,6 +14,8 @@ from analysis.systems.tabular import Table
 from analysis.systems.verdict_tables import comparisons, displacement_table
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
+from assay.charts.points import Spot, scatter
+from assay.comparison.verdict_words import equal_boards_words
 from pooling.jobs import Work
 from pooling.models import Run
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analysis.charts.points import DrawnInterval, intervals
 from analysis.commandline.machine_answers import contradiction_words
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.rows import counted_table
@@ -22,6 +21,7 @@ from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
 from annotation.models import Campaign
 from annotation.selectors import machines
+from assay.charts.points import DrawnInterval, intervals
 from assay.natural import natural
 from pooling.commandline import jsonable
 from pooling.jobs import Refused, Work

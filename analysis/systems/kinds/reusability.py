@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.charts.lines import Line, lines
-from analysis.charts.points import DrawnInterval, intervals
-from analysis.core.reusability import largest_change
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field
@@ -15,6 +12,9 @@ from analysis.systems.pictures import MOST_RUNS
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
 from annotation.models import Campaign
+from assay.charts.lines import Line, lines
+from assay.charts.points import DrawnInterval, intervals
+from assay.comparison.reusability import largest_change
 from assay.counts import counted
 from pooling.jobs import Work
 from pooling.models import Run

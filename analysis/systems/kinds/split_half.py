@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.charts.bars import stacked
-from analysis.core.split_half import SplitHalfTally
 from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table
+from assay.charts.bars import stacked
+from assay.comparison.split_half import SplitHalfTally
 from assay.counts import counted
 
 FIELDS = (

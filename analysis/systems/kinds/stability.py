@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.charts.lines import Line, lines
-from analysis.charts.points import radar
-from analysis.core.subcollections import ELEMENTS, JOINT
 from analysis.models import Report
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import READING, Field, arguments_of, measures_field
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile
 from annotation.models import Campaign
+from assay.charts.lines import Line, lines
+from assay.charts.points import radar
 from assay.counts import counted
+from assay.measures.subcollections import ELEMENTS, JOINT
 from pooling.jobs import Work
 from pooling.models import Run
 

@@ -9,10 +9,6 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-from analysis.charts.bars import bars
-from analysis.charts.points import Spot, scatter
-from analysis.core.evaluation import evaluate
-from analysis.core.measures import UnknownMeasure, parse_measure
 from analysis.judgements.labels import campaign_qrels, is_own
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result
@@ -22,7 +18,11 @@ from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
+from assay.charts.bars import bars
+from assay.charts.points import Spot, scatter
 from assay.column_types import QrelsColumns
+from assay.measures.evaluation import evaluate
+from assay.measures.measures import UnknownMeasure, parse_measure
 from pooling.jobs import Refused, Work
 from pooling.models import Qrels, Run
 from pooling.services.qrels import grades_of

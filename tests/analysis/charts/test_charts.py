@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis.charts import bars, lines, matrices, panels, points
-from analysis.charts.printed import parts_of
-from analysis.charts.svg import WIDTH, Linear, number, tick_labels, ticks
+from assay.charts import bars, lines, matrices, panels, points
+from assay.charts.printed import parts_of
+from assay.charts.svg import WIDTH, Linear, number, tick_labels, ticks
 from tests.analysis.charts.forms import narrow, usual
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -15,9 +15,9 @@ from fontTools.ttLib import TTFont
 from matplotlib import font_manager
 from PIL import ImageFont
 
-from analysis.charts import bars
-from analysis.charts import printed as module
-from analysis.charts.printed import AGREE, DISAGREE, SERIES, STEPS, Nothing, css, look_of, printed
+from assay.charts import bars
+from assay.charts import printed as module
+from assay.charts.printed import AGREE, DISAGREE, SERIES, STEPS, Nothing, css, look_of, printed
 from tests.analysis.charts import test_charts
 from tests.analysis.charts.forms import usual
 

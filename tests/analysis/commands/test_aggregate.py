@@ -9,7 +9,7 @@ import json
 import pytest
 from django.core.management import call_command
 
-from analysis.core.aggregation.dawid_skene import ROUNDS, Rule
+from assay.labels.aggregation.dawid_skene import ROUNDS, Rule
 from tests.analysis.commands.judged_file import ROWS, refused, run, written
 
 

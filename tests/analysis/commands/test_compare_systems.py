@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from analysis.commandline.planning import depth_list
-from analysis.core.system_comparison import all_pairs, letters
-from analysis.core.verdict_words import groups_column
+from assay.comparison.system_comparison import all_pairs, letters
+from assay.comparison.verdict_words import groups_column
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
 

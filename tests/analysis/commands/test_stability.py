@@ -15,8 +15,8 @@ import pytest
 from django.core.management import call_command
 from scipy.stats import kendalltau
 
-from analysis.core.subcollections import JOINT
 from analysis.management.commands.stability import levels
+from assay.measures.subcollections import JOINT
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import printed
 from tests.analysis.core.small_collections import (

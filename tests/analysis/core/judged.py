@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from analysis.core.labels import MISSING, LabelTable, label_table
+from assay.labels.labels import MISSING, LabelTable, label_table
 
 
 def table_of_rows(

@@ -8,7 +8,7 @@ import gzip
 from collections.abc import Iterable
 from pathlib import Path
 
-from analysis.core.labels import LabelTable, label_table
+from assay.labels.labels import LabelTable, label_table
 
 
 def _table(rows: Iterable[tuple[str, str, str, int]], n_grades: int) -> LabelTable:

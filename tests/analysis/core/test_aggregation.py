@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.aggregation import DECISIONS, METHODS, majority, median
-from analysis.core.labels import MISSING
 from assay.formats.qrels import write_qrels
+from assay.labels.aggregation import DECISIONS, METHODS, majority, median
+from assay.labels.labels import MISSING
 from tests.analysis.core.judged import table_of_pairs, table_of_rows
 
 EXAMPLES = [  # METHODS 4: judgements, 4-grade label and decision, 2-grade label and decision

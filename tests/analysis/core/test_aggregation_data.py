@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.core.aggregation import majority
+from assay.labels.aggregation import majority
 from tests.analysis.core.real_judgements import llmjudge_2024, trec_crowd_2011, ws_zhou_2012
 
 pytestmark = pytest.mark.data

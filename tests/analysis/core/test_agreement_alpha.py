@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.core.agreement.alpha import (
+from assay.labels.agreement.alpha import (
     alpha_by_group,
     alpha_interval,
     alpha_of_coincidences,
     krippendorff_alpha,
 )
-from analysis.core.agreement.fleiss import fleiss_kappa, percent_agreement
-from analysis.core.labels import MISSING
+from assay.labels.agreement.fleiss import fleiss_kappa, percent_agreement
+from assay.labels.labels import MISSING
 from tests.analysis.core.judged import random_grades, table_of_pairs
 from tests.analysis.core.real_judgements import llmjudge_2024, trec_crowd_2011, ws_zhou_2012
 

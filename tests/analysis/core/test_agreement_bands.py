@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.core.agreement.bands import band
+from assay.labels.agreement.bands import band
 
 
 @pytest.mark.parametrize(

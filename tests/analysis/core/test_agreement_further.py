@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.core.agreement.alpha import (
+from assay.labels.agreement.alpha import (
     LEVELS,
     alpha_interval,
     alpha_of_coincidences,
     krippendorff_alpha,
 )
-from analysis.core.agreement.gwet import ac1
-from analysis.core.agreement.kappa import cohen_kappa
-from analysis.core.agreement.report import agreement_report
-from analysis.core.labels import MISSING
+from assay.labels.agreement.gwet import ac1
+from assay.labels.agreement.kappa import cohen_kappa
+from assay.labels.agreement.report import agreement_report
+from assay.labels.labels import MISSING
 from tests.analysis.core.judged import random_grades, table_of_pairs
 from tests.analysis.core.test_agreement_alpha import KRIPPENDORFF_2011
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.core.aggregation import majority
-from analysis.core.agreement.kappa import cohen_kappa, disagreement_weights, mean_of_defined
-from analysis.core.agreement.raters import (
+from assay.labels.aggregation import majority
+from assay.labels.agreement.kappa import cohen_kappa, disagreement_weights, mean_of_defined
+from assay.labels.agreement.raters import (
     against_labels,
     against_others,
     chance_floor,
@@ -21,7 +21,7 @@ from analysis.core.agreement.raters import (
     labels_of_others,
     pairs_of_annotators,
 )
-from analysis.core.labels import MISSING
+from assay.labels.labels import MISSING
 from tests.analysis.core.judged import random_grades, table_of_pairs
 from tests.analysis.core.real_judgements import llmjudge_2024, trec_crowd_2011, ws_zhou_2012
 

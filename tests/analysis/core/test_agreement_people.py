@@ -9,15 +9,15 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.core.agreement.people import (
+from assay.labels.agreement.people import (
     AgainstOthers,
     LabelChange,
     agreements,
     kappa_interval,
     what_if_excluded,
 )
-from analysis.core.agreement.raters import against_others_by_topic
-from analysis.core.labels import MISSING, LabelTable
+from assay.labels.agreement.raters import against_others_by_topic
+from assay.labels.labels import MISSING, LabelTable
 from tests.analysis.core.judged import random_grades, table_of_pairs, table_of_rows
 
 
@@ -154,7 +154,7 @@ def test_one_topic_that_outweighs_the_others_leaves_no_interval():
 
 
 def test_many_annotators_at_once_have_the_intervals_of_one_after_the_other(monkeypatch):
-    monkeypatch.setattr("analysis.core.agreement.people.UNITS_AT_ONCE", 25)
+    monkeypatch.setattr("assay.labels.agreement.people.UNITS_AT_ONCE", 25)
     rng = np.random.default_rng(5)
     rows = []
     for couple in range(12):

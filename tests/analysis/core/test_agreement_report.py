@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.core.agreement.kappa import cohen_kappa, mean_of_defined
-from analysis.core.agreement.raters import pairs_of_annotators
-from analysis.core.agreement.report import agreement_report, median_seconds
-from analysis.core.labels import MISSING, label_table
+from assay.labels.agreement.kappa import cohen_kappa, mean_of_defined
+from assay.labels.agreement.raters import pairs_of_annotators
+from assay.labels.agreement.report import agreement_report, median_seconds
+from assay.labels.labels import MISSING, label_table
 from tests.analysis.core.judged import random_grades, table_of_pairs, table_of_rows
 
 TRIPJUDGE = np.array([3811, 10901, 13008, 11090])  # judgements of each grade, table 1

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core import batch
-from analysis.core.batch import evaluate, mean_scores, pack
-from analysis.core.measures import parse_measures
-from analysis.core.sampled import running_count
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
+from assay.measures import batch
+from assay.measures.batch import evaluate, mean_scores, pack
+from assay.measures.measures import parse_measures
+from assay.measures.on_subcollections import running_count
 from tests.analysis.core.small_collections import (
     REFERENCE,
     Small,

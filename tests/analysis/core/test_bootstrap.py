@@ -8,8 +8,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.core import bootstrap as b
-from analysis.core.chunks import in_processes
+from assay.chunks import in_processes
+from assay.comparison import bootstrap as b
 from benchmarks.calibration.rankings import rank_coverage
 from tests.analysis.core.hall import wider_interval
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.agreement.kappa import cohen_kappa
+from assay.labels.agreement.kappa import cohen_kappa
 from benchmarks.calibration import differences, tables
 from benchmarks.calibration.agreement import Campaign, alpha_coverage, by_bca, kappa_coverage
 from benchmarks.calibration.coverage import covered, percentiles

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.campaign import (
+from assay.campaigns.statistics import (
     RankCoverage,
     TopicSeconds,
     campaign_statistics,
     complete_depth,
     slowest_topics,
 )
-from analysis.core.labels import label_table
+from assay.labels.labels import label_table
 from tests.analysis.core.judged import table_of_pairs, table_of_rows
 
 DAY = 24 * 60 * 60.0

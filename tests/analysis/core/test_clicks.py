@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.core.clicks import dctr_labels, raw_labels
 from assay.column_types import QrelsColumns
 from assay.formats.clicks import ClickCounts, read_clicks
 from assay.formats.qrels import write_qrels
+from assay.labels.clicks import dctr_labels, raw_labels
 from tests.analysis.core.rankings_by_hand import Grades, grades_by_topic
 
 

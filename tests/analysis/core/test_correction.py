@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.core.correction import (
+from assay.formats.prel import prel_of_rows
+from assay.measures.packing import index_of, pack
+from assay.sampling.correction import (
     RankingByRuns,
     Targets,
     corrected,
@@ -20,9 +22,7 @@ from analysis.core.correction import (
     tuned_lambda,
     weights_of_run,
 )
-from analysis.core.estimates import Sample, sample_of
-from analysis.core.packing import index_of, pack
-from assay.formats.prel import prel_of_rows
+from assay.sampling.estimates import Sample, sample_of
 from tests.analysis.core.test_estimates import ranking
 
 TRUTH = np.array([1.0, 0, 1, 1, 0, 0, 1, 0])

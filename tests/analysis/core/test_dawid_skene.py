@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.aggregation import dawid_skene, majority
-from analysis.core.aggregation.dawid_skene import Rule, estimate_errors
-from analysis.core.aggregation.labelling import most_probable
-from analysis.core.labels import MISSING
+from assay.labels.aggregation import dawid_skene, majority
+from assay.labels.aggregation.dawid_skene import Rule, estimate_errors
+from assay.labels.aggregation.labelling import most_probable
+from assay.labels.labels import MISSING
 from tests.analysis.core.judged import random_grades, table_of_pairs
 from tests.analysis.core.real_judgements import trec_crowd_2011, ws_zhou_2012
 

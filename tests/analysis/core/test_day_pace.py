@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from analysis.core import day_pace
-from analysis.core.day_pace import DAY, DayHistory, DayPace, kick_off
+from assay.campaigns import day_pace
+from assay.campaigns.day_pace import DAY, DayHistory, DayPace, kick_off
 
 HOUR = 3600.0
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC).timestamp()

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.core.digits import decimals_for, error_of_mean, error_of_share, text_of
+from assay.digits import decimals_for, error_of_mean, error_of_share, text_of
 
 
 @pytest.mark.parametrize(

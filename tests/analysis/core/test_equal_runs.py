@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from analysis.core import significance
-from analysis.core.equal_runs import equal_boards, equal_runs
-from analysis.core.leaderboard import BoardEntry
-from analysis.core.outcomes import compare
-from analysis.core.verdicts import judge
+from assay.comparison import significance
+from assay.comparison.equal_runs import equal_boards, equal_runs
+from assay.comparison.leaderboard import BoardEntry
+from assay.comparison.outcomes import compare
+from assay.comparison.verdicts import judge
 
 A = np.array([0, 0, 0, 0, 0, 0, 3, 9, 1, 2, 40])
 B = np.array([1, 5, 2, 7, 3, 1, 1, 3, 2, 1, 1])

@@ -11,8 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.core.correction import Targets, variance
-from analysis.core.estimates import (
+from assay.column_types import RunColumns
+from assay.formats.prel import Prel, prel_of_rows, read_prel
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
+from assay.measures.evaluation import Evaluator
+from assay.measures.measures import parse_measure, parse_measures
+from assay.measures.packing import Packed, index_of, pack
+from assay.sampling.correction import Targets, variance
+from assay.sampling.estimates import (
     Sample,
     estimate_topics,
     fractional_ideal,
@@ -21,13 +28,6 @@ from analysis.core.estimates import (
     why_no_interval,
     within_range,
 )
-from analysis.core.evaluation import Evaluator
-from analysis.core.measures import parse_measure, parse_measures
-from analysis.core.packing import Packed, index_of, pack
-from assay.column_types import RunColumns
-from assay.formats.prel import Prel, prel_of_rows, read_prel
-from assay.formats.qrels import read_qrels
-from assay.formats.runs import read_run
 
 Row = tuple[str, str, str, int]
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.evaluation import Evaluator, evaluate
-from analysis.core.measures import Measure, UnknownMeasure, parse_measure, parse_measures
+from assay.measures.evaluation import Evaluator, evaluate
+from assay.measures.measures import Measure, UnknownMeasure, parse_measure, parse_measures
 from tests.analysis.core.rankings_by_hand import (
     REFERENCE_NAMES,
     Grades,

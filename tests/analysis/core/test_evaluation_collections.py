@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.core.evaluation import Evaluator
-from analysis.core.measures import parse_measure
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
+from assay.measures.evaluation import Evaluator
+from assay.measures.measures import parse_measure
 from tests.analysis.core.rankings_by_hand import REFERENCE_NAMES, Grades, Scores, reference_values
 
 pytestmark = pytest.mark.data

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.core.evaluation import Evaluator
-from analysis.core.measures import parse_measures
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
+from assay.measures.evaluation import Evaluator
+from assay.measures.measures import parse_measures
 
 pytestmark = pytest.mark.data
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.packing import ABSENT, PairIndex, TopicDocumentPairs, index_of, pack
 from assay.column_types import QrelsColumns
+from assay.measures.packing import ABSENT, PairIndex, TopicDocumentPairs, index_of, pack
 from tests.analysis.core.rankings_by_hand import qrels_of, run_of
 
 ids = st.text(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from analysis.core.flags import Portrait, binomial_tail, flags
+from assay.campaigns.flags import Portrait, binomial_tail, flags
 
 NAMES = ["Wrong", "Topic", "Partial", "Perfect"]
 GOOD = np.array([[20, 2, 1, 0], [2, 25, 4, 1], [1, 4, 25, 2], [0, 1, 2, 20]])

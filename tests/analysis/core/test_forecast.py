@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.forecast import (
+from assay.campaigns.forecast import (
     DAY,
     HOUR,
     Forecast,

@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.core import batch
-from analysis.core.evaluation import evaluate
-from analysis.core.measures import (
+from assay.measures import batch
+from assay.measures.evaluation import evaluate
+from assay.measures.measures import (
     FAMILIES,
     UnknownMeasure,
     parse_measure,
     parse_measures,
     refuse_indivisible,
 )
-from analysis.core.sampled import FORMULAS
+from assay.measures.on_subcollections import FORMULAS
 from tests.analysis.core.small_collections import (
     Small,
     keep_assessments,

@@ -12,11 +12,11 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.evaluation import Evaluator
-from analysis.core.hole_bounds import bounds_of, depth_of, difference_of, why_not
-from analysis.core.holes import TopicTop, open_together, tops_under
-from analysis.core.measures import parse_measure, parse_measures
+from assay.comparison.holes import TopicTop, open_together, tops_under
 from assay.formats.qrels import qrels_of_rows
+from assay.measures.evaluation import Evaluator
+from assay.measures.hole_bounds import bounds_of, depth_of, difference_of, why_not
+from assay.measures.measures import parse_measure, parse_measures
 from tests.analysis.core.test_estimates import ranking
 
 TREC_EVAL = {

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.evaluation import Evaluator
-from analysis.core.holes import (
+from assay.comparison.holes import (
     Hole,
     TopicTop,
     enough_to_settle,
@@ -27,8 +26,9 @@ from analysis.core.holes import (
     widths_left,
     worth_of_uniques,
 )
-from analysis.core.measures import parse_measures
 from assay.formats.qrels import qrels_of_rows
+from assay.measures.evaluation import Evaluator
+from assay.measures.measures import parse_measures
 from tests.analysis.core.test_estimates import ranking
 
 

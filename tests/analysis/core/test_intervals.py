@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.agreement.people import kappa_interval
-from analysis.core.intervals import share_bound
+from assay.labels.agreement.people import kappa_interval
+from assay.labels.intervals import share_bound
 
 
 @pytest.mark.parametrize(("n", "disagreed"), [(2, 0), (20, 0), (50, 1), (400, 3)])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.label_noise import NoisyLabels, error_of_differences, without_noise_of_labels
-from analysis.core.measures import parse_measures
+from assay.labels.label_noise import NoisyLabels, error_of_differences, without_noise_of_labels
+from assay.measures.measures import parse_measures
 from tests.analysis.core.judged import table_of_pairs, table_of_rows
 from tests.analysis.core.small_collections import run_columns
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from analysis.core.bootstrap import differences
-from analysis.core.label_noise import NoisyLabels
-from analysis.core.label_ranks import differences_with, label_ranks
-from analysis.core.measures import parse_measures
+from assay.comparison.bootstrap import differences
+from assay.comparison.label_ranks import differences_with, label_ranks
+from assay.labels.label_noise import NoisyLabels
+from assay.measures.measures import parse_measures
 from tests.analysis.core.judged import table_of_rows
 from tests.analysis.core.small_collections import run_columns
 

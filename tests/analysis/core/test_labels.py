@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.labels import Dropped, counted, label_table, scale_warnings
 from assay.column_types import JudgementColumns
+from assay.labels.labels import Dropped, counted, label_table, scale_warnings
 from tests.analysis.core.judged import table_of_pairs, table_of_rows
 
 

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.core.leaderboard import BoardEntry, chain, comparisons, order_by_displacement, points
+from assay.comparison.leaderboard import (
+    BoardEntry,
+    chain,
+    comparisons,
+    order_by_displacement,
+    points,
+)
 
 BOARD = [
     BoardEntry("organisers", "2020-08-11", 0.30, is_baseline=True),

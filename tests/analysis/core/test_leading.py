@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.leading import Rival, leader_words, open_words, standing_of, verdict_words
+from assay.comparison.leading import Rival, leader_words, open_words, standing_of, verdict_words
 from tests.analysis.core.hall import wider_interval
 
 SCORES = np.random.default_rng(3).random((40, 3)) * 0.5 + np.array([0.0, 0.3, 0.28])

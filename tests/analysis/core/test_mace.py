@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from analysis.core.aggregation import mace, majority
-from analysis.core.aggregation.mace import ADDED, fit
-from analysis.core.labels import MISSING
+from assay.labels.aggregation import mace, majority
+from assay.labels.aggregation.mace import ADDED, fit
+from assay.labels.labels import MISSING
 from tests.analysis.core.judged import random_grades, table_of_pairs
 
 

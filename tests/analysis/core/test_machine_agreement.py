@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.core.machine_agreement import (
+from assay.labels.machine_agreement import (
     halves,
     joint_of_people,
     joint_with_machine,

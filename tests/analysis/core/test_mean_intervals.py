@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from analysis.core.mean_intervals import mean_interval, mean_intervals, skewness
+from assay.comparison.mean_intervals import mean_interval, mean_intervals, skewness
 from tests.analysis.core.hall import transformed, wider_interval
 
 SCORES = np.random.default_rng(1).random(40)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import ir_measures
 import pytest
 
-from analysis.core.measures import (
+from assay.measures.measures import (
     FAMILIES,
     Measure,
     UnknownMeasure,

@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.core.outcomes import compare, ranks_from_rr, rr_from_ranks
+from assay.comparison.outcomes import compare, ranks_from_rr, rr_from_ranks
 
 two_runs = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=60)
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.overlap import label_overlap
-from analysis.core.packing import TopicDocumentPairs
+from assay.labels.overlap import label_overlap
+from assay.measures.packing import TopicDocumentPairs
 from tests.analysis.core.rankings_by_hand import Grades, qrels_of
 
 JUDGED = {"1": {"a": 1, "b": 0, "c": 1, "d": 0, "e": -1}, "2": {"a": 2, "b": 1}}

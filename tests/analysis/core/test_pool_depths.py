@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from analysis.core.measures import parse_measures
-from analysis.core.packing import index_of, pack
-from analysis.core.pool_depths import NEVER, best_ranks, cut_pools, pool_sizes
 from assay.formats.qrels import qrels_of_rows
+from assay.measures.measures import parse_measures
+from assay.measures.packing import index_of, pack
+from assay.measures.pool_depths import NEVER, best_ranks, cut_pools, pool_sizes
 from tests.analysis.core.small_collections import run_columns
 
 ONE = {"t": {"a": 4.0, "b": 3.0, "c": 2.0}, "u": {"a": 2.0}}

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.core.rank_biased_overlap import rank_biased_overlap
+from assay.comparison.rank_biased_overlap import rank_biased_overlap
 
 
 def test_the_reverse_of_five_by_hand() -> None:

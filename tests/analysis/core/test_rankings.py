@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from analysis.core.rankings import (
+from assay.comparison.rankings import (
     resample_counts,
     sample_means,
     swapped_pairs,
@@ -217,7 +217,7 @@ def test_batches_do_not_depend_on_how_they_are_cut(monkeypatch: pytest.MonkeyPat
     rng = np.random.default_rng(6)
     x, y = rng.integers(0, 6, size=(2, 50, 7)) / 6
     whole = tau_b_batch(x, y), tau_a_batch(x, y)
-    monkeypatch.setattr("analysis.core.rankings.CHUNK", 30)
+    monkeypatch.setattr("assay.comparison.rankings.CHUNK", 30)
     np.testing.assert_array_equal(whole, (tau_b_batch(x, y), tau_a_batch(x, y)))
 
 

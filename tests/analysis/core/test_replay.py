@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom, t
 
-from analysis.core import replay_ordered as ordered
-from analysis.core import replay_sampled as sampled
-from analysis.core.evaluation import evaluate
-from analysis.core.measures import parse_measures
-from analysis.core.replay import Errors, World, part_of, world_of
-from analysis.core.stopping import SampledComparison
 from assay.formats.runs import read_run
+from assay.measures.evaluation import evaluate
+from assay.measures.measures import parse_measures
 from assay.pools.depth import depth_pool, top_of_run
+from assay.sampling import replay_ordered as ordered
+from assay.sampling import replay_sampled as sampled
+from assay.sampling.replay import Errors, World, part_of, world_of
+from assay.sampling.stopping import SampledComparison
 from tests.pooling.core.judged_pools import judged_pool
 
 MEASURES = parse_measures("AP nDCG@10 P@2")

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, rankdata
 
-from analysis.core.batch import pack
-from analysis.core.measures import parse_measures
-from analysis.core.reusability import (
+from assay.comparison.reusability import (
     Request,
     Reusability,
     as_json,
@@ -17,6 +15,8 @@ from analysis.core.reusability import (
 )
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
+from assay.measures.batch import pack
+from assay.measures.measures import parse_measures
 from tests.analysis.core.small_collections import Grades, Small, random_collection, reference_scores
 
 NAMES = ["AP", "nDCG@5", "Bpref"]

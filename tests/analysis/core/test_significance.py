@@ -9,7 +9,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core import significance
+from assay.comparison import significance
 from tests.analysis.core.counted_signs import counted_signed_rank
 
 SAMPLES = ["continuous", "reciprocal ranks", "binary", "mostly unanswered"]

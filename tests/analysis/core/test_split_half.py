@@ -8,9 +8,9 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core import significance
-from analysis.core import split_half as s
-from analysis.core.chunks import in_processes
+from assay.chunks import in_processes
+from assay.comparison import significance
+from assay.comparison import split_half as s
 from tests.analysis.core.counted_signs import counted_signed_rank
 
 

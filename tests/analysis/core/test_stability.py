@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, linregress
 
-from analysis.core.batch import pack
-from analysis.core.chunks import in_processes
-from analysis.core.measures import parse_measures
-from analysis.core.stability import (
+from assay.chunks import in_processes
+from assay.comparison.stability import (
     Protocol,
     StabilityChunk,
     chunks,
@@ -21,8 +19,10 @@ from analysis.core.stability import (
     population,
     run_chunk,
 )
-from analysis.core.subcollections import ELEMENTS, IN_FIRST, IN_SECOND, Population, draw_pairs
 from assay.formats.qrels import read_qrels
+from assay.measures.batch import pack
+from assay.measures.measures import parse_measures
+from assay.measures.subcollections import ELEMENTS, IN_FIRST, IN_SECOND, Population, draw_pairs
 from tests.analysis.core.small_collections import (
     Small,
     keep_assessments,

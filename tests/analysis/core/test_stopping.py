@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.core.correction import RankingByRuns, Targets, rank_features, variance
-from analysis.core.estimates import Sample
-from analysis.core.stopping import (
+from assay.pools.rank_model import rank_features_of
+from assay.sampling.correction import RankingByRuns, Targets, rank_features, variance
+from assay.sampling.estimates import Sample
+from assay.sampling.stopping import (
     Left,
     Order,
     SampledComparison,
@@ -25,7 +26,6 @@ from analysis.core.stopping import (
     tops_of,
     why_no_look,
 )
-from assay.pools.rank_model import rank_features_of
 from tests.pooling.core.judged_pools import judged_pool
 from tests.pooling.core.test_batches import pool_of
 

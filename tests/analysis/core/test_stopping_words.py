@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.core import stopping_words as words
-from analysis.core.stopping import Decision, Left, Order, SampledComparison
+from assay.sampling import stopping_words as words
+from assay.sampling.stopping import Decision, Left, Order, SampledComparison
 
 DONE = SampledComparison("a", "b", 0.1, 0.001, 0.01, 0.2, None, 50)
 OPEN = SampledComparison("a", "c", 0.1, 0.009, 0.01, 0.2, None, 50)

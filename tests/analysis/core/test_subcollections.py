@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.subcollections import (
+from assay.measures.subcollections import (
     DEFAULT_OVERLAPS,
     IN_FIRST,
     IN_SECOND,

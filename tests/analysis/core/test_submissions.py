@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from analysis.core.submissions import Submission, mean_ranks, records
+from assay.comparison.submissions import Submission, mean_ranks, records
 
 BOARD = [
     Submission("a1", "2021-01-03", "alpha", 0.40, 0.50),

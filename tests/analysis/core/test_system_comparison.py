@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.system_comparison import (
+from assay.comparison.system_comparison import (
     all_pairs,
     compare,
     corrected,

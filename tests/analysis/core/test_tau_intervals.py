@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, norm, ttest_rel
 
-from analysis.core.comparison import Rankings, compare
-from analysis.core.rankings import resample_counts
-from analysis.core.tau_intervals import order_of_systems, tau_intervals, undecided_pairs
+from assay.comparison.rankings import resample_counts
+from assay.comparison.rankings_of_qrels import Rankings, compare
+from assay.comparison.tau_intervals import order_of_systems, tau_intervals, undecided_pairs
 from benchmarks.calibration.rankings import tau_coverage
 
 

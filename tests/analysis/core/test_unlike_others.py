@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.agreement.people import agreements
-from analysis.core.agreement.raters import TopicCounts
-from analysis.core.unlike_others import clearly_below, false_discoveries, medians_of_others
+from assay.campaigns.unlike_others import clearly_below, false_discoveries, medians_of_others
+from assay.labels.agreement.people import agreements
+from assay.labels.agreement.raters import TopicCounts
 from benchmarks.calibration.signs import NOISE, raised
 
 

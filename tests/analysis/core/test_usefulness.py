@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.usefulness import usefulness
+from assay.labels.usefulness import usefulness
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.core.outcomes import Comparison, MeanRR, Means, compare
-from analysis.core.verdicts import Verdict, as_json, judge
+from assay.comparison.outcomes import Comparison, MeanRR, Means, compare
+from assay.comparison.verdicts import Verdict, as_json, judge
 
 
 def published(

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from analysis.core.working_days import Calendar, add_working_days, working_days_between
+from assay.campaigns.working_days import Calendar, add_working_days, working_days_between
 
 VIENNA = ZoneInfo("Europe/Vienna")
 

@@ -8,10 +8,10 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from analysis.core.agreement.raters import _shuffled_within
 from analysis.dashboard import agreement_figures
 from analysis.judgements.live import _kept, live_rows
 from annotation.models import Judgement, Pair
+from assay.labels.agreement.raters import _shuffled_within
 from tests.builders import judge, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db

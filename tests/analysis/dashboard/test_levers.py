@@ -13,7 +13,6 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
-from analysis.core.forecast import Forecast, Forecaster
 from analysis.dashboard import levers
 from analysis.dashboard.headline import complete_level, headline, lateness
 from analysis.dashboard.progress import progress
@@ -22,6 +21,7 @@ from annotation.models import AuditEvent, Campaign, Invitation
 from annotation.selectors.judging import audit_invariants
 from annotation.services import campaigns
 from annotation.services.errors import CampaignError
+from assay.campaigns.forecast import Forecast, Forecaster
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.analysis.publishing.test_releases import built, parts
 from tests.builders import campaign_on_its_way, judge, make_annotator, make_campaign, make_user

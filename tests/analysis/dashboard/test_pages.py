@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from analysis.core.agreement.alpha import krippendorff_alpha
 from analysis.dashboard import exclusions
 from analysis.dashboard.annotators import people
 from analysis.dashboard.progress import heat_map
@@ -24,6 +23,7 @@ from analysis.judgements.rows import counted_table
 from annotation.models import AuditEvent, Campaign, Feedback, Judgement, Membership, Message, Pair
 from annotation.services import exclusion, judging, scheduling
 from annotation.services.pairs import set_kind
+from assay.labels.agreement.alpha import krippendorff_alpha
 from pooling import jobs
 from pooling.models import Job
 from pooling.selectors.collections import activity

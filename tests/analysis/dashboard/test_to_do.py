@@ -10,7 +10,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analysis.core.flags import LIKE_RANDOM
 from analysis.dashboard import home_figures as figures
 from analysis.dashboard.annotators import LikeRandom
 from analysis.dashboard.home_figures import HomeFigures
@@ -21,6 +20,7 @@ from analysis.judgements.shared_answer import forget_answers
 from analysis.models import Recipe, Release
 from annotation.models import Campaign, Membership, Pair, Profile, Question
 from annotation.services import campaigns, exclusion, serving
+from assay.campaigns.flags import LIKE_RANDOM
 from pooling.models import Job
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import (

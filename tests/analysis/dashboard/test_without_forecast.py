@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from analysis.core.forecast import Forecast, forecast
 from analysis.dashboard.headline import day_text, headline, interval_text, moment_text
 from analysis.dashboard.progress import forecaster_of, progress
 from analysis.dashboard.views.home import ahead_in_words
@@ -19,6 +18,7 @@ from analysis.dashboard.without_forecast import true_without, why_and_since
 from analysis.judgements import live as kept
 from annotation.models import Campaign
 from annotation.services import campaigns
+from assay.campaigns.forecast import Forecast, forecast
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import judge, make_annotator, make_campaign
 

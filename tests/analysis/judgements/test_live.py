@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from analysis.core.campaign import campaign_statistics
 from analysis.dashboard import annotators
 from analysis.dashboard.views.labels import numbers_of_campaign
 from analysis.judgements import live as kept
@@ -17,6 +16,7 @@ from analysis.judgements.rows import counted_table, pool_ranks, read_rows, table
 from annotation.models import Pair
 from annotation.services import campaigns, exclusion, judging
 from annotation.services.judging import Answer
+from assay.campaigns.statistics import campaign_statistics
 from tests.builders import judge, judge_pair, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db

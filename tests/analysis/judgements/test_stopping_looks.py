@@ -12,13 +12,13 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.core.stopping import relevant_left
 from analysis.judgements import stopping_looks
 from analysis.judgements.campaign_sample import sample_of
 from analysis.judgements.stopping_looks import advice_on, ask, looks
 from annotation.models import Campaign, Judgement, Pair
 from annotation.services import campaigns, scheduling
 from assay.formats.prel import write_prel
+from assay.sampling.stopping import relevant_left
 from pooling.jobs import Refused
 from pooling.models import Collection, Document, Job, Pool, Topic
 from pooling.services import making, ordering, pools

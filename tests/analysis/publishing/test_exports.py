@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.core.aggregation.dawid_skene import ROUNDS, Rule
-from analysis.core.labels import MISSING
 from analysis.judgements.labels import Choices, labels
 from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
 from annotation.models import Campaign, Judgement
 from annotation.services import judging, participation
 from annotation.services.errors import CampaignError
 from assay.formats.judgements import read_judgements
+from assay.labels.aggregation.dawid_skene import ROUNDS, Rule
+from assay.labels.labels import MISSING
 from tests.analysis.commands.judged_file import run, written
 from tests.analysis.publishing.exported import (
     BINARY,

@@ -15,8 +15,6 @@ from django.urls import get_resolver, reverse
 import assay
 import assay.library
 from analysis.commandline.sampled_files import SAMPLED_MEASURES
-from analysis.core.evaluation import Evaluator
-from analysis.core.measures import FAMILIES, parse_measures
 from analysis.dashboard import exclusions
 from analysis.judgements.labels import Choices
 from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
@@ -29,6 +27,8 @@ from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
 from annotation.services import campaigns
+from assay.measures.evaluation import Evaluator
+from assay.measures.measures import FAMILIES, parse_measures
 from pooling.jobs import Refused
 from pooling.models import Qrels
 from tests.analysis.commands.judged_file import refused, run
@@ -114,11 +114,11 @@ def campaign(settings, tmp_path, monkeypatch) -> Campaign:
 
     monkeypatch.setattr(Evaluator, "__init__", naive)
     for module in (
-        "stability",
-        "reusability",
-        "batch",
+        "comparison.stability",
+        "comparison.reusability",
+        "measures.batch",
     ):  # batch last: whoever is imported while it is patched would keep what stands there
-        monkeypatch.setattr(f"analysis.core.{module}.evaluate", naive)
+        monkeypatch.setattr(f"assay.{module}.evaluate", naive)
     return made
 
 

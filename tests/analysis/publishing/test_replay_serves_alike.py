@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.core.replay import World, world_of
-from analysis.core.replay_ordered import OrderedReplay, served
 from annotation.models import Campaign
 from annotation.services import campaigns, planned_batches, scheduling
 from annotation.services.pairs import follow_topics
 from assay.pools.depth import depth_pool, top_of_run
 from assay.precision import in_order_by_score
+from assay.sampling.replay import World, world_of
+from assay.sampling.replay_ordered import OrderedReplay, served
 from pooling.models import Pool
 from pooling.services import ordering, pools
 from pooling.services.runs import rankings_of

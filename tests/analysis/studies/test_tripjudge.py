@@ -14,8 +14,8 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
-from analysis.core.rankings import tau_of_sorted_names
 from analysis.studies import published
+from assay.comparison.rankings import tau_of_sorted_names
 from tests.analysis.studies.made import about, refusal, study_of, table
 
 pytestmark = pytest.mark.xdist_group("study of judgements")

@@ -15,13 +15,13 @@ from django.urls import reverse
 from django.utils import timezone
 from scipy import stats
 
-from analysis.core.measures import parse_measure
 from analysis.judgements.campaign_sample import sample_of
 from analysis.judgements.labels import Choices, labels
 from analysis.judgements.live import age_everything, live_rows
 from analysis.systems import answers
 from analysis.systems.answer_page import holes_words
 from annotation.models import Campaign, Judgement
+from assay.measures.measures import parse_measure
 from pooling.models import Job
 from pooling.services.runs import rankings_of
 from tests.analysis.publishing.test_nothing_naive import (

@@ -55,7 +55,7 @@ def test_no_other_file_of_the_wing_names_a_kind() -> None:
 
 
 NEW = f'''
-from analysis.charts.bars import bars
+from assay.charts.bars import bars
 from analysis.systems.kind import ReportKind
 from analysis.systems.options import Field, arguments_of
 from analysis.systems.tabular import Table

@@ -12,12 +12,12 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 import assay
-from analysis.core.measures import parse_measure
 from analysis.judgements.live import live_rows
 from analysis.models import Report
 from analysis.systems import answers, reports
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
+from assay.measures.measures import parse_measure
 from tests.analysis.commands.judged_file import run
 from tests.analysis.commands.ranked_files import printed
 from tests.analysis.systems.builders import run_texts, small_campaign, small_collection, work_off

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from analysis.core.bootstrap import BootstrapTally
 from analysis.models import Report, ReportChunk
 from analysis.systems import pieces, reports, tasks
 from analysis.systems.kinds import KINDS
 from analysis.systems.running import as_text, from_text
+from assay.comparison.bootstrap import BootstrapTally
 from pooling import jobs
 from pooling.models import Job
 from tests.analysis.systems.builders import small_collection, work_off

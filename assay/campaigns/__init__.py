@@ -1,0 +1,1 @@
+"""Statistics of a campaign: pace, forecast, annotators to look at."""

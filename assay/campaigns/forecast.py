@@ -1,0 +1,288 @@
+"""When will the campaign be complete, and what will be missing at the deadline? From the pace of
+the days so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.campaigns.day_pace import DAY, HORIZON_DAYS, PATHS, DayHistory, DayPace, Paths
+from assay.campaigns.working_days import add_working_days, working_days_between
+
+MINUTE = 60.0
+HOUR = 3600.0
+PACE_DAYS = 3
+"""The pace that is told is that of so many days at most."""
+LEAST_DAYS, LEAST_JUDGEMENTS = 2, 20
+"""Working days of history, and judgements within as many working days before now: below either
+there is no forecast."""
+VAGUE_DAYS, VAGUE_RATIO = 42, 3.0
+"""An interval wider than so many days, whose end is more than so many times as far away as its
+beginning, says too little to plan by."""
+SIGNIFICANT = 1.96
+JUDGED = "Everything that is needed has been judged."
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Moments are seconds since 1970. `expected` None: there is no forecast, and `reason` says why.
+
+    expected: half of the simulated futures end before it. early, late: 95% prediction interval of
+    the end; late None: more than two years from now. reason, with a forecast: what it does not
+    know. per_day: judgements a day at the pace of the last days, over `n_hours` hours, the started
+    one rounded up. possible_from: without a forecast, the minute from which on enough working days
+    have been seen for one; None where they have, and before the first judgement. n_short:
+    judgements missing to LEAST_JUDGEMENTS within the last LEAST_DAYS. is_vague: the interval is too
+    wide to plan by. trend: relative change of the pace per working day, None if it is not
+    significant."""
+
+    expected: float | None
+    early: float | None
+    late: float | None
+    per_day: float
+    n_hours: int
+    reason: str = ""
+    possible_from: float | None = None
+    n_short: int = 0
+    is_vague: bool = False
+    trend: float | None = None
+
+
+def pace(moments: NDArray[np.float64], *, now: float) -> tuple[float, float]:
+    """-> (judgements a day within the last PACE_DAYS, seconds that this is measured over).
+
+    From the first judgement on if that is later: the first one starts the clock and is not counted,
+    so that three minutes of judging are a pace, not three judgements in an hour."""
+    past = moments[moments <= now]
+    if not len(past):
+        return 0.0, 0.0
+    begin = max(float(past.min()), now - PACE_DAYS * DAY)
+    passed = now - begin
+    return (float((past > begin).sum()) / passed * DAY if passed > 0 else 0.0), passed
+
+
+def forecast(
+    moments: NDArray[np.float64], *, remaining: float, now: float, zone: tzinfo = UTC
+) -> Forecast:
+    """When `remaining` judgements more will have been made. moments: float64 (n), when the
+    judgements so far were made."""
+    return Forecaster.of(moments, now=now, zone=zone).forecast(remaining)
+
+
+@dataclass(frozen=True, eq=False)
+class Forecaster:
+    """Forecasts of one campaign at one moment: every question is answered from the same simulated
+    futures.
+
+    past: moments of the judgements so far. lately: those within the last LEAST_DAYS working days.
+    lacking: working days of history missing to LEAST_DAYS, the kick-off not counted. model: None
+    where there is no forecast."""
+
+    past: NDArray[np.float64]
+    now: float
+    zone: tzinfo
+    lately: int
+    lacking: float
+    has_kick_off: bool
+    model: DayPace | None
+    known: dict[int, Paths] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo = UTC) -> Forecaster:
+        """moments: float64 (n), NaN and later ones are left out. zone: of the campaign's calendar
+        days."""
+        past = moments[moments <= now]  # NaN is not
+        if not len(past):
+            return cls(past, now, zone, 0, float(LEAST_DAYS), False, None)
+        history = DayHistory.of(past, now=now, zone=zone)
+        first = float(past.min())
+        if history.apart is not None:
+            first = max(first, float(history.calendar.edges[history.apart + 1]))
+        lately = int((past > add_working_days(now, -LEAST_DAYS, zone)).sum())
+        lacking = (
+            0.0
+            if now - first > 7 * DAY
+            else max(0.0, LEAST_DAYS - working_days_between(first, now, zone))
+        )
+        is_known = (
+            lacking < 1e-9 and lately >= LEAST_JUDGEMENTS and history.counts[history.used].any()
+        )
+        return cls(
+            past,
+            now,
+            zone,
+            lately,
+            lacking,
+            history.apart is not None,
+            DayPace.of(history) if is_known else None,
+        )
+
+    def forecast(self, remaining: float) -> Forecast:
+        """When `remaining` judgements more will have been made."""
+        per_day, passed = pace(self.past, now=self.now)
+        n_hours = math.ceil(passed / HOUR)
+        if remaining <= 0:
+            return self.without_forecast(JUDGED)
+        if self.model is None:
+            return Forecast(
+                None,
+                None,
+                None,
+                per_day,
+                n_hours,
+                self._why_none(),
+                *self._missing_for_one(remaining),
+            )
+        early, expected, late = self.ends(remaining)
+        trend = significant_trend(self.model.history.whole_days)
+        if not math.isfinite(expected):
+            return Forecast(
+                None,
+                None,
+                None,
+                per_day,
+                n_hours,
+                "At the present pace it takes more than two years.",
+                trend=trend,
+            )
+        is_vague = late - early > VAGUE_DAYS * DAY and late - self.now > VAGUE_RATIO * (
+            early - self.now
+        )
+        reason = " ".join(filter(None, (_trend_words(trend), self._weekend_words(late))))
+        until = late if math.isfinite(late) else None
+        return Forecast(
+            expected, early, until, per_day, n_hours, reason, is_vague=is_vague, trend=trend
+        )
+
+    def without_forecast(self, reason: str) -> Forecast:
+        """The pace so far, where judging has ended."""
+        per_day, passed = pace(self.past, now=self.now)
+        return Forecast(None, None, None, per_day, math.ceil(passed / HOUR), reason)
+
+    def ends(self, remaining: float) -> tuple[float, float, float]:
+        """-> (early, expected, late) end, as in `Forecast`; inf: later than in two years, NaN
+        without a forecast."""
+        if self.model is None:
+            return math.nan, math.nan, math.nan
+        paths = self._paths(lambda paths: bool(np.mean(paths.made[:, -1] >= remaining) > 0.98))
+        early, expected, late = np.sort(paths.ends(remaining))[
+            [round((PATHS - 1) * share) for share in (0.025, 0.5, 0.975)]
+        ]
+        return float(early), float(expected), float(late)
+
+    def expected_until(self, until: float, *, remaining: float = math.inf) -> float | None:
+        """How many judgements are expected until a moment, at most `remaining`; None where there is
+        no forecast.
+
+        The median of the same futures as `forecast`: it reaches `remaining` by `until` if the
+        expected end is not later."""
+        if remaining <= 0 or (self.model is not None and until <= self.now):
+            return 0.0
+        if self.model is None:
+            return None
+        last = min(until, self.now + HORIZON_DAYS * DAY)
+        paths = self._paths(lambda paths: bool(paths.calendar.edges[-1] > last))
+        return min(float(remaining), float(np.sort(paths.made_until(last))[PATHS // 2]))
+
+    def _paths(self, is_enough: Callable[[Paths], bool]) -> Paths:
+        assert self.model is not None, "asked only where there is a forecast"
+        for n_days in (45, 180, HORIZON_DAYS):
+            if n_days not in self.known:
+                self.known[n_days] = self.model.paths(n_days)
+            if is_enough(self.known[n_days]):
+                break
+        return self.known[n_days]
+
+    def _why_none(self) -> str:
+        if not len(self.past):
+            return "No judgements yet."
+        if self.lacking > 1e-9 and self.has_kick_off:
+            return "A forecast needs two working days after the kick-off."
+        if self.lacking > 1e-9:
+            return "A forecast needs two working days of judgements."
+        return f"Fewer than {LEAST_JUDGEMENTS} judgements in the last two working days."
+
+    def _missing_for_one(self, remaining: float) -> tuple[float | None, int]:
+        """-> (possible_from, n_short) of `Forecast`; nothing is promised that asks for more
+        judgements than remain."""
+        n_short = max(0, LEAST_JUDGEMENTS - self.lately)
+        if remaining < max(n_short, 1):
+            return None, 0
+        if not len(self.past) or self.lacking < 1e-9:
+            return None, n_short
+        return math.ceil(
+            round(add_working_days(self.now, self.lacking, self.zone) / MINUTE, 3)
+        ) * MINUTE, n_short
+
+    def _weekend_words(self, late: float) -> str:
+        assert self.model is not None, "asked only where there is a forecast"
+        if (
+            self.model.weekend_days
+            or late <= self.now
+            or working_days_between(self.now, min(late, self.now + 7 * DAY), self.zone) * DAY
+            > late - self.now - 1
+        ):
+            return ""
+        return "No weekend has been seen yet; the interval allows for an idle one and a busy one."
+
+
+def mann_kendall(counts: NDArray[np.float64]) -> float:
+    """Return the standard normal statistic of a monotone trend (Mann 1945; ties as in Kendall
+    1975); 0 below three values."""
+    n = len(counts)
+    if n < 3:
+        return 0.0
+    score = float(np.sign(np.subtract.outer(counts, counts))[np.tril_indices(n, -1)].sum())
+    ties = np.unique(counts, return_counts=True)[1]
+    variance = (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
+    return (score - math.copysign(1, score)) / math.sqrt(variance) if score and variance else 0.0
+
+
+def significant_trend(counts: NDArray[np.float64]) -> float | None:
+    """Return the relative change from one value to the next; None if there is no significant
+    monotone trend.
+
+    The median of the changes of all pairs of positive values, on the log scale (Sen 1968).
+    """
+    statistic, positive = mann_kendall(counts), np.flatnonzero(counts > 0)
+    if abs(statistic) <= SIGNIFICANT or len(positive) < 2:
+        return None
+    later, earlier = np.tril_indices(len(positive), -1)
+    logs = np.log(counts[positive])
+    slope = float(np.median((logs[later] - logs[earlier]) / (positive[later] - positive[earlier])))
+    return math.expm1(slope) if statistic * slope > 0 else None
+
+
+def _trend_words(trend: float | None) -> str:
+    if trend is None:
+        return ""
+    return f"The pace {'falls' if trend < 0 else 'rises'} by about {100 * abs(trend):.0f}% per working day."
+
+
+def short_at_deadline(
+    counted: NDArray[np.integer], needed: NDArray[np.integer], *, capacity: int, least: int = 2
+) -> int:
+    """Pairs that will have some judgements but fewer than `least` (or than they need, if that is
+    less) once `capacity` more are made.
+
+    counted, needed: (n_pairs), in the order in which the scheduler serves them. It closes started
+    pairs first, those nearest to their end before others, and then opens new ones in order. Pairs
+    without any judgement are not short: they are simply not judged."""
+    counted, needed = counted.astype(np.int64).copy(), needed.astype(np.int64)
+    missing = np.maximum(needed - counted, 0)
+    started = np.flatnonzero((counted > 0) & (missing > 0))
+    order = np.concatenate(
+        [started[np.argsort(missing[started], kind="stable")], np.flatnonzero(counted == 0)]
+    )
+    spent = np.cumsum(missing[order])
+    full = order[spent <= capacity]
+    counted[full] = needed[full]
+    if len(full) < len(order):
+        rest = capacity - (int(spent[len(full) - 1]) if len(full) else 0)
+        counted[order[len(full)]] += max(rest, 0)
+    return int(((counted > 0) & (counted < np.minimum(least, needed))).sum())

@@ -1,0 +1,238 @@
+"""The statistics of an annotation campaign (TripJudge: Althammer et al. 2022, Table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.labels.aggregation.majority import majority
+from assay.labels.labels import LabelTable, scale_warnings
+
+HALF_DAY = 12 * 60 * 60.0
+DAY = 24 * 60 * 60.0
+HIGH_SHARE = 0.5
+"""A relevant share of labels above this is more than the usual third to half."""
+
+
+class GradeStatistics(NamedTuple):
+    n: int
+    share: float
+    """Of all judgements; NaN without judgements."""
+    mean_seconds: float
+    """Over the judgements with a known time, as the median; NaN if there is none."""
+    median_seconds: float
+
+
+class TopicSeconds(NamedTuple):
+    n: int
+    """Judgements with a known time."""
+    mean_seconds: float
+
+
+class RankCoverage(NamedTuple):
+    """Pairs of the pool whose best rank is this one."""
+
+    pairs: int
+    judged: int
+    """With at least one counted judgement."""
+    labelled: int
+    """With enough counted judgements for a label."""
+
+
+@dataclass(frozen=True, eq=False)
+class CampaignStatistics:
+    """Counted judgements only. Undefined means are NaN; None where the input (times, pool,
+    collection size) was not given.
+
+    per_12h: (start, n) of each half day from the first judgement to the last, empty ones among
+    them; starts are seconds since
+        1970, at 0 and 12 o'clock UTC.
+    daily_seconds: (start of the day in UTC, mean seconds by grade) of each day with a known time;
+    NaN for grades not given then. complete_depth: the deepest rank to which every pair of the pool
+    has a label; 0 if not even rank 1 is complete. topic_seconds: of each topic with a judgement;
+    NaN where no time is known. relevant_share: of the labels on two grades (each judgement
+    binarised first, METHODS 4)."""
+
+    topics: int
+    documents: int | None
+    pairs: int
+    labelled_pairs: int
+    judgements: int
+    per_pair: float
+    per_labelled_pair: float
+    grades: dict[int, GradeStatistics]
+    annotators: int
+    per_annotator: float
+    per_12h: list[tuple[float, int]] | None
+    daily_seconds: list[tuple[float, dict[int, float]]] | None
+    topic_seconds: dict[str, TopicSeconds]
+    complete_depth: int | None
+    coverage: dict[int, RankCoverage] | None
+    relevant_share: float
+    relevant_share_per_topic: dict[str, float]
+    warnings: list[str]
+
+
+def campaign_statistics(
+    table: LabelTable,
+    *,
+    threshold: int,
+    min_judgements: int = 2,
+    documents: int | None = None,
+    pool: Iterable[tuple[str, str, int]] | None = None,
+) -> CampaignStatistics:
+    """Table 1 of a campaign.
+
+    documents: in the collection. pool: (topic id, document id, best rank) of each pair to be
+    judged. A pair is labelled from `min_judgements` counted judgements on."""
+    labels = majority(table.binary(threshold), min_judgements=min_judgements)
+    n, n_pairs = len(table), table.n_pairs
+    labelled = labels.labelled
+    relevant_share = labels.relevant_share()
+    warnings = scale_warnings(table)
+    if relevant_share > HIGH_SHARE:
+        warnings.append(
+            f"{100 * relevant_share:.1f} % of the labels are relevant: more than the usual third to half"
+        )
+    coverage = None
+    if pool is not None:
+        coverage, outside = _coverage(table, labelled, list(pool))
+        if outside:
+            warnings.append(f"{outside} judged pairs are not in the pool")
+    return CampaignStatistics(
+        topics=len(table.topics),
+        documents=documents,
+        pairs=n_pairs,
+        labelled_pairs=int(labelled.sum()),
+        judgements=n,
+        per_pair=_ratio(n, n_pairs),
+        per_labelled_pair=_ratio(
+            int(table.judgements_per_pair[labelled].sum()), int(labelled.sum())
+        ),
+        grades=grade_statistics(table),
+        annotators=table.n_annotators,
+        per_annotator=_ratio(n, table.n_annotators),
+        per_12h=judgements_per_half_day(table.judged_at),
+        daily_seconds=daily_seconds(table),
+        topic_seconds=topic_seconds(table),
+        complete_depth=None if coverage is None else complete_depth(coverage),
+        coverage=coverage,
+        relevant_share=relevant_share,
+        relevant_share_per_topic=labels.relevant_share_per_topic(),
+        warnings=warnings,
+    )
+
+
+def _ratio(total: float, n: int) -> float:
+    return total / n if n else float("nan")
+
+
+def grade_statistics(table: LabelTable) -> dict[int, GradeStatistics]:
+    """Judgements of each grade of the scale, their share and their time."""
+    result = {}
+    for grade in range(table.n_grades):
+        given = table.grade == grade
+        seconds = table.seconds[given]
+        seconds = seconds[~np.isnan(seconds)]
+        mean, median = (
+            (float(seconds.mean()), float(np.median(seconds)))
+            if len(seconds)
+            else (float("nan"), float("nan"))
+        )
+        result[grade] = GradeStatistics(
+            int(given.sum()), _ratio(int(given.sum()), len(table)), mean, median
+        )
+    return result
+
+
+def judgements_per_half_day(judged_at: NDArray[np.float64]) -> list[tuple[float, int]] | None:
+    """(start, n) from the first half day with a judgement to the last; None if no judgement has a
+    date."""
+    dated = judged_at[~np.isnan(judged_at)]
+    if not len(dated):
+        return None
+    half_days = np.floor(dated / HALF_DAY).astype(np.int64)
+    first = int(half_days.min())
+    return [
+        ((first + i) * HALF_DAY, n) for i, n in enumerate(np.bincount(half_days - first).tolist())
+    ]
+
+
+def daily_seconds(table: LabelTable) -> list[tuple[float, dict[int, float]]] | None:
+    """(start of the day, mean seconds by grade) of each day with a judgement whose time is known;
+    None if there is no such day.
+
+    A drop shows judging at random (TripJudge 2.3).
+    """
+    known = ~np.isnan(table.judged_at) & ~np.isnan(table.seconds)
+    if not known.any():
+        return None
+    days, day = np.unique(np.floor(table.judged_at[known] / DAY), return_inverse=True)
+    cell = day * table.n_grades + table.grade[known]
+    n = np.bincount(cell, minlength=len(days) * table.n_grades).reshape(len(days), -1)
+    total = np.bincount(
+        cell, weights=table.seconds[known], minlength=len(days) * table.n_grades
+    ).reshape(len(days), -1)
+    means = np.where(n > 0, total / np.maximum(n, 1), np.nan)
+    return [
+        (start * DAY, dict(enumerate(row)))
+        for start, row in zip(days.tolist(), means.tolist(), strict=True)
+    ]
+
+
+def topic_seconds(table: LabelTable) -> dict[str, TopicSeconds]:
+    """Mean seconds of the judgements of each topic that has one, in the order of the table."""
+    n, mean = _seconds_of_topics(table)
+    return dict(zip(table.topics, map(TopicSeconds, n.tolist(), mean.tolist()), strict=True))
+
+
+def slowest_topics(table: LabelTable, most: int) -> tuple[int, list[tuple[str, TopicSeconds]]]:
+    """-> (topics with a judgement whose time is known; of these at most `most`, the slowest first,
+    then in the order of the table)"""
+    n, mean = _seconds_of_topics(table)
+    timed = np.flatnonzero(n)
+    slowest = timed[np.argsort(-mean[timed], kind="stable")][:most]
+    return len(timed), [
+        (table.topics[i], TopicSeconds(int(n[i]), float(mean[i]))) for i in slowest.tolist()
+    ]
+
+
+def _seconds_of_topics(table: LabelTable) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Of each topic of the table: judgements with a known time, their mean (NaN without any)."""
+    topic = table.pair_topic[table.pair]
+    known = ~np.isnan(table.seconds)
+    n = np.bincount(topic[known], minlength=len(table.topics))
+    total = np.bincount(topic[known], weights=table.seconds[known], minlength=len(table.topics))
+    return n, np.where(n > 0, total / np.maximum(n, 1), np.nan)
+
+
+def _coverage(
+    table: LabelTable, labelled: NDArray[np.bool_], pool: list[tuple[str, str, int]]
+) -> tuple[dict[int, RankCoverage], int]:
+    """By best rank, ascending; and the number of judged pairs outside the pool."""
+    position = {table.pair_ids(pair): pair for pair in range(table.n_pairs)}
+    pairs: dict[int, list[int]] = {}
+    inside = set()
+    for topic, document, rank in pool:
+        row = pairs.setdefault(rank, [0, 0, 0])
+        row[0] += 1
+        pair = position.get((topic, document))
+        if pair is not None:
+            inside.add(pair)
+            row[1] += 1
+            row[2] += int(labelled[pair])
+    return {rank: RankCoverage(*pairs[rank]) for rank in sorted(pairs)}, table.n_pairs - len(inside)
+
+
+def complete_depth(coverage: dict[int, RankCoverage]) -> int:
+    """The deepest rank to which every pair has a label; 0 if there is none."""
+    depth = 0
+    for rank, row in sorted(coverage.items()):
+        if row.labelled < row.pairs:
+            return depth if depth == 0 else rank - 1
+        depth = rank
+    return depth

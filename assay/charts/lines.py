@@ -1,0 +1,207 @@
+"""Lines over a numeric axis, with bands (intervals), marks and reference lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from assay.charts.svg import (
+    WIDTH,
+    Cell,
+    Linear,
+    axis_bottom,
+    axis_left,
+    drawing,
+    element,
+    figure,
+    in_both_widths,
+    legend,
+    lines_above,
+    more_lines,
+    number,
+    reference_name,
+    room_of_axis,
+    undefined,
+)
+
+RIGHT, TOP = 22.0, 26.0
+Point = tuple[float, float | None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """points: (x, y), y None where undefined: the line is broken there. low/high: an interval
+    around y, or empty."""
+
+    name: str
+    points: Sequence[Point]
+    low: Sequence[float | None] = field(default_factory=list)
+    high: Sequence[float | None] = field(default_factory=list)
+    marks: bool = False
+    thin: bool = False
+    """A fitted or calculated line beside what was measured; style: of the series (from 1) whose
+    colour it has."""
+    style: int = 0
+
+
+def lines(
+    series: Sequence[Line],
+    *,
+    caption: str,
+    x_label: str,
+    y_label: str,
+    y_low: float | None = None,
+    y_high: float | None = None,
+    x_form: Callable[[float], str] = number,
+    y_form: Callable[[float], str] = number,
+    x_at: Sequence[float] | None = None,
+    vertical: Sequence[tuple[float, str]] = (),
+    horizontal: Sequence[tuple[float, str]] = (),
+    reason: str = "There is nothing to show yet.",
+    height: float = 280.0,
+    whole: bool = False,
+    width: float = WIDTH,
+) -> str:
+    """One line a series, the first six distinguished by colour and dash. vertical, horizontal:
+    (value, name) of reference lines. whole: y is a count. width: of the usual form; a panel's is
+    less."""
+    xs = [x for line in series for x, y in line.points if y is not None]
+    ys = [y for line in series for _, y in line.points if y is not None and math.isfinite(y)]
+    ys += [v for line in series for v in (*line.low, *line.high) if v is not None]
+    if not ys:
+        return undefined(reason, caption=caption)
+    ys += [v for v, _ in horizontal]
+    xs += [v for v, _ in vertical]
+    low, high = min(ys) if y_low is None else y_low, max(ys) if y_high is None else y_high
+    if y_high is None and high > low:
+        high += (high - low) * 0.04  # points stand within the frame, not on it
+    if y_low is None and high > low:
+        low -= (high - low) * 0.04
+    described = "; ".join(_described(line, x_form, y_form) for line in series)
+
+    def draw(width: float) -> str:
+        top = TOP + lines_above(y_label, width - RIGHT)
+        bottom = height - 44 + top - TOP
+        y_scale = Linear(low, high if high > low else low + 1, bottom, top)
+        left = room_of_axis(y_scale, y_form, whole=whole)
+        x_scale = Linear(
+            min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, left + 8, width - RIGHT
+        )
+        parts = [
+            axis_left(
+                y_scale, left=left, right=width - RIGHT, label=y_label, form=y_form, whole=whole
+            ),
+            axis_bottom(
+                x_scale, top=top, bottom=bottom, label=x_label, at=x_at, form=x_form, width=width
+            ),
+        ]
+        for value, name in horizontal:
+            parts.append(
+                element(
+                    "line",
+                    x1=left,
+                    x2=width - RIGHT,
+                    y1=y_scale(value),
+                    y2=y_scale(value),
+                    class_="reference",
+                )
+            )
+            parts.append(
+                reference_name(
+                    name, x=width - RIGHT + 2, last=y_scale(value) - 4, width=width, most=40
+                )
+            )
+        for value, name in vertical:
+            parts.append(
+                element(
+                    "line",
+                    x1=x_scale(value),
+                    x2=x_scale(value),
+                    y1=top,
+                    y2=bottom,
+                    class_="reference",
+                )
+            )
+            parts.append(reference_name(name, x=x_scale(value), last=bottom - 6, width=width))
+        for k, line in enumerate(series, start=1):
+            style = ((line.style or k) - 1) % 6 + 1
+            parts += [
+                _band(line, x_scale, y_scale, style),
+                *_strokes(line, x_scale, y_scale, style),
+            ]
+        return drawing(
+            width,
+            bottom + 44 + more_lines(x_label, width),
+            *parts,
+            title=caption,
+            description=described,
+        )
+
+    picture = in_both_widths(draw, width)
+    key = legend([line.name for line in series if not line.thin], "l") if len(series) > 1 else ""
+    header, rows = _numbers(series, x_label, x_form)
+    return figure(picture, caption=caption, header=header, rows=rows, key=key)
+
+
+def _band(line: Line, x_scale: Linear, y_scale: Linear, style: int) -> str:
+    inside = [
+        (x, lo, hi)
+        for (x, _), lo, hi in zip(line.points, line.low, line.high, strict=False)
+        if lo is not None and hi is not None
+    ]
+    if len(inside) < 2:
+        return ""
+    up = [f"{x_scale(x):.1f},{y_scale(hi):.1f}" for x, _, hi in inside]
+    down = [f"{x_scale(x):.1f},{y_scale(lo):.1f}" for x, lo, _ in reversed(inside)]
+    return element("polygon", points=" ".join(up + down), class_=f"s{style} band")
+
+
+def _strokes(line: Line, x_scale: Linear, y_scale: Linear, style: int) -> list[str]:
+    parts, stretch = [], []
+    for x, y in [*line.points, (0.0, None)]:
+        if y is not None and math.isfinite(y):
+            stretch.append(f"{x_scale(x):.1f},{y_scale(y):.1f}")
+            if line.marks:
+                parts.append(
+                    element("circle", cx=x_scale(x), cy=y_scale(y), r=3, class_=f"s{style}")
+                )
+        elif stretch:
+            parts.append(
+                element(
+                    "polyline",
+                    points=" ".join(stretch),
+                    class_=f"l{style} thin" if line.thin else f"l{style}",
+                )
+            )
+            if len(stretch) == 1 and not line.marks:
+                cx, cy = stretch[0].split(",")
+                parts.append(element("circle", cx=cx, cy=cy, r=3, class_=f"s{style}"))
+            stretch = []
+    return parts
+
+
+def _described(line: Line, x_form: Callable[[float], str], y_form: Callable[[float], str]) -> str:
+    defined = [(x, y) for x, y in line.points if y is not None]
+    if not defined:
+        return f"{line.name}: undefined throughout"
+    (x0, y0), (x1, y1) = defined[0], defined[-1]
+    return f"{line.name}: from {y_form(y0)} at {x_form(x0)} to {y_form(y1)} at {x_form(x1)}"
+
+
+def _numbers(
+    series: Sequence[Line], x_label: str, x_form: Callable[[float], str]
+) -> tuple[list[str], list[list[Cell]]]:
+    header = [x_label]
+    columns: list[dict[float, Cell]] = []
+    for line in series:
+        header.append(line.name)
+        columns.append(dict(line.points))
+        if line.low:
+            header += ["low", "high"]
+            columns += [
+                dict(zip((x for x, _ in line.points), side, strict=False))
+                for side in (line.low, line.high)
+            ]
+    xs = sorted({x for line in series for x, _ in line.points})
+    return header, [[x_form(x), *(column.get(x) for column in columns)] for x in xs]

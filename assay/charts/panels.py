@@ -1,0 +1,147 @@
+"""Several pictures as one: panels beside each other, in the narrow form one below another, each
+under its name."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.charts.svg import CHARACTER, LINE, NARROW, drawing, figure, in_lines, lines_of
+
+SVG = "http://www.w3.org/2000/svg"
+ACROSS, DOWN = ("x", "x1", "x2", "cx"), ("y", "y1", "y2", "cy")
+EMPTY = 320.0
+"""The width of panels where none has a picture."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """name: with its letter. root: the `<figure>`. picture: of the form that is drawn, None where
+    the figure says why it has none."""
+
+    name: str
+    root: ElementTree.Element
+    picture: ElementTree.Element | None
+
+    @property
+    def width(self) -> float:
+        return 0.0 if self.picture is None else _size(self.picture)[0]
+
+    def words(self, width: float) -> tuple[list[str], list[str]]:
+        """The lines of its name, and of what it says in place of a picture."""
+        reason, most = self.root.find("p"), int((width - 16) / CHARACTER)
+        said = (
+            ""
+            if self.picture is not None
+            else ("" if reason is None else reason.text or "") or "undefined"
+        )
+        return lines_of(self.name, most), lines_of(said, most) if said else []
+
+    def height(self, width: float) -> tuple[float, float]:
+        """Of its name, and of what stands below it."""
+        name, said = self.words(width)
+        below = LINE * len(said) + 12 if self.picture is None else _size(self.picture)[1]
+        return LINE * len(name) + 10, below
+
+    def drawn(self, x: float, y: float, width: float) -> list[str]:
+        name, said = self.words(width)
+        head = self.height(width)[0]
+        parts = [in_lines(name, x=x + 8, first=y + 16, anchor="start", class_="value")]
+        if self.picture is None:
+            return [*parts, in_lines(said, x=x + 8, first=y + head + LINE, anchor="start")]
+        return parts + [
+            _moved(one, x, y + head)
+            for one in self.picture
+            if one.tag not in (f"{{{SVG}}}title", f"{{{SVG}}}desc")
+        ]
+
+
+def panels(named: Sequence[tuple[str, str]], *, caption: str, columns: int = 2) -> str:
+    """named: (name, `<figure>` of this package). Those without a picture say why in their panel.
+    The legend is the first picture's."""
+    ElementTree.register_namespace("", SVG)
+    roots = [(name, ElementTree.fromstring(one)) for name, one in named]
+    words = [
+        f"{name}: {said}" for name, root in roots if (said := root.findtext(f".//{{{SVG}}}desc"))
+    ]
+    usual, narrow = (
+        [
+            Panel(f"({chr(97 + k)}) {name}", root, _form(root, k_form))
+            for k, (name, root) in enumerate(roots)
+        ]
+        for k_form in (0, 1)
+    )
+    picture = _placed(
+        usual, columns, max((one.width for one in usual), default=0.0) or EMPTY, caption, words
+    ) + _placed(narrow, 1, NARROW, caption, words)
+    key = next(
+        (
+            ElementTree.tostring(k, encoding="unicode")
+            for _, root in roots
+            if (k := root.find("./ul")) is not None
+        ),
+        "",
+    )
+    header = [
+        "panel",
+        *next(
+            (
+                _cells(root, ".//thead/tr/th")
+                for _, root in roots
+                if root.find(".//thead") is not None
+            ),
+            [],
+        ),
+    ]
+    rows = [[name, *numbers][: len(header)] for name, root in roots for numbers in _numbers(root)]
+    return figure(picture, caption=caption, header=header, rows=rows, key=key)
+
+
+def _form(root: ElementTree.Element, number: int) -> ElementTree.Element | None:
+    """Its usual picture, or its narrow one."""
+    forms = root.findall(f".//div[@class='picture']/{{{SVG}}}svg")
+    return forms[number] if forms else None
+
+
+def _placed(
+    each: Sequence[Panel], columns: int, wide: float, caption: str, words: Sequence[str]
+) -> str:
+    """The panels in rows of so many, those of a row equally high."""
+    parts, y = [], 0.0
+    for first in range(0, len(each), columns):
+        row = each[first : first + columns]
+        for number, panel in enumerate(row):
+            parts += panel.drawn(number * wide, y, wide)
+        y += max(sum(panel.height(wide)) for panel in row)
+    return drawing(
+        wide * min(columns, len(each)), y, *parts, title=caption, description="; ".join(words)
+    )
+
+
+def _size(picture: ElementTree.Element) -> tuple[float, float]:
+    _, _, width, height = (float(value) for value in picture.attrib["viewBox"].split())
+    return width, height
+
+
+def _moved(one: ElementTree.Element, dx: float, dy: float) -> str:
+    for part in one.iter():
+        for names, by in ((ACROSS, dx), (DOWN, dy)):
+            for name in names:
+                if name in part.attrib:
+                    part.attrib[name] = f"{float(part.attrib[name]) + by:.2f}"
+        if "points" in part.attrib:
+            pairs = (pair.split(",") for pair in part.attrib["points"].split())
+            part.attrib["points"] = " ".join(
+                f"{float(x) + dx:.1f},{float(y) + dy:.1f}" for x, y in pairs
+            )
+    return re.sub(rf' xmlns="{SVG}"', "", ElementTree.tostring(one, encoding="unicode"))
+
+
+def _numbers(root: ElementTree.Element) -> list[list[str]]:
+    return [_cells(row, "*") for row in root.findall(".//tbody/tr")]
+
+
+def _cells(of: ElementTree.Element, path: str) -> list[str]:
+    return ["".join(cell.itertext()) for cell in of.findall(path)]

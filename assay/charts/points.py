@@ -1,0 +1,505 @@
+"""Points with intervals (one a row), scatter plots, boxes, and the radar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import NamedTuple
+
+from assay.charts.svg import (
+    CHARACTER,
+    LINE,
+    NARROW,
+    Linear,
+    axis_bottom,
+    axis_left,
+    drawing,
+    element,
+    figure,
+    in_both_widths,
+    in_lines,
+    key_below,
+    legend,
+    lines_above,
+    lines_of,
+    more_lines,
+    names_of_rows,
+    number,
+    reference_lines,
+    reference_name,
+    room_of_axis,
+    undefined,
+    width_of,
+)
+
+NAME, SHORT = 24, 19
+"""Characters of one line of a row's name in the space at the left."""
+
+
+class DrawnInterval(NamedTuple):
+    """value None: undefined, with the reason in `note`, which is said of no other. least, most:
+    between which it could lie for another reason than the interval's, None where that is not
+    told."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+    least: float | None = None
+    most: float | None = None
+
+
+def intervals(
+    rows: Sequence[DrawnInterval],
+    *,
+    caption: str,
+    x_label: str,
+    what: str,
+    low: float | None = None,
+    high: float | None = None,
+    reference: tuple[float, str] | None = None,
+    form: Callable[[float], str] = number,
+    reason: str = "There is nothing to show yet.",
+    meanings: tuple[str, str, str] = ("", "", ""),
+) -> str:
+    """A point and its interval in each row. meanings: what a point, an interval and the thin line
+    from least to most are, for the legend."""
+    seen = [
+        v
+        for row in rows
+        for v in (row.value, row.low, row.high, row.least, row.most)
+        if v is not None
+    ]
+    if not seen:
+        return undefined(reason, caption=caption)
+    shown = seen + ([reference[0]] if reference else [])
+    least, most = min(shown) if low is None else low, max(shown) if high is None else high
+    described = f"{len(rows)} {what}, values from {form(min(seen))} to {form(max(seen))}."
+
+    def draw(width: float) -> str:
+        names = names_of_rows([row.name for row in rows], width=width, most=NAME, widest=190.0)
+        right = width - (28 if width > NARROW else 14)
+        scale = Linear(least, most if most > least else least + 1, names.left + 6, right)
+        top = 12.0
+        if reference:
+            top += LINE * (
+                len(reference_lines(reference[1], x=scale(reference[0]), width=width))
+                - (0 if names.above else 1)
+            )
+        notes = [
+            []
+            if row.value is not None
+            else lines_of(row.note or "undefined", int((width - names.left - 10) / CHARACTER))
+            for row in rows
+        ]
+        heights = [
+            names.height(row.name, max(24.0, LINE * len(note) + 6))
+            for row, note in zip(rows, notes, strict=True)
+        ]
+        bottom = top + sum(heights) + 4
+        parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form, width=width)]
+        if reference:
+            at = scale(reference[0])
+            parts.append(element("line", x1=at, x2=at, y1=top, y2=bottom, class_="reference"))
+            parts.append(
+                reference_name(
+                    reference[1], x=at, last=top + 2 - (LINE if names.above else 0), width=width
+                )
+            )
+        for i, row in enumerate(rows):
+            start = top + sum(heights[:i])
+            parts.append(names.drawn(row.name, top=start, height=heights[i]))
+            y = start + (names.head(row.name) + heights[i]) / 2
+            if row.value is None:
+                if reference:  # its line would run through the words
+                    tall, wide = LINE * len(notes[i]), max(map(width_of, notes[i]))
+                    parts.append(
+                        element(
+                            "rect",
+                            x=names.left + 2,
+                            y=y - tall / 2,
+                            width=wide + 4,
+                            height=tall,
+                            class_="plate",
+                        )
+                    )
+                parts.append(
+                    in_lines(
+                        notes[i],
+                        x=names.left + 4,
+                        first=y + 4 - LINE * (len(notes[i]) - 1) / 2,
+                        anchor="start",
+                    )
+                )
+            else:
+                parts.append(_interval(row, scale, y, form))
+        return drawing(
+            width,
+            bottom + 44 + more_lines(x_label, width),
+            *parts,
+            title=caption,
+            description=described,
+        )
+
+    picture = in_both_widths(draw)
+    far = any(row.least is not None for row in rows)
+    numbers = [
+        [
+            row.name,
+            row.value,
+            row.low,
+            row.high,
+            *([row.least, row.most] if far else []),
+            row.note if row.value is None else "",
+        ]
+        for row in rows
+    ]
+    header = [what, x_label, "low", "high", *(["least", "most"] if far else []), "note"]
+    return figure(
+        picture, caption=caption, header=header, rows=numbers, key=_meaning(rows, meanings)
+    )
+
+
+def _interval(row: DrawnInterval, scale: Linear, y: float, form: Callable[[float], str]) -> str:
+    assert row.value is not None
+    parts = []
+    if row.least is not None and row.most is not None:
+        parts += _reach(scale(row.least), scale(row.most), y)
+    if row.low is not None and row.high is not None:
+        parts.append(
+            element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="l1")
+        )
+    tip = element("title", text=f"{row.name}: {form(row.value)}")
+    return "".join([*parts, element("circle", tip, cx=scale(row.value), cy=y, r=4, class_="s1")])
+
+
+def _reach(start: float, end: float, y: float) -> list[str]:
+    """A thin line with its ends marked."""
+    marks = [element("line", x1=x, x2=x, y1=y - 4, y2=y + 4, class_="axis") for x in (start, end)]
+    return [element("line", x1=start, x2=end, y1=y, y2=y, class_="axis"), *marks]
+
+
+def _meaning(rows: Sequence[DrawnInterval], meanings: tuple[str, str, str]) -> str:
+    """The legend of what is drawn; none where no meaning is given."""
+    point = element("circle", cx=8, cy=8, r=4, class_="s1")
+    line, thin = (element("line", x1=0, x2=16, y1=8, y2=8, class_=name) for name in ("l1", "axis"))
+    drawn_ones = (
+        True,
+        any(row.low is not None for row in rows),
+        any(row.least is not None for row in rows),
+    )
+    items = [
+        element(
+            "li",
+            element("svg", shape, viewBox="0 0 16 16", aria_hidden="true"),
+            " " + escape(words),
+        )
+        for shape, words, is_drawn in zip((point, line, thin), meanings, drawn_ones, strict=True)
+        if words and is_drawn
+    ]
+    return element("ul", *items, class_="legend", role="list") if items else ""
+
+
+class Spot(NamedTuple):
+    name: str
+    x: float
+    y: float
+    kind: int = 0
+    """Index into the names of kinds: colour and shape."""
+
+
+def scatter(
+    spots: Sequence[Spot],
+    *,
+    kinds: Sequence[str],
+    caption: str,
+    x_label: str,
+    y_label: str,
+    x_form: Callable[[float], str] = number,
+    y_form: Callable[[float], str] = number,
+    reason: str = "There is nothing to show yet.",
+) -> str:
+    """Points in the plane; kinds differ by colour and by shape (circle, square, triangle)."""
+    if not spots:
+        return undefined(reason, caption=caption)
+    xs, ys = [s.x for s in spots], [s.y for s in spots]
+    pad, aside = (max(ys) - min(ys)) * 0.05 or 0.5, (max(xs) - min(xs)) * 0.02 or 0.5
+
+    def draw(width: float) -> str:
+        top = 26.0 + lines_above(y_label, width - 14)
+        bottom = top + 244
+        y_scale = Linear(min(ys) - pad, max(ys) + pad, bottom, top)
+        left = room_of_axis(y_scale, y_form)
+        x_scale = Linear(min(xs) - aside, max(xs) + aside, left + 8, width - 24)
+        parts = [
+            axis_left(y_scale, left=left, right=width - 14, label=y_label, form=y_form),
+            axis_bottom(x_scale, top=top, bottom=bottom, label=x_label, form=x_form, width=width),
+        ]
+        for spot in sorted(spots, key=lambda s: s.kind):
+            parts.append(
+                _mark(
+                    x_scale(spot.x),
+                    y_scale(spot.y),
+                    spot.kind,
+                    f"{spot.name}: {x_form(spot.x)}, {y_form(spot.y)}",
+                )
+            )
+        described = f"{len(spots)} points of the kinds {', '.join(kinds)}."
+        return drawing(
+            width,
+            bottom + 44 + more_lines(x_label, width),
+            *parts,
+            title=caption,
+            description=described,
+        )
+
+    picture = in_both_widths(draw)
+    rows: list[list[str | int | float | None]] = [
+        [s.name, x_form(s.x), s.y, kinds[s.kind]] for s in spots
+    ]
+    return figure(
+        picture,
+        caption=caption,
+        header=["", x_label, y_label, "kind"],
+        rows=rows,
+        key=legend(list(kinds)),
+    )
+
+
+def _mark(x: float, y: float, kind: int, tip: str) -> str:
+    title, style = element("title", text=tip), f"s{kind % 6 + 1}"
+    if kind % 3 == 1:
+        return element("rect", title, x=x - 4.5, y=y - 4.5, width=9, height=9, class_=style)
+    if kind % 3 == 2:
+        return element(
+            "polygon",
+            title,
+            points=f"{x:.1f},{y - 5:.1f} {x + 5:.1f},{y + 4:.1f} {x - 5:.1f},{y + 4:.1f}",
+            class_=style,
+        )
+    return element("circle", title, cx=x, cy=y, r=4, class_=style)
+
+
+class Box(NamedTuple):
+    """Five numbers of a distribution and its size; None where nothing was measured."""
+
+    name: str
+    low: float | None
+    q1: float | None
+    median: float | None
+    q3: float | None
+    high: float | None
+    n: int
+
+
+def boxes(
+    rows: Sequence[Box],
+    *,
+    caption: str,
+    x_label: str,
+    what: str,
+    form: Callable[[float], str] = number,
+    reason: str = "There is nothing to show yet.",
+) -> str:
+    """A lying box a row: median, quartiles, and the low and high ends given."""
+    seen = [row for row in rows if row.median is not None]
+    if not seen:
+        return undefined(reason, caption=caption)
+    room = max(62.0, CHARACTER * max(len(f"n = {row.n:,}") for row in rows))
+    described = "; ".join(
+        f"{row.name}: median {form(row.median)}" for row in seen if row.median is not None
+    )
+
+    def draw(width: float) -> str:
+        names, top = (
+            names_of_rows([row.name for row in rows], width=width, most=SHORT, widest=152.0),
+            10.0,
+        )
+        heights = [names.height(row.name, 34.0) for row in rows]
+        bottom = top + sum(heights)
+        scale = Linear(
+            0, max(row.high or 0 for row in seen) or 1, names.left + 8, width - 18 - room
+        )
+        parts = [axis_bottom(scale, top=top, bottom=bottom, label=x_label, form=form, width=width)]
+        for i, row in enumerate(rows):
+            start = top + sum(heights[:i])
+            y = start + (names.head(row.name) + heights[i]) / 2
+            parts.append(names.drawn(row.name, top=start, height=heights[i]))
+            parts.append(
+                element("text", text=f"n = {row.n:,}", x=width - room, y=y + 4, class_="label")
+            )
+            parts.append(_box(row, scale, y, form))
+        return drawing(
+            width,
+            bottom + 44 + more_lines(x_label, width),
+            *parts,
+            title=caption,
+            description=described,
+        )
+
+    picture = in_both_widths(draw)
+    numbers = [list(row) for row in rows]
+    return figure(
+        picture,
+        caption=caption,
+        header=[what, "low", "first quartile", "median", "third quartile", "high", "n"],
+        rows=numbers,
+    )
+
+
+def _box(row: Box, scale: Linear, y: float, form: Callable[[float], str]) -> str:
+    if (
+        row.median is None
+        or row.q1 is None
+        or row.q3 is None
+        or row.low is None
+        or row.high is None
+    ):
+        return ""
+    tip = element(
+        "title",
+        text=f"{row.name}: median {form(row.median)}, quartiles {form(row.q1)} and {form(row.q3)}",
+    )
+    return (
+        element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="axis")
+        + element(
+            "rect",
+            tip,
+            x=scale(row.q1),
+            y=y - 9,
+            width=max(scale(row.q3) - scale(row.q1), 1),
+            height=18,
+            class_="s1 bar",
+        )
+        + element(
+            "line", x1=scale(row.median), x2=scale(row.median), y1=y - 9, y2=y + 9, class_="median"
+        )
+    )
+
+
+def radar(
+    axes: Sequence[str],
+    series: Sequence[tuple[str, Sequence[float]]],
+    *,
+    caption: str,
+    high: float,
+    form: Callable[[float], str] = number,
+) -> str:
+    """One closed line a series over at least three axes from 0 (centre) to `high` (rim)."""
+    if len(axes) < 3:
+        return undefined(
+            f"A radar needs three axes; there {'is' if len(axes) == 1 else 'are'} {len(axes)}.",
+            caption=caption,
+        )
+    described = "; ".join(
+        f"{name}: " + ", ".join(f"{axis} {form(v)}" for axis, v in zip(axes, values, strict=True))
+        for name, values in series
+    )
+    picture = in_both_widths(
+        lambda width: _drawn_radar(axes, series, width, high, form, caption, described)
+    )
+    return figure(
+        picture,
+        caption=caption,
+        header=["", *axes],
+        rows=[[name, *values] for name, values in series],
+        key=legend([n for n, _ in series], "l"),
+    )
+
+
+def _drawn_radar(
+    axes: Sequence[str],
+    series: Sequence[tuple[str, Sequence[float]]],
+    width: float,
+    high: float,
+    form: Callable[[float], str],
+    caption: str,
+    described: str,
+) -> str:
+    """Names that have no room, or would meet, are numbers, explained below."""
+    narrow = width == NARROW
+    centre, radius = (width / 2, 134.0 if narrow else 160.0), 94.0 if narrow else 108.0
+
+    def place(axis: int, value: float) -> tuple[float, float]:
+        angle = 2 * math.pi * axis / len(axes) - math.pi / 2
+        return centre[0] + math.cos(angle) * radius * value / high, centre[1] + math.sin(
+            angle
+        ) * radius * value / high
+
+    def put(axis: int) -> tuple[float, float, str, float]:
+        """x, y, anchor and room of an axis' name."""
+        tx, ty = place(axis, high * (1.25 if narrow else 1.22))
+        anchor = "middle" if abs(tx - centre[0]) < 20 else "start" if tx > centre[0] else "end"
+        return (
+            tx,
+            ty,
+            anchor,
+            tx if anchor == "end" else width - tx if anchor == "start" else 2 * min(tx, width - tx),
+        )
+
+    parts = []
+    for ring in (0.25, 0.5, 0.75, 1.0):
+        corners = " ".join(
+            f"{x:.1f},{y:.1f}" for x, y in (place(i, ring * high) for i in range(len(axes)))
+        )
+        parts.append(element("polygon", points=corners, class_="grid"))
+        parts.append(
+            element(
+                "text",
+                text=form(ring * high),
+                x=centre[0] + 4,
+                y=place(0, ring * high)[1] - 2,
+                class_="label",
+            )
+        )
+    names, put_at = list(axes), [put(i) for i in range(len(axes))]
+    numbers = any(
+        width_of(name) > room for name, (*_, room) in zip(names, put_at, strict=True)
+    ) or any(_meeting(names, put_at))
+    if numbers:
+        names = [str(i) for i in range(1, len(axes) + 1)]
+    hidden = _meeting(names, put_at)
+    for i, name in enumerate(axes):
+        x, y = place(i, high)
+        parts.append(element("line", x1=centre[0], y1=centre[1], x2=x, y2=y, class_="grid"))
+        tx, ty, anchor, _ = put_at[i]
+        if not hidden[i]:
+            parts.append(
+                element(
+                    "text",
+                    element("title", text=name),
+                    text=names[i],
+                    x=tx,
+                    y=ty + 4,
+                    text_anchor=anchor,
+                    class_="label",
+                )
+            )
+    for k, (_, values) in enumerate(series, start=1):
+        corners = " ".join(
+            f"{x:.1f},{y:.1f}" for x, y in (place(i, value) for i, value in enumerate(values))
+        )
+        parts.append(element("polygon", points=corners, class_=f"l{(k - 1) % 6 + 1}"))
+    key, height = key_below(axes, y=2 * centre[1], width=width) if numbers else ("", 0.0)
+    return drawing(width, 2 * centre[1] + height, *parts, key, title=caption, description=described)
+
+
+def _meeting(names: Sequence[str], put_at: Sequence[tuple[float, float, str, float]]) -> list[bool]:
+    """Of each name whether it would lie on one before it that is shown. put_at: x, y, anchor and
+    room."""
+    taken: list[tuple[float, float, float]] = []
+    meets = []
+    for words, (x, y, anchor, _) in zip(names, put_at, strict=True):
+        start = x - CHARACTER * len(words) * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+        end = start + CHARACTER * len(words)
+        meets.append(
+            any(
+                abs(y - other) < LINE and start < right and left < end
+                for left, right, other in taken
+            )
+        )
+        if not meets[-1]:
+            taken.append((start, end, y))
+    return meets

@@ -1,0 +1,394 @@
+"""A picture of the page for print: the same description as PDF, SVG and PNG.
+
+    printed(figure) -> {"pdf": bytes, "svg": bytes, "png": bytes}
+
+figure: what `assay.charts` gives. Its elements (few kinds, no style attributes) are drawn with
+the colours of the light page, its title above, so that a file alone says what it shows, its legend
+below. The same figure gives the same bytes with the same matplotlib, which is loaded here and
+nowhere above: pages do without it."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.charts.svg import CHARACTER, lines_of, width_of
+from assay.charts.svg import LINE as WORDS_LINE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, SOFT, LINE, STRONG, PAPER = "#182130", "#465166", "#dce1e8", "#818c9f", "#ffffff"
+SERIES = ("#0067a5", "#c05400", "#00785a", "#a84d86", "#8a6d00", "#3d4d66")
+STEPS = (
+    "#e9eef5",
+    "#cfdff1",
+    "#adcbe8",
+    "#85b3dc",
+    "#5b98cc",
+    "#387cb8",
+    "#1f61a0",
+    "#124882",
+    "#0b3161",
+)
+DASHES = ((), (6, 3), (2, 3), (9, 3, 2, 3), (12, 4), (1, 4))
+HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
+"""Of stacked bars: paper may be printed without colours."""
+AGREE = ("#9fd3c4", "#5fb59d", "#2a9377", "#00785a")
+DISAGREE = ("#f1c6a2", "#e29a61", "#d17629", "#c05400")
+"""Four steps each, the last the darkest: colours of labels that agree and that contradict."""
+PIXELS_PER_INCH = 100.0
+POINTS = 72 / PIXELS_PER_INCH
+FONT = 11 * POINTS
+"""Print has a wider font than the pages, whose 12 pixels leave it no room."""
+ROW = 20.0
+"""Height of a row of the legend."""
+TITLE_LINE = 19.0
+BOLD = 1.2
+"""A bold letter beside a plain one."""
+DPI = 300
+NOTHING: dict[str, dict[str, Any]] = {
+    "pdf": {"CreationDate": None, "ModDate": None, "Creator": "Assay", "Producer": None},
+    "svg": {"Date": None, "Creator": "Assay"},
+    "png": {"Software": "Assay"},
+}
+"""Metadata without the moment, so that the same picture is the same file."""
+SETTINGS: dict[str, Any] = {
+    "svg.hashsalt": "assay",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "hatch.linewidth": 0.4,
+    "font.size": FONT,
+}
+
+LAYOUT = ("GDEF", "GPOS", "GSUB")
+"""Tables of a font by which words are laid out."""
+
+
+class Nothing(ValueError):
+    """The figure has no picture: what it says instead."""
+
+
+class LegendKey(NamedTuple):
+    """One entry of a legend: words before its swatches, and behind them."""
+
+    before: str
+    swatches: list[ElementTree.Element]
+    words: str
+
+    @property
+    def start(self) -> float:
+        """Where its swatches begin."""
+        return CHARACTER * len(self.before) + (4 if self.before else 0)
+
+    @property
+    def words_start(self) -> float:
+        return self.start + 16 * len(self.swatches) + 4
+
+    @property
+    def room(self) -> float:
+        return self.words_start + width_of(self.words) + 14
+
+    def lines(self, width: float) -> list[str]:
+        """Its words in lines that fit beside its swatches into a legend of this width."""
+        return lines_of(self.words, int((width - 16 - self.words_start) / CHARACTER)) or [""]
+
+
+def printed(figure: str, *, titled: bool = True) -> dict[str, bytes]:
+    """titled: with the figure's caption above; a paper says it in words of its own. Raises Nothing
+    for a figure without a picture."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    _embed_letters_alone()
+    picture, keys = parts_of(figure)
+    width, height = (float(value) for value in picture.attrib["viewBox"].split()[2:])
+    rows = _legend_rows(keys, width)
+    whole = height + sum(row.height for row in rows) + (8 if rows else 0)
+    title = title_of(figure)
+    lines = textwrap.wrap(title, int((width - 16) / (CHARACTER * BOLD))) if titled else []
+    head = TITLE_LINE * len(lines) + (6 if lines else 0)
+    with matplotlib.rc_context(SETTINGS):  # type: ignore[arg-type]  # its keys are literals
+        paper = Figure(
+            figsize=(width / PIXELS_PER_INCH, (head + whole) / PIXELS_PER_INCH), facecolor=PAPER
+        )
+        FigureCanvasAgg(paper)
+        axes = paper.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set_xlim(0, width)
+        axes.set_ylim(whole, -head)
+        axes.set_axis_off()
+        for number, line in enumerate(lines):
+            axes.text(
+                8,
+                TITLE_LINE * (number + 0.8) - head,
+                line,
+                color=INK,
+                fontsize=FONT,
+                weight="bold",
+                parse_math=False,
+            )
+        for one in _elements(picture):
+            _draw(axes, one, 0.0, 0.0)
+        top = height + 8
+        for row in rows:
+            for x, key in row.keys:
+                _entry(axes, key, x, top, key.lines(width))
+            top += row.height
+        drawn = {}
+        _within(paper, axes)
+        for kind, metadata in NOTHING.items():
+            out = io.BytesIO()
+            paper.savefig(out, format=kind, dpi=DPI, metadata={"Title": title, **metadata})
+            drawn[kind] = out.getvalue()
+        return drawn
+
+
+@cache
+def _embed_letters_alone() -> None:
+    """Words stand in a PDF as numbers of letters with their places: the tables by which they were
+    laid out are read by nobody there, and to make them smaller was half the time of a picture."""
+    from fontTools.subset import Options
+
+    Options._drop_tables_default = [*Options._drop_tables_default, *LAYOUT]
+
+
+def _within(paper: Figure, axes: Axes) -> None:
+    """In the order of the description, later over earlier; words that reach over an edge are moved
+    in."""
+    renderer = paper.canvas.get_renderer()  # type: ignore[attr-defined]  # of the Agg canvas
+    edge = paper.bbox.width
+    scale = PIXELS_PER_INCH / paper.dpi
+    for order, artist in enumerate(axes.get_children()):
+        if artist is not axes.patch:
+            artist.set_zorder(order)
+    for text in axes.texts:
+        box = text.get_window_extent(renderer)
+        over = min(0.0, box.x0) if box.x0 < 0 else max(0.0, box.x1 - edge)
+        if over:
+            text.set_x(float(text.get_position()[0]) - (over + (-1 if over < 0 else 1)) * scale)
+
+
+def title_of(figure: str) -> str:
+    """The caption of a `<figure>`."""
+    return " ".join(
+        "".join(one.itertext())
+        for one in ElementTree.fromstring(figure).iter()
+        if one.tag.rpartition("}")[2] == "figcaption"
+    ).strip()
+
+
+def parts_of(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
+    """The picture of a `<figure>` and the entries of its legend. Raises Nothing."""
+    root = ElementTree.fromstring(figure)  # our own description, well-formed by construction
+    for one in root.iter():
+        one.tag = one.tag.rpartition("}")[2]
+    for text in root.iter("text"):
+        for span in text.iter("tspan"):
+            span.attrib |= {
+                name: text.attrib[name] for name in ("class", "text-anchor") if name in text.attrib
+            }
+    picture = root.find(".//div[@class='picture']/svg")
+    if picture is None:
+        said = root.find("p")
+        raise Nothing("" if said is None else said.text or "")
+    keys = []
+    for item in root.findall("./ul[@class='legend']/li"):
+        keys.append(
+            LegendKey(
+                (item.text or "").strip(),
+                item.findall("svg"),
+                " ".join("".join(one.tail or "" for one in item).split()),
+            )
+        )
+    return picture, keys
+
+
+class LegendRow(NamedTuple):
+    """keys: (x, entry). height: of its longest entry, which stands alone where it has several
+    lines."""
+
+    keys: list[tuple[float, LegendKey]]
+    height: float
+
+
+def _legend_rows(keys: list[LegendKey], width: float) -> list[LegendRow]:
+    """Wrapped at the picture's width."""
+    rows: list[LegendRow] = []
+    x = width
+    for key in keys:
+        if x + key.room > width or not rows:
+            rows.append(LegendRow([], ROW + WORDS_LINE * (len(key.lines(width)) - 1)))
+            x = 8.0
+        rows[-1].keys.append((x, key))
+        x += key.room
+    return rows
+
+
+def _entry(axes: Axes, key: LegendKey, x: float, y: float, lines: list[str]) -> None:
+    for place, swatch in enumerate(key.swatches):
+        for one in _elements(swatch):
+            _draw(axes, one, x + key.start + 16 * place, y)
+    for words, dx, dy in (
+        (key.before, 0.0, 0.0),
+        *((line, key.words_start, WORDS_LINE * n) for n, line in enumerate(lines)),
+    ):
+        axes.text(x + dx, y + 12 + dy, words, color=SOFT, fontsize=FONT, parse_math=False)
+
+
+def _elements(of: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    return (one for one in of.iter() if one.tag in DRAWN)
+
+
+class PrintedStyle(NamedTuple):
+    fill: str = "none"
+    stroke: str = "none"
+    width: float = 1.0
+    dashes: tuple[int, ...] = ()
+    opacity: float = 1.0
+    hatch: str = ""
+
+
+def look_of(classes: str) -> PrintedStyle:
+    """What the style sheet of the page says of these classes, in its light colours."""
+    look = PrintedStyle()
+    for name in classes.split():
+        letter, number = name[:1], int(name[1:]) if name[1:].isdigit() else -1
+        if letter == "s" and number > 0:
+            look = look._replace(fill=SERIES[(number - 1) % 6], hatch=HATCHES[(number - 1) % 6])
+        elif letter == "l" and number > 0:
+            look = look._replace(
+                stroke=SERIES[(number - 1) % 6], width=2.0, dashes=DASHES[(number - 1) % 6]
+            )
+        elif letter == "g" and number >= 0:
+            look = look._replace(fill=STEPS[number % len(STEPS)])
+        elif name.startswith(("agree", "disagree")):
+            steps = AGREE if name.startswith("agree") else DISAGREE
+            look = look._replace(
+                fill=steps[int(name[-1]) % 4], hatch="" if steps is AGREE else "////"
+            )
+        elif name in LOOKS:
+            look = look._replace(**LOOKS[name])
+    return look if "bar" in classes.split() else look._replace(hatch="")
+
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "axis": {"stroke": STRONG},
+    "grid": {"stroke": LINE},
+    "label": {"fill": SOFT},
+    "value": {"fill": INK},
+    "apart": {"fill": "#c9d1db"},
+    "plate": {"fill": PAPER, "opacity": 0.82},
+    "thin": {"width": 1.0, "dashes": (2, 3)},
+    "reference": {"stroke": SOFT, "dashes": (4, 3)},
+    "band": {"opacity": 0.18},
+    "bar": {"stroke": PAPER},
+    "median": {"stroke": INK, "width": 2.5},
+    "empty-cell": {"stroke": LINE, "dashes": (2, 2)},
+    "on-light": {"fill": INK},
+    "on-dark": {"fill": PAPER},
+}
+
+
+def _draw(axes: Axes, one: ElementTree.Element, dx: float, dy: float) -> None:
+    if one.tag in ("text", "tspan"):
+        _write(axes, one)
+    else:
+        _shape(axes, one, look_of(one.get("class", "")), dx, dy)
+
+
+def _shape(axes: Axes, one: ElementTree.Element, look: PrintedStyle, dx: float, dy: float) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Circle, Polygon, Rectangle
+
+    def at(name: str) -> float:
+        return float(one.get(name, 0)) + (dx if "x" in name else dy)
+
+    stroke: dict[str, Any] = {"linewidth": look.width * POINTS, "alpha": look.opacity}
+    if look.dashes:
+        stroke["linestyle"] = (0, tuple(step / look.width for step in look.dashes))
+    if one.tag == "line":
+        axes.add_line(
+            Line2D(
+                [at("x1"), at("x2")],
+                [at("y1"), at("y2")],
+                color=look.stroke,
+                solid_capstyle="butt",
+                **stroke,
+            )
+        )
+        return
+    if one.tag == "polyline":
+        xs, ys = zip(*_points(one), strict=True)
+        axes.add_line(Line2D(xs, ys, color=look.stroke, **stroke))
+        return
+    fill: dict[str, Any] = {"facecolor": look.fill, "edgecolor": look.stroke, **stroke}
+    if look.hatch:
+        fill |= {"hatch": look.hatch, "edgecolor": PAPER}
+    if one.tag == "rect":
+        axes.add_patch(
+            Rectangle(
+                (at("x"), at("y")), float(one.get("width", 0)), float(one.get("height", 0)), **fill
+            )
+        )
+    elif one.tag == "circle":
+        axes.add_patch(Circle((at("cx"), at("cy")), float(one.get("r", 0)), **fill))
+    elif one.tag == "polygon":
+        axes.add_patch(Polygon(_points(one), closed=True, **fill))
+
+
+DRAWN = {"line", "polyline", "rect", "circle", "polygon", "text", "tspan"}
+
+
+def _points(one: ElementTree.Element) -> list[tuple[float, float]]:
+    return [
+        (float(x), float(y)) for x, y in (pair.split(",") for pair in one.get("points", "").split())
+    ]
+
+
+def _write(axes: Axes, one: ElementTree.Element) -> None:
+    words = one.text or ""
+    if not words.strip():
+        return
+    anchor = one.get("text-anchor", "start")
+    across: Any = {"start": "left", "middle": "center", "end": "right"}[anchor]
+    colour = look_of(one.get("class", "label")).fill
+    axes.text(
+        float(one.get("x", 0)),
+        float(one.get("y", 0)),
+        words,
+        color=INK if colour == "none" else colour,
+        fontsize=FONT,
+        horizontalalignment=across,
+        verticalalignment="baseline",
+        parse_math=False,
+    )
+
+
+def css() -> str:
+    """The same looks for a page that stands alone, as rules of a style sheet."""
+    names = [f"{letter}{k}" for letter in "sl" for k in range(1, 7)] + [
+        f"g{k}" for k in range(len(STEPS))
+    ]
+    names += [f"{word}{k}" for word in ("agree", "disagree") for k in range(4)]
+    rules = [f"svg .{name} {{ {_rule(look_of(name))} }}" for name in names]
+    for name, said in LOOKS.items():  # only what they say: they stand beside a series' class
+        words = {"fill": "fill", "stroke": "stroke", "width": "stroke-width", "opacity": "opacity"}
+        parts = [f"{words[key]}: {value};" for key, value in said.items() if key in words]
+        parts += (
+            [f"stroke-dasharray: {' '.join(map(str, said['dashes']))};"] if "dashes" in said else []
+        )
+        rules.append(f"svg .{name} {{ {' '.join(parts)} }}")
+    return "\n".join(rules)
+
+
+def _rule(look: PrintedStyle) -> str:
+    dashes = f" stroke-dasharray: {' '.join(map(str, look.dashes))};" if look.dashes else ""
+    return f"fill: {look.fill}; stroke: {look.stroke};" + (
+        f" stroke-width: {look.width:g};{dashes}" if look.stroke != "none" else ""
+    )

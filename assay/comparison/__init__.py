@@ -1,0 +1,1 @@
+"""Which system is better, how surely, and how stable that is."""

@@ -1,0 +1,143 @@
+"""Ranks of systems when their labels, too, might have come out otherwise (METHODS 14; ours).
+
+Labels are drawn anew within their pairs (`label_noise`), and with each labelling topics as in
+`bootstrap`. The spread over topics holds the noise of their labels already, as far as labels of
+different topics err apart from each other; drawn on top of it, it counts twice. So what is said
+here is on the safe side: no run may have fewer ranks than `Differences.rank_interval` leaves it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from assay.comparison import significance
+from assay.comparison.bootstrap import (
+    DECIMALS,
+    Differences,
+    Summary,
+    combine,
+    sample_means,
+    summarise,
+    tally_of,
+    topic_counts,
+)
+from assay.labels.label_noise import NoisyLabels
+
+Floats = NDArray[np.float64]
+LABELLING = 1 << 30
+"""Begins the key of a labelling's random stream; the chunks of a bootstrap are counted from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRanks:
+    """Of one measure. by_labels: the topics as they are, labels drawn anew. with_topics: both
+    drawn.
+
+    rank_interval: int64 (n_runs, 2), the ranks that a run may truly have, the error by labels added
+    to that over topics. error: float64 (n_runs, n_runs), standard deviation by labels of each mean
+    difference."""
+
+    by_labels: Summary
+    with_topics: Summary
+    rank_interval: NDArray[np.int64]
+    error: Floats
+
+
+def label_ranks(
+    noisy: NoisyLabels, topics: NDArray[np.int64], *, labellings: int, trials: int, seed: int
+) -> list[LabelRanks]:
+    """By measure. topics: int64 (n), which of `noisy.qrels.topics` count. trials: samples of topics
+    over all labellings, at least one of each.
+
+    ValueError for fewer than two labellings, or no topic.
+    """
+    if labellings < 2:
+        raise ValueError("the spread over labellings needs two of them")
+    if not len(topics):
+        raise ValueError("no topic counts")
+    observed = noisy.values()[:, topics]
+    n_runs, _, n_measures = observed.shape
+    whole = np.empty((n_measures, n_runs, labellings))
+    tallies: list[list[Any]] = [[] for _ in range(n_measures)]
+    for number in range(labellings):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(LABELLING, number)))
+        values = noisy.values(noisy.drawn(rng))[:, topics]
+        counts = topic_counts(len(topics), max(1, trials // labellings), rng)
+        for measure in range(n_measures):
+            scores = np.ascontiguousarray(values[:, :, measure])
+            whole[measure, :, number] = np.round(scores.mean(axis=1), DECIMALS)
+            tallies[measure].append(tally_of(sample_means(scores, counts)))
+    return [
+        _of_measure(observed[:, :, k], whole[k], summarise(combine(tallies[k])))
+        for k in range(n_measures)
+    ]
+
+
+def _of_measure(scores: Floats, whole: Floats, with_topics: Summary) -> LabelRanks:
+    """scores: (n_runs, n_topics) under the labels as they are. whole: (n_runs, n_labellings), means
+    under those drawn anew."""
+    error = np.array([(run - whole).std(axis=1, ddof=1) for run in whole])
+    return LabelRanks(
+        summarise(tally_of(whole)),
+        with_topics,
+        differences_with(scores, error).rank_interval,
+        error,
+    )
+
+
+def differences_with(scores: Floats, error: Floats) -> Differences:
+    """As `bootstrap.differences`, with the square of a standard error of each difference added to
+    that over topics. error: (n_runs, n_runs)."""
+    n_runs, n = scores.shape
+    mean, half, p = (
+        np.empty((n_runs, n_runs)),
+        np.full((n_runs, n_runs), np.nan),
+        np.full((n_runs, n_runs), np.nan),
+    )
+    for run in range(n_runs):
+        against = np.round(scores[run] - scores, significance.DECIMALS)
+        mean[run] = against.mean(axis=1)
+        if n > 1:
+            spread = np.sqrt(against.var(axis=1, ddof=1) / n + error[run] ** 2)
+            half[run] = scipy.special.stdtrit(n - 1, 0.975) * spread
+            t = np.divide(
+                np.abs(mean[run]),
+                spread,
+                out=np.where(mean[run] == 0, 0.0, np.inf),
+                where=spread > 0,
+            )
+            p[run] = 2 * scipy.special.stdtr(n - 1, -t)
+            is_constant = significance.is_constant(against) & (mean[run] != 0)
+            p[run] = np.where(
+                is_constant, np.maximum(p[run], significance.verdict_p(against)), p[run]
+            )
+    return Differences(mean, mean - half, mean + half, p, n)
+
+
+def as_json(ranks: LabelRanks, tags: list[str], shown: list[str]) -> dict[str, Any]:
+    """By tag, of `shown` only."""
+    place = {tag: number for number, tag in enumerate(tags)}
+    off_diagonal = ranks.error[np.triu_indices(len(tags), k=1)]
+    return {
+        "by_labels": {
+            "expected_rank": {
+                tag: float(ranks.by_labels.expected_rank[place[tag]]) for tag in shown
+            },
+            "best_rank": {tag: float(ranks.by_labels.best_rank[place[tag]]) for tag in shown},
+            "worst_rank": {tag: float(ranks.by_labels.worst_rank[place[tag]]) for tag in shown},
+        },
+        "with_topics": {
+            "expected_rank": {
+                tag: float(ranks.with_topics.expected_rank[place[tag]]) for tag in shown
+            },
+            "interval": {tag: ranks.with_topics.interval[place[tag]].tolist() for tag in shown},
+        },
+        "rank_interval": {tag: ranks.rank_interval[place[tag]].tolist() for tag in shown},
+        "error": float(np.median(off_diagonal)) if len(off_diagonal) else None,
+        "labellings": ranks.by_labels.trials,
+    }

@@ -1,0 +1,92 @@
+"""Confidence intervals of means over topics, and of mean differences: for new topics, shown where
+they cover what they say, else a reason.
+
+METHODS 13. Simulated in `docs/calibration.md`, "Means of systems" and "Differences of systems".
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from assay.labels.intervals import Interval, no_interval
+
+Floats = NDArray[np.float64]
+
+LEAST_TOPICS = 30
+"""With fewer topics a kind of topic that makes up a twelfth of all is missing from one sample in
+ten."""
+LEAST_OTHERS = 10
+"""Topics needed whose value is not the most frequent one: where few topics bring all of a mean, no
+interval covers."""
+ALIKE = 0.01
+"""Values that are so near to each other count as one value."""
+
+
+def mean_interval(values: Floats, *, alpha: float = 0.05) -> Interval:
+    """The interval of one mean. values: float64 (n_topics), NaN for a topic that is left out."""
+    (interval,) = mean_intervals(values[~np.isnan(values)][None], alpha=alpha)
+    return interval
+
+
+def mean_intervals(values: Floats, *, alpha: float = 0.05) -> list[Interval]:
+    """Intervals of the means of rows (k, n_topics), without NaN: from Student's t (1908), and in
+    the direction of the skewness from Hall's transformation of it (1992) where that reaches
+    further. Refused below LEAST_TOPICS topics, and with fewer than LEAST_OTHERS topics off the most
+    frequent value, so that the values always vary."""
+    values, n = (
+        np.ascontiguousarray(values),
+        values.shape[1],
+    )  # so that one row is summed as many are
+    reasons = [_why_none(row) for row in values]
+    if all(reasons):
+        return [no_interval(reason, "topics") for reason in reasons]
+    mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / math.sqrt(n)
+    below, above = _studentised_bounds(skewness(values), n, alpha)
+    return [
+        no_interval(reason, "topics") if reason else Interval(float(low), float(high), "", "topics")
+        for low, high, reason in zip(
+            mean - above * error, mean - below * error, reasons, strict=True
+        )
+    ]
+
+
+def _studentised_bounds(skew: Floats, n: int, alpha: float) -> tuple[Floats, Floats]:
+    """The least and the greatest studentised mean (k): t and -t, or beyond them what Hall's
+    transformation takes to t and -t."""
+    t = float(scipy.special.stdtrit(n - 1, 1 - alpha / 2))
+    scale = skew / math.sqrt(n)
+    is_straight = np.abs(scale) < 1e-6  # the transformation is none there, and its formula 0 / 0
+    divisor = np.where(is_straight, 1.0, scale)
+
+    def back(normal: float) -> Floats:
+        return np.where(
+            is_straight, normal, 3 / divisor * (np.cbrt(1 + scale * (normal - scale / 6)) - 1)
+        )
+
+    return np.minimum(-t, back(-t)), np.maximum(t, back(t))
+
+
+def _why_none(values: Floats) -> str:
+    n = len(values)
+    if n < LEAST_TOPICS:
+        return f"{n} {'topic' if n == 1 else 'topics'}; an interval needs {LEAST_TOPICS}"
+    ordered = np.sort(values)
+    alike = int((np.searchsorted(ordered, ordered + ALIKE, side="right") - np.arange(n)).max())
+    if ordered[-1] - ordered[0] < 1e-12:
+        return f"all {n} topics have the same value"
+    if n - alike < LEAST_OTHERS:
+        return f"{alike} of {n} topics have nearly the same value; an interval needs {LEAST_OTHERS} topics with another"
+    return ""
+
+
+def skewness(values: Floats) -> Floats:
+    """(k): third moment about the mean in standard deviations (divided by n) of rows (k, n), as
+    scipy.stats.skew; NaN for a constant row."""
+    off = values - values.mean(axis=1, keepdims=True)
+    squares = off * off
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((squares * off).mean(axis=1) / squares.mean(axis=1) ** 1.5)

@@ -1,0 +1,159 @@
+"""How two runs answer the same topics: the two tables of Lin et al.
+
+Jimmy Lin, Daniel Campos, Nick Craswell, Bhaskar Mitra, Emine Yilmaz: Significant Improvements over
+the State of the Art? A Case Study of the MS MARCO Document Ranking Leaderboard. SIGIR 2021.
+
+Everything rests on one number a topic: the rank of the first relevant document within the top k of
+a run, 0 where there is none. The paper has one relevant document a topic; with more, the first one
+counts (ours). Differences are B minus A."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from assay.comparison import significance
+
+UNANSWERED = 0
+"""The rank where none of the top k is relevant."""
+UNDEFINED = float("nan")
+"""What there is no topic for."""
+
+Ranks = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MeanRR:
+    """Table 1: mean reciprocal rank over all topics, 0 for an unanswered one, and raw p-values."""
+
+    a: float
+    b: float
+    wrs: float
+    wrs_tie_corrected: float
+    wsr: float
+    t: float
+    wsr_method: str = ""
+
+    @property
+    def difference(self) -> float:
+        return self.b - self.a
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of A and of B over the topics that both answer, with raw p-values; all NaN where there
+    is no such topic.
+
+    signed_ranks: the sum of ranks of topics where B is higher minus that where A is, the direction
+    in which the signed-rank test looks, which need not be that of the means. a_higher, b_higher:
+    numbers of topics. wsr_method: how its p was computed."""
+
+    a: float
+    b: float
+    wsr: float
+    t: float
+    signed_ranks: float
+    a_higher: int = 0
+    b_higher: int = 0
+    wsr_method: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Run B against run A over n topics: Table 1, and the outcomes of Table 2 as counts of
+    topics."""
+
+    topics: int
+    mrr: MeanRR
+    neither: int
+    a_only: int
+    b_only: int
+    both: int
+    esl: Means
+    """Expected search length (Cooper 1968): the rank of the first relevant document; lower is
+    better."""
+    rr: Means
+    """Reciprocal rank on the same topics; higher is better."""
+    binomial: float
+    """Raw p of the exact test on the topics that only one run answers."""
+
+    def share(self, outcome: str) -> float:
+        """Share of all topics: `neither`, `a_only`, `b_only` or `both`; NaN without topics."""
+        return getattr(self, outcome) / self.topics if self.topics else UNDEFINED
+
+
+def ranks_from_rr(reciprocal_ranks: ArrayLike) -> Ranks:
+    """Ranks of first relevant documents from reciprocal ranks (any shape); 0 where the reciprocal
+    rank is 0."""
+    rr = np.asarray(reciprocal_ranks, float)
+    return np.rint(np.divide(1.0, rr, out=np.zeros_like(rr), where=rr > 0)).astype(np.int64)
+
+
+def rr_from_ranks(ranks: ArrayLike) -> significance.Floats:
+    """1 / rank, and 0 for an unanswered topic."""
+    ranks = np.asarray(ranks, float)
+    return np.divide(1.0, ranks, out=np.zeros_like(ranks), where=ranks > 0)
+
+
+def compare(ranks_a: ArrayLike, ranks_b: ArrayLike) -> Comparison:
+    """The comparison of two runs from their ranks of the first relevant document (n topics in the
+    same order)."""
+    a, b = np.asarray(ranks_a, np.int64), np.asarray(ranks_b, np.int64)
+    if a.shape != b.shape or a.ndim != 1:
+        raise ValueError(
+            f"ranks of the same topics are needed, not arrays of shapes {a.shape} and {b.shape}"
+        )
+    answered_a, answered_b = a > UNANSWERED, b > UNANSWERED
+    both = answered_a & answered_b
+    a_only, b_only = int((answered_a & ~answered_b).sum()), int((answered_b & ~answered_a).sum())
+    return Comparison(
+        topics=len(a),
+        mrr=mean_rr(rr_from_ranks(a), rr_from_ranks(b)),
+        neither=int((~answered_a & ~answered_b).sum()),
+        a_only=a_only,
+        b_only=b_only,
+        both=int(both.sum()),
+        esl=means(a[both], b[both]),
+        rr=means(rr_from_ranks(a[both]), rr_from_ranks(b[both])),
+        binomial=float(significance.binomial(b_only, a_only)) if len(a) else UNDEFINED,
+    )
+
+
+def mean_rr(a: significance.Floats, b: significance.Floats) -> MeanRR:
+    if len(a) == 0:
+        return MeanRR(
+            a=UNDEFINED,
+            b=UNDEFINED,
+            wrs=UNDEFINED,
+            wrs_tie_corrected=UNDEFINED,
+            wsr=UNDEFINED,
+            t=UNDEFINED,
+        )
+    rank_sum = significance.rank_sum(a, b)
+    return MeanRR(
+        a=float(a.mean()),
+        b=float(b.mean()),
+        wrs=float(rank_sum.p),
+        wrs_tie_corrected=float(rank_sum.p_tie_corrected),
+        wsr=float(significance.signed_rank(b - a)),
+        t=float(significance.paired_t(b - a)),
+        wsr_method=significance.signed_rank_method(b - a),
+    )
+
+
+def means(a: ArrayLike, b: ArrayLike) -> Means:
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    if len(a) == 0:
+        return Means(a=UNDEFINED, b=UNDEFINED, wsr=UNDEFINED, t=UNDEFINED, signed_ranks=UNDEFINED)
+    return Means(
+        a=float(a.mean()),
+        b=float(b.mean()),
+        wsr=float(significance.signed_rank(b - a)),
+        t=float(significance.paired_t(b - a)),
+        signed_ranks=float(significance.rank_balance(b - a)),
+        a_higher=int((significance.rounded_differences(a, b) < 0).sum()),
+        b_higher=int((significance.rounded_differences(a, b) > 0).sum()),
+        wsr_method=significance.signed_rank_method(b - a),
+    )

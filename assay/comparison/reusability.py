@@ -1,0 +1,209 @@
+"""Would a system that did not take part be judged fairly, and how deep a pool was needed?
+
+    chunks, run_chunk   the reduced qrels, and the mean scores of all runs under some of them
+    combine             chunks and means -> Reusability
+    as_json             the names of the command-line contract
+
+Leave one out (Zobel 1998; Voorhees 2018): the pairs that only one run, or only the runs of one
+group, contributed to the pool of depth k are dropped from the qrels; judged pairs outside that pool
+stay. Depth: the qrels of the pool of depth d alone, for each d up to k. Scores and ranks are
+compared with those under the full qrels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.comparison.rankings import tau_b_batch
+from assay.comparison.significance import ranks_of
+from assay.measures.batch import PackedCollection, evaluate, mean_scores
+from assay.measures.measures import Measure
+from assay.measures.on_subcollections import Flags
+
+CHUNK = 32
+"""Reduced qrels that are evaluated together."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked. depth: k of the pool. groups: the group of each run, in the collection's
+    order; None: each run by itself. level: lowest relevant grade. topics: "complete" or
+    "intersection"."""
+
+    measures: tuple[Measure, ...]
+    depth: int = 10
+    groups: tuple[str, ...] | None = None
+    level: int = 1
+    topics: str = "complete"
+
+    def units(self, collection: PackedCollection) -> list[str]:
+        """What is left out by turns: runs, or groups in the order of their first runs."""
+        return list(dict.fromkeys(collection.tags if self.groups is None else self.groups))
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutRuns:
+    """One run or group left out. n_pairs: rows of the qrels that were dropped; tau: float64
+    (n_measures); score_change, rank_change: float64 (n_measures, n_runs), new minus old; a rank of
+    1 is the best, tied runs share the mean rank."""
+
+    unit: str
+    n_pairs: int
+    tau: NDArray[np.float64]
+    score_change: NDArray[np.float64]
+    rank_change: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AtDepth:
+    """The qrels of a shallower pool. n_pairs: its judged pairs, the judgements spent; tau,
+    mean_abs_change: float64 (n_measures)."""
+
+    depth: int
+    n_pairs: int
+    tau: NDArray[np.float64]
+    mean_abs_change: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Reusability:
+    measures: tuple[Measure, ...]
+    tags: list[str]
+    leave_out: list[LeftOutRuns]
+    depths: list[AtDepth]
+
+
+def pool_ranks(collection: PackedCollection, depth: int) -> NDArray[np.int64]:
+    """The rank from 1 at which each run contributed each assessed pair to the pool; depth + 1 where
+    it did not.
+
+    -> int64 (n_assessments, n_runs)
+    """
+    ranks = np.full((len(collection.grades), len(collection.tags)), depth + 1, np.int64)
+    for number, topic in enumerate(collection.packed):
+        first = collection.rows(number).start
+        for run in range(len(collection.tags)):
+            top = topic.retrieved[: min(depth, int(topic.lengths[run])), run]
+            row = np.minimum(np.searchsorted(topic.documents, top), len(topic.documents) - 1)
+            place = np.flatnonzero(topic.documents[row] == top)
+            ranks[first + row[place], run] = place + 1
+    return ranks
+
+
+def reduced_qrels(collection: PackedCollection, request: Request) -> Flags:
+    """Which rows of the qrels stay. -> uint8 0/1 (n_assessments, 1 + n_units + depth)
+
+    The columns: the full qrels, each unit left out, each depth from 1.
+    """
+    ranks = pool_ranks(collection, request.depth)
+    units = request.units(collection)
+    unit_of_run = np.array([units.index(name) for name in (request.groups or collection.tags)])
+    contributed = np.stack(
+        [
+            (ranks[:, unit_of_run == unit] <= request.depth).any(axis=1)
+            for unit in range(len(units))
+        ],
+        axis=1,
+    )
+    alone = contributed & (contributed.sum(axis=1) == 1)[:, None]
+    pooled = ranks.min(axis=1)[:, None] <= np.arange(1, request.depth + 1)
+    return np.concatenate([np.ones((len(ranks), 1), np.uint8), ~alone, pooled], axis=1).astype(
+        np.uint8
+    )
+
+
+def chunks(collection: PackedCollection, request: Request) -> list[tuple[int, int]]:
+    """Ranges of columns of the reduced qrels, each a piece of work."""
+    n_columns = 1 + len(request.units(collection)) + request.depth
+    return [(start, min(start + CHUNK, n_columns)) for start in range(0, n_columns, CHUNK)]
+
+
+def run_chunk(
+    collection: PackedCollection, request: Request, chunk: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Mean scores under these reduced qrels. -> float64 (n_measures, n_runs, n_columns of the
+    chunk)"""
+    assessed = reduced_qrels(collection, request)[:, slice(*chunk)]
+    return mean_scores(
+        collection,
+        evaluate(collection, request.measures, assessed=assessed, level=request.level),
+        topics=request.topics,
+    )
+
+
+def combine(
+    collection: PackedCollection,
+    request: Request,
+    pieces: Sequence[tuple[int, int]],
+    results: Sequence[NDArray[np.float64]],
+) -> Reusability:
+    """The result. results: what run_chunk gave for each piece, in this order; None counts as
+    NaN."""
+    assert [piece[0] for piece in pieces] == sorted(piece[0] for piece in pieces)
+    means = np.concatenate([np.asarray(result, dtype=np.float64) for result in results], axis=2)
+    kept = reduced_qrels(collection, request)
+    n_kept = kept.sum(axis=0, dtype=np.int64)
+    change = means - means[:, :, :1]
+    rounded = np.round(means, 10)
+    rank = np.moveaxis(ranks_of(np.moveaxis(rounded, 1, -1)), -1, 1)
+    rank_change = rank - rank[:, :, :1]
+    tau = np.array(
+        [tau_b_batch(np.broadcast_to(of[:, 0], of.T.shape), of.T) for of in rounded]
+    )  # measures x columns
+    units = request.units(collection)
+    leave_out = [
+        LeftOutRuns(
+            unit, int(n_kept[0] - n_kept[c]), tau[:, c], change[:, :, c], rank_change[:, :, c]
+        )
+        for c, unit in enumerate(units, start=1)
+    ]
+    depths = [
+        AtDepth(depth, int(n_kept[c]), tau[:, c], np.abs(change[:, :, c]).mean(axis=1))
+        for depth, c in enumerate(range(1 + len(units), means.shape[2]), start=1)
+    ]
+    return Reusability(request.measures, collection.tags, leave_out, depths)
+
+
+def largest_change(changes: Iterable[float | None]) -> float | None:
+    """The one farthest from 0 among those that are defined (of two as far the rise); None where
+    none is."""
+    known = [change for change in changes if change is not None and not math.isnan(change)]
+    return max(known, key=lambda change: (abs(change), change)) if known else None
+
+
+def as_json(result: Reusability) -> dict[str, Any]:
+    """Plain lists and numbers by the names of the contract; NaN stays."""
+    names = [str(measure) for measure in result.measures]
+
+    def by_measure(values: NDArray[np.float64]) -> dict[str, float]:
+        return dict(zip(names, values.tolist(), strict=True))
+
+    return {
+        "leave_out": {
+            left.unit: {
+                "pairs": left.n_pairs,
+                "tau": by_measure(left.tau),
+                "runs": {
+                    tag: {
+                        "score_change": by_measure(left.score_change[:, r]),
+                        "rank_change": by_measure(left.rank_change[:, r]),
+                    }
+                    for r, tag in enumerate(result.tags)
+                },
+            }
+            for left in result.leave_out
+        },
+        "depth": {
+            str(at.depth): {
+                "pairs": at.n_pairs,
+                "tau": by_measure(at.tau),
+                "mean_abs_change": by_measure(at.mean_abs_change),
+            }
+            for at in result.depths
+        },
+    }

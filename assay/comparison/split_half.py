@@ -1,0 +1,358 @@
+"""Do two halves of the topics lead to the same conclusions? Split-half agreement of significance
+tests.
+
+Nick Craswell, Bhaskar Mitra, Emine Yilmaz, Daniel Campos, Jimmy Lin: MS MARCO: Benchmarking Ranking
+Models in the Large-Data Regime, SIGIR 2021 (Table 4), after Buckley and Voorhees (2000).
+
+For a pair of runs each half says who is better (by mean, or by difference of medians) and whether a
+test finds the difference significant. The halves
+
+    agree              name the same winner, and both or neither find it significant
+    partially agree    name the same winner and only one finds it significant, or different winners
+    and neither does
+    disagree           name different winners, and at least one finds it significant
+
+Ours: the subsets are halves (an odd topic is left out at random), alpha 0.05, means and medians are
+rounded to 10 decimals before they are equal, equal ones name no winner, which is the same winner
+only if neither half has one. The tests are those of `significance`: sign, rank-sum without tie
+correction (wrs), signed-rank (wsr; exact up to 50 differences), paired t.
+
+Tests are computed for all halves at once: whether a topic is in a half is a matrix, so sums over
+halves are matrix products, and ranks within halves are cumulative sums down the topics sorted once.
+The work is cut into chunks of splits of a fixed size, each with its own random stream; counts of
+chunks are added, so the result is the same whoever runs them.
+
+    table = tabulate(combine(run_chunk(scores, chunk) for chunk in chunks(splits=100, seed=0)))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from assay.comparison import significance
+from assay.comparison.bootstrap import checked
+from assay.comparison.significance import Floats
+
+SPLITS = 100
+CHUNK = 50
+"""Splits in a chunk. Part of the definition of the random splits: another size gives other
+splits."""
+ALPHA = 0.05
+DECIMALS = 10
+EXACT = 50
+"""Up to so many differences the signed-rank test of a half is exact (ours: `significance` goes on
+to 200, which on all halves of all pairs would take hours)."""
+PAIRS_AT_ONCE = 64
+"""Pairs of runs whose differences are in memory at once."""
+
+TESTS = ("sign", "wrs", "wsr", "t")
+TESTS_OF_MEDIANS = ("sign", "wrs", "wsr")
+"""The t-test is about means."""
+RATES = ("agree", "partial", "disagree", "significant")
+
+Members = NDArray[np.bool_]
+Counts = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class SplitHalfChunk:
+    """A number of splits with a random stream of their own."""
+
+    number: int
+    splits: int
+    seed: int
+
+    def rng(self) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number,)))
+
+
+@dataclass(frozen=True)
+class SplitHalfTally:
+    """Counts over pairs of runs and splits; tallies of other splits can be added.
+
+    compared: pairs times splits. by_mean, by_median: int64 (tests, 4), counts in the order of
+    RATES. tied_medians: halves on which the two medians are equal, of twice `compared`."""
+
+    compared: int
+    by_mean: NDArray[np.int64]
+    by_median: NDArray[np.int64]
+    tied_medians: int
+
+
+NOTHING = SplitHalfTally(
+    0,
+    np.zeros((len(TESTS), len(RATES)), np.int64),
+    np.zeros((len(TESTS_OF_MEDIANS), len(RATES)), np.int64),
+    0,
+)
+"""Where halves are too small for a verdict: all shares of its table are NaN."""
+
+
+@dataclass(frozen=True)
+class SplitHalfTable:
+    """Table 4: shares of pairs x splits by test; `significant`: found by at least one half. NaN
+    where there are no pairs."""
+
+    mean: dict[str, dict[str, float]]
+    median: dict[str, dict[str, float]]
+    tied_medians: float
+    """Share of pairs x splits x halves with equal medians."""
+
+
+def chunks(*, splits: int = SPLITS, seed: int) -> list[SplitHalfChunk]:
+    """The work of so many splits, in chunks that may run anywhere and in any order."""
+    return [
+        SplitHalfChunk(number, min(CHUNK, splits - start), seed)
+        for number, start in enumerate(range(0, splits, CHUNK))
+    ]
+
+
+def run_chunk(scores: ArrayLike, chunk: SplitHalfChunk, *, alpha: float = ALPHA) -> SplitHalfTally:
+    """The tally of one chunk on scores (n_runs, n_topics). Raises ValueError for undefined scores,
+    or fewer than two topics."""
+    scores = checked(scores)
+    return tally_of(scores, halves(scores.shape[1], chunk.splits, chunk.rng()), alpha=alpha)
+
+
+def halves(n_topics: int, splits: int, rng: np.random.Generator) -> Members:
+    """bool (2 splits, n_topics): rows 2i and 2i + 1 are the halves of split i, of n_topics // 2
+    topics each."""
+    if n_topics < 2:
+        raise ValueError("at least two topics are needed to make two halves")
+    half = n_topics // 2
+    members = np.zeros((2 * splits, n_topics), bool)
+    for split in range(splits):
+        order = rng.permutation(n_topics)
+        members[2 * split, order[:half]] = True
+        members[2 * split + 1, order[half : 2 * half]] = True
+    return members
+
+
+def tally_of(scores: Floats, members: Members, *, alpha: float = ALPHA) -> SplitHalfTally:
+    """Agreement of the halves in `members` (2 splits, n_topics), over all pairs of runs."""
+    by_mean = np.zeros((len(TESTS), len(RATES)), np.int64)
+    by_median = np.zeros((len(TESTS_OF_MEDIANS), len(RATES)), np.int64)
+    tied = compared = 0
+    means = np.round(totals(scores, members) / members.sum(axis=1), DECIMALS)
+    medians = np.round(
+        np.array([np.median(scores[:, half], axis=1) for half in members]).T, DECIMALS
+    )
+    halves_of = TopicHalves(scores, members)
+    for a, b in blocks_of_pairs(len(scores)):
+        p_values = halves_of.p_values(a, b)
+        mean_winners, median_winners = (
+            np.sign(means[b] - means[a]),
+            np.sign(medians[b] - medians[a]),
+        )
+        by_mean += [agreement(mean_winners, p_values[test] < alpha) for test in TESTS]
+        by_median += [
+            agreement(median_winners, p_values[test] < alpha) for test in TESTS_OF_MEDIANS
+        ]
+        tied += int((median_winners == 0).sum())
+        compared += len(a) * (len(members) // 2)
+    return SplitHalfTally(compared, by_mean, by_median, tied)
+
+
+def blocks_of_pairs(n_runs: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """All pairs of runs (a < b) as two index arrays, a bounded number at a time."""
+    first, second = np.triu_indices(n_runs, k=1)
+    for start in range(0, len(first), PAIRS_AT_ONCE):
+        yield first[start : start + PAIRS_AT_ONCE], second[start : start + PAIRS_AT_ONCE]
+
+
+def agreement(winners: Floats, significant: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Counts in the order of RATES from (pairs, 2 splits): winners are -1, 0 or 1."""
+    same = winners[:, ::2] == winners[:, 1::2]
+    one, other = significant[:, ::2], significant[:, 1::2]
+    either = one | other
+    agree = same & (one == other)
+    disagree = ~same & either
+    return np.array(
+        [agree.sum(), agree.size - agree.sum() - disagree.sum(), disagree.sum(), either.sum()]
+    )
+
+
+class TopicHalves:
+    """Scores (n_runs, n_topics) on many halves of the topics (members: halves, n_topics, of the
+    same size each)."""
+
+    def __init__(self, scores: Floats, members: Members) -> None:
+        self.scores, self.members = scores, members
+        self.n = int(members[0].sum())
+        self.rows = np.ascontiguousarray(members.T, dtype=np.int32)
+        self.groups = [grouped(run, np.arange(len(run)), self.rows) for run in scores]
+
+    def p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> dict[str, Floats]:
+        """(pairs, halves) by test, of run b[i] against run a[i] on each half: what `significance`
+        says of the half alone."""
+        differences = significance.rounded_differences(self.scores[a], self.scores[b])
+        wins, losses = (
+            np.rint(totals(differences > 0, self.members)),
+            np.rint(totals(differences < 0, self.members)),
+        )
+        unequal = wins + losses > 0
+        rank_sums = [
+            _rank_sum(self.groups[j], self.groups[i], self.n) for i, j in zip(a, b, strict=True)
+        ]
+        return {
+            "sign": significance.binomial(wins, losses),
+            "wrs": np.where(unequal, np.array(rank_sums).reshape(wins.shape), 1.0),
+            "wsr": np.array([self._signed_ranks(d) for d in differences]).reshape(wins.shape),
+            "t": _paired_t(self.scores[b] - self.scores[a], self.members, all_zero=~unequal),
+        }
+
+    def _signed_ranks(self, differences: Floats) -> Floats:
+        """(halves): p of one pair of runs from its rounded differences (n_topics)."""
+        p, n = _signed_ranks(differences, self.rows)
+        for half in np.flatnonzero((n <= EXACT) & (n > 0)).tolist():
+            p[half] = significance.exact_signed_rank(differences[self.members[half]])
+        return p
+
+
+def totals(values: Floats | NDArray[np.bool_], members: Members) -> Floats:
+    """(rows, halves): sums of values (rows, n_topics) over each half; counts of booleans are exact
+    in single precision."""
+    kind: type[np.floating[Any]] = np.float32 if values.dtype == bool else np.float64
+    with threadpool_limits(
+        1, user_api="blas"
+    ):  # chunks are the unit of parallel work; threads within them fight for the same cores
+        return (values.astype(kind) @ members.astype(kind).T).astype(float)
+
+
+def _paired_t(differences: Floats, members: Members, *, all_zero: NDArray[np.bool_]) -> Floats:
+    n = members.sum(axis=1)
+    centre = differences.mean(
+        axis=1, keepdims=True
+    )  # squares of deviations lose fewer digits than squares of differences
+    deviations = differences - centre
+    sums = totals(deviations, members)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = np.maximum(totals(deviations**2, members) - sums**2 / n, 0) / (n - 1)
+    p = significance.t_p(centre + sums / n, variance, n, all_zero=all_zero)
+    noise = 1e-12 * np.abs(differences).max(axis=1, initial=0, keepdims=True) ** 2
+    for pair, half in np.argwhere((variance <= noise) & ~all_zero):
+        p[pair, half] = significance.verdict_p(
+            differences[pair, members[half]]
+        )  # sums alone cannot tell that nothing varies
+    return p
+
+
+def _signed_ranks(differences: Floats, rows: Counts) -> tuple[Floats, Floats]:
+    """(halves): p of the signed-rank test by normal approximation, and how many differences are not
+    zero."""
+    positive = grouped(differences, np.flatnonzero(differences > 0), rows)
+    negative = grouped(-differences, np.flatnonzero(differences < 0), rows)
+    n_positive = positive.upto[-1]
+    rank_total = wins_over(positive, negative) + n_positive * (n_positive + 1) / 2
+    n = n_positive + negative.upto[-1]
+    return np.array(significance.signed_rank_p(rank_total, n, _tie_term(positive, negative))), n
+
+
+def _tie_term(first: Groups, second: Groups) -> Floats:
+    """(halves): sum of t^3 - t over the groups of equal values in both together."""
+    own, other = (
+        np.searchsorted(second.values, first.values),
+        np.searchsorted(second.values, first.values, side="right"),
+    )
+    is_shared = other > own
+    alone = np.ones(len(second.values), bool)
+    alone[own[is_shared]] = False
+    sizes = first.counts[~is_shared & first.is_tie], second.counts[alone & second.is_tie]
+    both = first.counts[is_shared] + second.counts[own[is_shared]]
+    return sum(((size * size - 1) * size).sum(axis=0) for size in (*sizes, both))  # type: ignore[return-value]
+
+
+def _rank_sum(first: Groups, second: Groups, n: int) -> Floats:
+    """(halves): p of the rank-sum test without tie correction between two runs on halves of n
+    topics."""
+    return significance.rank_sum_p(wins_over(first, second) + n * (n + 1) / 2, n, n)
+
+
+def wins_over(first: Groups, second: Groups) -> Floats:
+    """(halves): pairs of values of which the first's is larger, equal ones half: Mann and Whitney's
+    U.
+
+    The sum of the ranks of n values among both is U + n (n + 1) / 2.
+    """
+    below = second.upto[np.searchsorted(second.values, first.values, side="left")]
+    upto = second.upto[np.searchsorted(second.values, first.values, side="right")]
+    return np.einsum("gh,gh->h", first.counts, below + upto) / 2
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Topics with equal values, counted by half.
+
+    values: (n_groups), in order. counts: (n_groups, halves). upto: (n_groups + 1, halves), how many
+    stand before each group. is_tie: (n_groups), whether several topics are in the group."""
+
+    values: Floats
+    counts: Floats
+    upto: Floats
+    is_tie: NDArray[np.bool_]
+
+
+def grouped(values: Floats, topics: NDArray[np.intp], rows: Counts) -> Groups:
+    """These topics grouped by their values (n_topics), from the membership of all topics in the
+    halves (n_topics, halves)."""
+    topics = topics[np.argsort(values[topics])]
+    ordered = values[topics]
+    starts = np.flatnonzero(
+        np.concatenate([np.ones(min(len(ordered), 1), bool), ordered[1:] != ordered[:-1]])
+    )
+    counts = rows[topics]
+    if len(starts) < len(topics):
+        counts = np.add.reduceat(counts, starts, axis=0)
+    upto = np.zeros((len(starts) + 1, rows.shape[1]))
+    np.cumsum(counts, axis=0, out=upto[1:])
+    return Groups(
+        ordered[starts], counts.astype(float), upto, np.diff(starts, append=len(topics)) > 1
+    )
+
+
+def combine(tallies: Iterable[SplitHalfTally]) -> SplitHalfTally:
+    """The sum of tallies of the same runs."""
+    tallies = list(tallies)
+    return SplitHalfTally(
+        compared=sum(tally.compared for tally in tallies),
+        by_mean=np.sum([tally.by_mean for tally in tallies], axis=0),
+        by_median=np.sum([tally.by_median for tally in tallies], axis=0),
+        tied_medians=sum(tally.tied_medians for tally in tallies),
+    )
+
+
+def tabulate(tally: SplitHalfTally) -> SplitHalfTable:
+    def rates(tests: tuple[str, ...], counts: NDArray[np.int64]) -> dict[str, dict[str, float]]:
+        return {
+            test: {
+                rate: share(int(count), tally.compared)
+                for rate, count in zip(RATES, row, strict=True)
+            }
+            for test, row in zip(tests, counts, strict=True)
+        }
+
+    return SplitHalfTable(
+        rates(TESTS, tally.by_mean),
+        rates(TESTS_OF_MEDIANS, tally.by_median),
+        share(tally.tied_medians, 2 * tally.compared),
+    )
+
+
+def share(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")
+
+
+def split_half(
+    scores: ArrayLike, *, splits: int = SPLITS, alpha: float = ALPHA, seed: int
+) -> SplitHalfTable:
+    """All chunks one after another, on scores (n_runs, n_topics)."""
+    scores = checked(scores)
+    return tabulate(
+        combine(run_chunk(scores, chunk, alpha=alpha) for chunk in chunks(splits=splits, seed=seed))
+    )

@@ -1,0 +1,337 @@
+"""How stable is the ranking of systems when one element of the test collection changes?
+(multi-element protocol)
+
+    population, chunks   what is drawn from, and one chunk of work a level of overlap; each has its
+    own stream of random numbers
+    run_chunk            the taus of a level: any process or worker gives the same
+    combine              chunks and taus -> Stability
+    as_json              the names of the command-line contract
+
+Source: the multi-element protocol on the stability of information retrieval experiments, applied to
+TREC-COVID. Variants chosen here: Kendall's tau-b on means rounded to 10 decimals; runs are
+filtered, not run again on the sub-collection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.comparison.rankings import tau_b_batch
+from assay.measures.batch import PackedCollection, evaluate, mean_scores, whole_scores
+from assay.measures.measures import Measure
+from assay.measures.subcollections import (
+    DEFAULT_OVERLAPS,
+    ELEMENTS,
+    JOINT,
+    Population,
+    columns_of,
+    draw_pairs,
+    least_overlap,
+    overlaps_of_every_number,
+)
+
+MEASURES = "AP Rprec Bpref nDCG"
+"""The paper's four."""
+
+SLACK = 1e-12
+"""A tau below the threshold by no more than float noise has reached it."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What is asked.
+
+    element: one of ELEMENTS, or of JOINT: two of them varied together, each by itself. overlaps:
+    levels as fractions from 0 to 1; None: 5 % to 100 % by 5, and for topics each number of shared
+    topics. pairs: of sub-collections at each level. threshold: of tau. level: lowest relevant
+    grade. per_topic_quota: halve the assessments of each topic by themselves. topics: "complete" or
+    "intersection"."""
+
+    element: str
+    measures: tuple[Measure, ...]
+    overlaps: tuple[Fraction, ...] | None = None
+    pairs: int = 50
+    threshold: float = 0.9
+    level: int = 1
+    per_topic_quota: bool = False
+    topics: str = "complete"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.element not in (*ELEMENTS, *JOINT):
+            raise ValueError(
+                f"the element is one of {', '.join((*ELEMENTS, *JOINT))}, not {self.element!r}"
+            )
+        if self.per_topic_quota and not {"assessments", "positive"} & set(self.elements):
+            raise ValueError(f"a quota per topic is for assessments, not for {self.element}")
+        if self.overlaps is not None and not all(0 <= overlap <= 1 for overlap in self.overlaps):
+            raise ValueError("an overlap is a fraction from 0 to 1")
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """One, or two that are varied together."""
+        return tuple(self.element.split("+"))
+
+    def alone(self, element: str) -> Protocol:
+        """The same with only this element varied: its populations and draws are those of the joint
+        protocol."""
+        return replace(
+            self,
+            element=element,
+            per_topic_quota=self.per_topic_quota and element in ("assessments", "positive"),
+        )
+
+
+@dataclass(frozen=True)
+class StabilityChunk:
+    """One level of overlap: o and the number s of shared things, of two elements those of the
+    first."""
+
+    overlap: Fraction
+    shared: int
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """What comes out. population: N; size: m; probability, mean_tau: float64 (n_measures,
+    n_levels); undefined: int64 of the same shape, pairs whose tau is undefined; slope, intercept:
+    float64 (n_measures), the line through P(o) without o = 1, NaN with fewer than two levels;
+    minimum_overlap: for each measure, or None."""
+
+    element: str
+    measures: tuple[Measure, ...]
+    population: int
+    size: int
+    overlaps: tuple[Fraction, ...]
+    shared: tuple[int, ...]
+    probability: NDArray[np.float64]
+    mean_tau: NDArray[np.float64]
+    undefined: NDArray[np.int64]
+    slope: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    minimum_overlap: tuple[Fraction | None, ...]
+
+
+def population(
+    collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None
+) -> Population:
+    """What sub-collections are drawn from. documents: the collection's ids where they are known
+    (sorted, distinct), else those of runs and qrels together. Of two elements that of the first.
+    Raises ValueError where there are fewer than two things to divide."""
+    protocol = protocol.alone(protocol.elements[0])
+    if protocol.element == "documents":
+        drawn = Population.whole(len(collection.documents if documents is None else documents))
+    elif protocol.element == "topics":
+        drawn = Population.whole(len(collection.topics))
+    else:
+        rows = drawn_rows(collection, protocol)
+        if protocol.per_topic_quota:
+            drawn = Population.by_group(np.searchsorted(collection.offsets, rows, side="right") - 1)
+        else:
+            drawn = Population.whole(len(rows))
+    if drawn.size == 0:
+        raise ValueError(f"{drawn.n} {protocol.element} cannot be divided in two halves")
+    return drawn
+
+
+def populations(
+    collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None = None
+) -> dict[str, Population]:
+    """By element; as `population`."""
+    return {
+        element: population(collection, protocol.alone(element), documents)
+        for element in protocol.elements
+    }
+
+
+def chunks(drawn: Population, protocol: Protocol) -> list[StabilityChunk]:
+    """The levels of overlap, lowest first."""
+    overlaps = protocol.overlaps
+    if overlaps is None:
+        overlaps = (
+            overlaps_of_every_number(drawn.size)
+            if protocol.element == "topics"
+            else DEFAULT_OVERLAPS
+        )
+    return [StabilityChunk(overlap, drawn.shared(overlap)) for overlap in sorted(set(overlaps))]
+
+
+def run_chunk(
+    collection: PackedCollection,
+    protocol: Protocol,
+    chunk: StabilityChunk,
+    documents: NDArray[np.bytes_] | None = None,
+) -> NDArray[np.float64]:
+    """Tau-b between the rankings of systems on the two sub-collections of each pair; NaN where it
+    is undefined.
+
+    -> float64 (n_measures, n_pairs). Arguments as for `population`. The random stream belongs to seed, element and overlap,
+    whatever other levels there are and whoever computes them.
+    """
+    means = _means(
+        collection, protocol, drawn_at(collection, protocol, chunk, documents), documents
+    )
+    by_pair = means.reshape(len(protocol.measures), len(collection.tags), protocol.pairs, 2)
+    return np.array(
+        [
+            tau_b_batch(first.T, second.T)
+            for first, second in zip(by_pair[..., 0], by_pair[..., 1], strict=True)
+        ]
+    )
+
+
+def drawn_at(
+    collection: PackedCollection,
+    protocol: Protocol,
+    chunk: StabilityChunk,
+    documents: NDArray[np.bytes_] | None = None,
+) -> dict[str, NDArray[np.uint8]]:
+    """By element the memberships of a level, uint8 (n_pairs, N): things are documents (of the list,
+    if one is given), topics, or rows of `drawn_rows`. Those of an element varied with another are
+    those that it has alone."""
+    drawn = {}
+    for element in protocol.elements:
+        key = (ELEMENTS.index(element), chunk.overlap.numerator, chunk.overlap.denominator)
+        rng = np.random.default_rng(np.random.SeedSequence(protocol.seed, spawn_key=key))
+        drawn[element] = draw_pairs(
+            population(collection, protocol.alone(element), documents),
+            chunk.overlap,
+            protocol.pairs,
+            rng,
+        )
+    return drawn
+
+
+def _means(
+    collection: PackedCollection,
+    protocol: Protocol,
+    drawn: dict[str, NDArray[np.uint8]],
+    documents: NDArray[np.bytes_] | None,
+) -> NDArray[np.float64]:
+    """Mean scores on the drawn sub-collections. -> float64 (n_measures, n_runs, 2 x n_pairs)"""
+    kept, assessed = None, None
+    if "documents" in drawn:
+        kept = columns_of(_of_collection(drawn["documents"], collection, documents))
+    for element in {"assessments", "positive"} & set(drawn):
+        assessed = np.ones((len(collection.grades), 2 * protocol.pairs), np.uint8)
+        assessed[drawn_rows(collection, protocol.alone(element))] = columns_of(drawn[element])
+    if "topics" not in drawn:
+        scores = evaluate(
+            collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level
+        )
+        return mean_scores(collection, scores, topics=protocol.topics)
+    topics = columns_of(drawn["topics"]).T[:, None, :]  # samples x runs (or 1) x topics
+    if protocol.topics == "intersection":
+        topics = topics * collection.has
+    if kept is None and assessed is None:
+        whole = whole_scores(collection, protocol.measures, level=protocol.level)
+        sums = np.stack([(whole * counted).sum(axis=-1) for counted in topics], axis=-1)
+    else:
+        scores = evaluate(
+            collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level
+        )
+        sums = np.stack(
+            [(scores[..., number] * counted).sum(axis=-1) for number, counted in enumerate(topics)],
+            axis=-1,
+        )
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums / topics.sum(axis=-1).T)
+
+
+def drawn_rows(collection: PackedCollection, protocol: Protocol) -> NDArray[np.int64]:
+    """Rows of the qrels that are drawn from: all, negative grades too, or the relevant ones; the
+    others always stay."""
+    if protocol.element == "positive":
+        return np.flatnonzero(collection.grades >= protocol.level)
+    return np.arange(len(collection.grades))
+
+
+def _of_collection(
+    memberships: NDArray[np.uint8],
+    collection: PackedCollection,
+    documents: NDArray[np.bytes_] | None,
+) -> NDArray[np.uint8]:
+    """Memberships of the documents of runs and qrels; one that the list of documents lacks is in no
+    sub-collection."""
+    if documents is None:
+        return memberships
+    place = np.minimum(np.searchsorted(documents, collection.documents), len(documents) - 1)
+    return memberships[:, place] * (documents[place] == collection.documents)
+
+
+def combine(
+    drawn: Population,
+    protocol: Protocol,
+    levels: Sequence[StabilityChunk],
+    taus: Sequence[NDArray[np.float64]],
+) -> Stability:
+    """The result. taus: of each level, (n_measures, n_pairs); None counts as NaN, so that lists
+    from JSON may be given."""
+    values = np.array([np.asarray(of_level, dtype=np.float64) for of_level in taus]).transpose(
+        1, 0, 2
+    )
+    defined = ~np.isnan(values)
+    reached = (values >= protocol.threshold - SLACK) & defined
+    probability = reached.mean(axis=2)
+    n_defined = defined.sum(axis=2)
+    sums = np.where(defined, values, 0).sum(axis=2)
+    overlaps = tuple(level.overlap for level in levels)
+    lines = [line(overlaps, of_measure) for of_measure in probability]
+    return Stability(
+        element=protocol.element,
+        measures=protocol.measures,
+        population=drawn.n,
+        size=drawn.size,
+        overlaps=overlaps,
+        shared=tuple(level.shared for level in levels),
+        probability=probability,
+        mean_tau=np.divide(sums, n_defined, out=np.full(sums.shape, math.nan), where=n_defined > 0),
+        undefined=(~defined).sum(axis=2),
+        slope=np.array([slope for slope, _ in lines]),
+        intercept=np.array([intercept for _, intercept in lines]),
+        minimum_overlap=tuple(
+            least_overlap(overlaps, reached[m].all(axis=1).tolist()) for m in range(len(values))
+        ),
+    )
+
+
+def line(overlaps: Sequence[Fraction], probability: NDArray[np.float64]) -> tuple[float, float]:
+    """Least squares through P(o) over the levels below 1. -> (slope, intercept); NaN with fewer
+    than two of them"""
+    below = np.array([overlap < 1 for overlap in overlaps])
+    x, y = np.array([float(overlap) for overlap in overlaps])[below], probability[below]
+    if len(x) < 2:
+        return math.nan, math.nan
+    slope = float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
+    return slope, float(y.mean() - slope * x.mean())
+
+
+def as_json(result: Stability) -> dict[str, Any]:
+    """Plain lists and numbers by the names of the contract; NaN stays."""
+    names = [str(measure) for measure in result.measures]
+    return {
+        "element": result.element,
+        "population": result.population,
+        "size": result.size,
+        "levels": [float(overlap) for overlap in result.overlaps],
+        "shared": list(result.shared),
+        "probability": dict(zip(names, result.probability.tolist(), strict=True)),
+        "mean_tau": dict(zip(names, result.mean_tau.tolist(), strict=True)),
+        "undefined": dict(zip(names, result.undefined.tolist(), strict=True)),
+        "fit": {
+            name: {"slope": slope, "intercept": intercept}
+            for name, slope, intercept in zip(
+                names, result.slope.tolist(), result.intercept.tolist(), strict=True
+            )
+        },
+        "minimum_overlap": {
+            name: None if least is None else float(least)
+            for name, least in zip(names, result.minimum_overlap, strict=True)
+        },
+    }

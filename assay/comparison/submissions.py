@@ -1,0 +1,95 @@
+"""Who submitted how often, and does the best of a group hold on data that nobody could tune for?
+
+Craswell et al. (SIGIR 2021, section 3): submissions by group, number a month against the
+leaderboard's limit of two, and the private rank of the run that stands highest in public."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.comparison.significance import Floats, ranks_of
+
+LIMIT = 2
+"""Submissions of a group that a month allows."""
+DECIMALS = 10
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One run as submitted. date: ISO 8601; scores: higher is better, NaN unknown; ranks: from 1,
+    NaN unknown.
+
+    A private rank that is not given follows from the private scores; an expected one (of a
+    bootstrap) must be given."""
+
+    tag: str
+    date: str
+    group: str
+    public_score: float
+    private_score: float = float("nan")
+    private_rank: float = float("nan")
+    expected_private_rank: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one group did. per_month: "2021-01" -> submissions; breaches: the months with more than
+    the limit.
+
+    best_tag: the run that stands highest in public (of equals the first by date, then tag) and its
+    ranks among all runs."""
+
+    submissions: int
+    per_month: dict[str, int]
+    breaches: list[str]
+    best_tag: str
+    best_public_rank: float
+    its_private_rank: float
+    its_expected_private_rank: float
+
+
+def records(submissions: Sequence[Submission], *, limit: int = LIMIT) -> dict[str, Record]:
+    """One record a group, those with the most submissions first, then by name."""
+    in_order = sorted(submissions, key=lambda one: (one.date, one.tag))
+    public = mean_ranks([one.public_score for one in in_order])
+    private = np.array([one.private_rank for one in in_order])
+    private = np.where(
+        np.isnan(private), mean_ranks([one.private_score for one in in_order]), private
+    )
+    by_group: dict[str, list[int]] = {}
+    for i, one in enumerate(in_order):
+        by_group.setdefault(one.group, []).append(i)
+    return {
+        group: _record(in_order, members, public, private, limit)
+        for group, members in sorted(by_group.items(), key=lambda item: (-len(item[1]), item[0]))
+    }
+
+
+def _record(
+    submissions: Sequence[Submission],
+    members: list[int],
+    public: Floats,
+    private: Floats,
+    limit: int,
+) -> Record:
+    per_month = dict(sorted(Counter(submissions[i].date[:7] for i in members).items()))
+    best = min(members, key=lambda i: (np.isnan(public[i]), public[i]))
+    return Record(
+        submissions=len(members),
+        per_month=per_month,
+        breaches=[month for month, n in per_month.items() if n > limit],
+        best_tag=submissions[best].tag,
+        best_public_rank=float(public[best]),
+        its_private_rank=float(private[best]),
+        its_expected_private_rank=submissions[best].expected_private_rank,
+    )
+
+
+def mean_ranks(scores: Iterable[float]) -> Floats:
+    """Rank of each score, 1 the highest; equal scores (to 10 decimals) share the mean rank; NaN for
+    an unknown score."""
+    return ranks_of(np.round(np.array(list(scores), float), DECIMALS))

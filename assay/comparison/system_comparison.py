@@ -1,0 +1,387 @@
+"""Is one system better than another, on any measure? Paired tests of every pair of systems, with a
+family's errors held (METHODS 14).
+
+compared = compare(values, pairs, trials=..., rng=...)         tests, intervals, effects, wins and
+losses of each pair
+corrected(compared, values, "holm" | "max" | ...)              p-values for the whole family
+letters(n, pairs, different)                                   systems that cannot be told apart
+share a letter
+
+Sources: Smucker, Allan and Carterette (2007) on the randomisation test; Carterette (2012) on many
+comparisons; Sakai (2014, 2018) on effects and intervals; Piepho (2004) on letters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from assay.comparison.mean_intervals import LEAST_TOPICS, mean_intervals
+from assay.comparison.significance import (
+    VERDICT_TOPICS,
+    adjusted,
+    paired_t,
+    rank_balance,
+    rounded_differences,
+    sign,
+    signed_rank,
+    verdict_p,
+    why_no_verdict,
+)
+from assay.labels.intervals import Interval
+
+Floats = NDArray[np.float64]
+TESTS = ("t", "wsr", "sign", "randomisation")
+FAMILIES = ("none", "bonferroni", "holm", "max")
+ENUMERATED = 20
+"""Up to so many topics with a difference every change of signs is tried; beyond that a number of
+random ones."""
+BLOCK = 1 << 22
+"""Numbers that are held at once."""
+CACHED = 1 << 16
+"""Scores that are permuted at once: what a processor's cache holds."""
+SLACK = 1e-12
+"""A sum counts as being as large as the observed one if it falls short by rounding only: by this
+share of what is summed (see `allowance`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Of each pair (a, b), arrays (n_pairs): differences are b - a.
+
+    p: test -> raw two-sided p; t is NaN where the differences do not vary. verdict_p: that of t,
+    and of the permutation test where t is NaN. opposed: whether the signed ranks point to the other
+    side than the mean, so that the pair gets no verdict. intervals: of the mean difference, as
+    `mean_intervals` gives or refuses them. effect: mean difference / standard deviation of the
+    differences, NaN where they do not vary; effect_low, effect_high: its interval by the noncentral
+    t. exact: bool, whether all changes of signs were tried. n_topics: over which all pairs are
+    compared. trials: random changes of signs."""
+
+    pairs: list[tuple[int, int]]
+    difference: Floats
+    intervals: list[Interval]
+    effect: Floats
+    effect_low: Floats
+    effect_high: Floats
+    wins: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    losses: NDArray[np.int64]
+    p: dict[str, Floats]
+    verdict_p: Floats
+    opposed: NDArray[np.bool_]
+    exact: NDArray[np.bool_]
+    n_topics: int
+    trials: int
+
+
+def all_pairs(n: int) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(n) for b in range(a + 1, n)]
+
+
+def compare(
+    values: Floats,
+    pairs: Sequence[tuple[int, int]],
+    *,
+    trials: int,
+    rng: np.random.Generator,
+    alpha: float = 0.05,
+) -> Compared:
+    """values: float64 (n_topics, n_systems), without NaN. ValueError for fewer than two topics."""
+    n = len(values)
+    if n < 2:
+        raise ValueError("a paired test needs at least two topics")
+    first, second = (
+        np.array([a for a, _ in pairs], np.int64),
+        np.array([b for _, b in pairs], np.int64),
+    )
+    d = rounded_differences(values[:, first].T, values[:, second].T)
+    mean, sd = d.mean(axis=1), d.std(axis=1, ddof=1)
+    sd = np.where(np.ptp(d, axis=1) == 0, 0.0, sd)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = np.where(sd > 0, mean / sd, np.nan)
+    bounds = effect_intervals(effect, n, alpha=alpha)
+    p, exact = randomisation(d, values, first, second, trials=trials, rng=rng)
+    return Compared(
+        pairs=list(pairs),
+        difference=mean,
+        intervals=mean_intervals(d, alpha=alpha),
+        effect=effect,
+        effect_low=bounds[:, 0],
+        effect_high=bounds[:, 1],
+        wins=(d > 0).sum(axis=1),
+        ties=(d == 0).sum(axis=1),
+        losses=(d < 0).sum(axis=1),
+        p={"t": paired_t(d), "wsr": signed_rank(d), "sign": sign(d), "randomisation": p},
+        verdict_p=verdict_p(d),
+        opposed=rank_balance(d) * mean < 0,
+        exact=exact,
+        n_topics=n,
+        trials=trials,
+    )
+
+
+def randomisation(
+    d: Floats,
+    values: Floats,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    *,
+    trials: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """p of the paired randomisation test (Fisher 1935) on the mean difference, and whether every
+    change of signs was tried.
+
+    d: float64 (n_pairs, n_topics). Random ones are the same for all pairs, and the observed one is
+    counted among them (Davison and Hinkley
+    1997): p is at least 1 / (trials + 1).
+    """
+    n_different = (d != 0).sum(axis=1)
+    exact = n_different <= ENUMERATED
+    p = np.ones(len(d))
+    for row in np.flatnonzero(exact & (n_different > 0)).tolist():
+        p[row] = enumerated(d[row][d[row] != 0])
+    rest = np.flatnonzero(~exact)
+    if len(rest):
+        reached = np.zeros(len(rest), np.int64)
+        observed = np.abs(d[rest].sum(axis=1)) - allowance(values)
+        step = max(1, BLOCK // max(values.shape[0], len(rest), 1))
+        for start in range(0, trials, step):
+            signs = (
+                rng.integers(0, 2, (min(step, trials - start), values.shape[0]), dtype=np.int8)
+                * 2.0
+                - 1.0
+            )
+            sums = (
+                signs @ values
+            )  # the difference of two systems' sums is the sum of their differences
+            reached += (np.abs(sums[:, second[rest]] - sums[:, first[rest]]) >= observed).sum(
+                axis=0
+            )
+        p[rest] = (reached + 1) / (trials + 1)
+    return p, exact
+
+
+def enumerated(d: Floats) -> float:
+    """p over all 2^n changes of sign of differences (n), none of them zero."""
+    sums = np.zeros(1)
+    for size in np.abs(d[1:]).tolist():
+        sums = np.concatenate([sums - size, sums + size])
+    sums = np.abs(np.abs(d[0]) + sums)  # the other sign of the first is its mirror
+    return float((sums >= abs(d.sum()) - allowance(d)).mean())
+
+
+def allowance(scores: Floats) -> float:
+    """By how much sums of these scores over topics (n_topics, ...) may differ by rounding alone."""
+    return SLACK * max(float(np.abs(scores).sum(axis=0).max()), 1.0)
+
+
+def monte_carlo_error(p: float, trials: int) -> float:
+    """Standard error of a p-value from random changes of signs."""
+    return math.sqrt(p * (1 - p) / trials)
+
+
+def effect_intervals(effect: Floats, n: int, *, alpha: float = 0.05) -> Floats:
+    """float64 (n_pairs, 2): of the mean differences in standard deviations, the noncentralities
+    that make the observed t just likely (Steiger and Fouladi 1997). NaN where the effect is, and
+    beyond what the distribution can be computed for."""
+    t = np.abs(effect) * math.sqrt(n)  # the distribution is computed reliably on this side only
+    reach = 6 * np.sqrt(1 + t**2 / (2 * (n - 1)))  # six standard errors of the noncentrality
+
+    def at(probability: float) -> Floats:
+        return falling_root(
+            lambda noncentrality: scipy.special.nctdtr(n - 1, noncentrality, t) - probability,
+            t - reach,
+            t + reach,
+        )
+
+    bounds = np.stack([at(1 - alpha / 2), at(alpha / 2)], axis=1) / math.sqrt(n)
+    bounds[np.isnan(bounds).any(axis=1)] = math.nan
+    return np.where((effect < 0)[:, None], -bounds[:, ::-1], bounds)
+
+
+STEPS = 60
+"""Halvings of a bracket: what is left of it is below the rounding of its middle."""
+
+
+def falling_root(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
+    """Where falling functions (n) cross 0 between low and high, each (n), by bisection: just
+    beyond; NaN where they do not."""
+    crosses = (function(low) >= 0) & (function(high) <= 0)
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        above = function(middle) > 0
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.where(crosses, high, math.nan)
+
+
+def corrected(
+    compared: Compared,
+    values: Floats,
+    family: str,
+    *,
+    rng: np.random.Generator,
+    size: int | None = None,
+) -> dict[str, Floats]:
+    """p-values for the family, by test. none, bonferroni, holm: each test on its own. max: the
+    randomisation test by the greatest difference of all pairs; the other tests have none (NaN).
+    size: of the family, where it is larger than the pairs here."""
+    if family == "max":
+        nothing = np.full(len(compared.pairs), math.nan)
+        p = greatest_difference(values, compared.pairs, trials=compared.trials, rng=rng)
+        return {test: p if test == "randomisation" else nothing for test in TESTS}
+    return {test: adjusted(p, family, family=size) for test, p in compared.p.items()}
+
+
+def deciding_p(compared: Compared, held: Mapping[str, Floats], family: str) -> Floats:
+    """The corrected p-value on which the verdict on each pair rests: with the family `max` that of
+    the randomisation test, else that of t and, where that is undefined, of the permutation test."""
+    return held["randomisation"] if family == "max" else adjusted(compared.verdict_p, family)
+
+
+def verdicts(compared: Compared, p: Floats, *, alpha: float) -> NDArray[np.bool_]:
+    """Whether each pair differs at alpha. p: `deciding_p`. No pair does with fewer than
+    VERDICT_TOPICS topics, or if mean and signed ranks point to different sides."""
+    return np.asarray(
+        (np.nan_to_num(p, nan=1.0) < alpha)
+        & ~compared.opposed
+        & (compared.n_topics >= VERDICT_TOPICS)
+    )
+
+
+def greatest_difference(
+    values: Floats, pairs: Sequence[tuple[int, int]], *, trials: int, rng: np.random.Generator
+) -> Floats:
+    """p of each pair under the permutation distribution of the greatest difference of any pair
+    (Carterette 2012, randomised Tukey HSD).
+
+    values: (n_topics, n_systems). Scores of a topic are permuted among the systems of the family;
+    needs no assumption and controls the family under the null hypothesis that all of them are
+    alike. Scores are taken relative to the first system's: what all share adds rounding to the sums
+    and nothing to their differences."""
+    used, place = np.unique(np.array(pairs), return_inverse=True)
+    first, second = place.reshape(-1, 2).T
+    scores = np.ascontiguousarray(values[:, used] - values[:, used[:1]])
+    everyone = len(pairs) == len(used) * (len(used) - 1) // 2
+    greatest = np.empty(trials)
+    step = max(1, CACHED // scores.size)
+    for start in range(0, trials, step):
+        some = slice(start, min(start + step, trials))
+        sums = rng.permuted(
+            np.broadcast_to(scores, (some.stop - start, *scores.shape)), axis=2
+        ).sum(axis=1)
+        greatest[some] = (
+            np.ptp(sums, axis=1)
+            if everyone
+            else np.abs(sums[:, second] - sums[:, first]).max(axis=1)
+        )
+    greatest.sort()
+    sums = scores.sum(axis=0)
+    observed = np.abs(sums[second] - sums[first]) - allowance(scores)
+    return (trials - np.searchsorted(greatest, observed, side="left") + 1) / (trials + 1)
+
+
+def letters(
+    means: Floats, pairs: Sequence[tuple[int, int]], different: NDArray[np.bool_]
+) -> list[str]:
+    """Letters of each system; two that share one cannot be told apart (Piepho 2004, insert and
+    absorb). a: the best.
+
+    different: bool (n_pairs). A pair that was not compared counts as not told apart.
+    """
+    n = len(means)
+    columns = [set(range(n))]
+    for (a, b), apart in zip(pairs, different.tolist(), strict=True):
+        if not apart:
+            continue
+        for column in [c for c in columns if a in c and b in c]:
+            columns.remove(column)
+            columns += [column - {a}, column - {b}]
+        columns = [
+            c
+            for k, c in enumerate(columns)
+            if c and not any(c < other or (c == other and j < k) for j, other in enumerate(columns))
+        ]
+    columns.sort(key=lambda c: sorted((-means[i], i) for i in c))
+    return [
+        "".join(_letter(k) for k, column in enumerate(columns) if i in column) for i in range(n)
+    ]
+
+
+def grouped(
+    compared: Compared, values: Floats, different: NDArray[np.bool_], tags: Sequence[str]
+) -> dict[str, Any]:
+    """`groups`: letters by tag, empty where `no_verdict` has the reason why no pair may be said to
+    differ. values: (n_topics, n_systems)."""
+    why = why_no_verdict(compared.n_topics)
+    shown = [""] * len(tags) if why else letters(values.mean(axis=0), compared.pairs, different)
+    return {"groups": dict(zip(tags, shown, strict=True)), "no_verdict": why}
+
+
+def _letter(number: int) -> str:
+    """a ... z, then a1 ... z1, and so on."""
+    return chr(97 + number % 26) + ("" if number < 26 else str(number // 26))
+
+
+MOST_TOPICS = 1_000_000
+
+
+def power(difference: float, sd: float, n: int, *, alpha: float) -> float:
+    """Of the two-sided paired t-test with n topics for a true mean difference, when differences
+    have this standard deviation."""
+    critical = float(scipy.special.stdtrit(n - 1, 1 - alpha / 2))
+    shift = abs(difference) / sd * math.sqrt(n)
+    if shift > critical + 12:
+        return 1.0  # the distribution cannot be computed there, and need not be
+    other_side = (
+        scipy.special.nctdtr(n - 1, shift, -critical) if shift < 5 else 0.0
+    )  # below 1e-11, and not computable further out
+    return float(1 - scipy.special.nctdtr(n - 1, shift, critical) + other_side)
+
+
+def topics_for_power(difference: float, sd: float, *, wanted: float, alpha: float) -> float | None:
+    """The fewest topics with which the paired t-test finds this difference with the wanted power,
+    VERDICT_TOPICS at least. None: more than MOST_TOPICS; NaN: nothing is known of the variance (a
+    standard deviation of 0)."""
+    if sd == 0:
+        return math.nan
+    return _fewest(lambda n: power(difference, sd, n, alpha=alpha) >= wanted, VERDICT_TOPICS)
+
+
+def topics_for_width(width: float, sd: float, *, alpha: float) -> float | None:
+    """The fewest topics with which the t-interval of the difference is at most so wide, for
+    differences of this standard deviation: LEAST_TOPICS at least, as with fewer none is shown. None
+    and NaN as of `topics_for_power`."""
+    if sd == 0:
+        return math.nan
+    return _fewest(lambda n: interval_width(sd, n, alpha=alpha) <= width, LEAST_TOPICS)
+
+
+def interval_width(sd: float, n: int, *, alpha: float) -> float:
+    """Of the t-interval of a mean difference over n topics, two or more."""
+    return 2 * float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * sd / math.sqrt(n)
+
+
+def _fewest(enough: Callable[[int], bool], least: int) -> int | None:
+    if not enough(MOST_TOPICS):
+        return None
+    low, high = least - 1, MOST_TOPICS  # `low` is not enough
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def smallest_difference(sd: float, n: int, *, wanted: float, alpha: float) -> float:
+    """The true difference that n topics show with the wanted power; NaN for fewer than
+    VERDICT_TOPICS topics, and without variance."""
+    if n < VERDICT_TOPICS or sd == 0:
+        return math.nan
+    most = (float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * 2 + 8) * sd / math.sqrt(n)
+    missing = np.vectorize(lambda difference: wanted - power(difference, sd, n, alpha=alpha))
+    return float(falling_root(missing, np.zeros(1), np.array([most]))[0])

@@ -1,0 +1,393 @@
+"""Is run B better than run A? The verdicts of Lin et al. (SIGIR 2021, section 5), each with the
+facts it rests on.
+
+    better                 B wins the topics that only one run answers and has the smaller ESL where
+    both answer
+    significantly better   and both differences are significant
+    do no harm             B significantly answers more topics without significantly increasing ESL,
+    or significantly
+                           decreases ESL without significantly leaving more topics unanswered
+
+Ours: alpha 0.05; the exact binomial test for answered topics (the paper proposes it); Wilcoxon's
+signed-rank test for ESL, or the paired t-test; a test supports a direction only if its own
+statistic points there, so where the signed ranks decide and point to another side than the means,
+there is no verdict (None) but what would hold either way, and the reasons tell both facts; where no
+topic is answered by both runs, nothing can be smaller and nothing is significant. The same verdicts
+with RR in place of ESL stand beside them. A correction multiplies p-values before they are compared
+with alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from assay.comparison.outcomes import Comparison, Means
+from assay.comparison.significance import (
+    SCALES,
+    VERDICT_TOPICS,
+    adjusted,
+    p_equals,
+    p_text,
+    why_no_verdict,
+)
+from assay.counts import counted
+
+ALPHA = 0.05
+TESTS = {"wsr": "the signed-rank test", "t": "the t-test"}
+P_VALUES = ("mrr_wrs", "mrr_wsr", "mrr_t", "binomial", "esl_wsr", "esl_t", "rr_wsr", "rr_t")
+DECIMALS = 12
+"""Means are rounded to this many decimals before one is called smaller."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """None: no verdict, because there are too few topics, or means and signed ranks point to
+    different sides, and each to another verdict."""
+
+    @property
+    def is_open(self) -> bool:
+        return None in (self.better, self.significantly_better, self.do_no_harm)
+
+    better: bool | None
+    significantly_better: bool | None
+    do_no_harm: bool | None
+
+
+NO_VERDICT = Verdict(None, None, None)
+
+
+@dataclass(frozen=True)
+class JudgedComparison:
+    """The verdict on one comparison, by ESL and by RR.
+
+    because: sentences, the facts in the order of the argument.
+    disagreements: sentences, where tests or measures point different ways; empty if nowhere.
+    corrected: the p-values that were compared with alpha, by the names in P_VALUES; NaN undefined.
+    correction, family: how they were corrected, for how many comparisons.
+    mirrored: the verdict on A against B, by ESL.
+    """
+
+    verdict: Verdict
+    by_rr: Verdict
+    mirrored: Verdict
+    because: list[str]
+    disagreements: list[str]
+    corrected: dict[str, float]
+    correction: str
+    family: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a verdict rests on. Directions: 1 B is better, -1 A is, 0 neither (or undefined).
+
+    ranking: of the means where both answer. tested: of the statistic of the test that decides
+    there."""
+
+    answers: int
+    answers_significant: bool
+    ranking: int
+    tested: int
+    ranking_significant: bool
+
+    @property
+    def contradict(self) -> bool:
+        """Whether the means point to one side and the test that decides to the other."""
+        return self.ranking * self.tested < 0
+
+    def mirrored(self) -> Facts:
+        """The same facts with A and B changed over."""
+        return replace(self, answers=-self.answers, ranking=-self.ranking, tested=-self.tested)
+
+    def verdict(self) -> Verdict:
+        if self.contradict:
+            readings = [
+                replace(self, ranking=side, tested=side).verdict()
+                for side in (self.ranking, self.tested)
+            ]
+            by_means, by_test = (asdict(reading) for reading in readings)
+            return Verdict(
+                **{
+                    name: by_means[name] if by_means[name] == by_test[name] else None
+                    for name in by_means
+                }
+            )
+        better = self.answers == 1 and self.ranking == 1
+        more_answers = self.answers == 1 and self.answers_significant
+        fewer_answers = self.answers == -1 and self.answers_significant
+        better_ranking = self.ranking == 1 and self.ranking_significant
+        worse_ranking = -1 in (self.ranking, self.tested) and self.ranking_significant
+        return Verdict(
+            better=better,
+            significantly_better=more_answers and better_ranking,
+            do_no_harm=(more_answers and not worse_ranking)
+            or (better_ranking and not fewer_answers),
+        )
+
+
+def judge(
+    comparisons: Sequence[Comparison],
+    *,
+    alpha: float = ALPHA,
+    decide: str = "wsr",
+    correction: str = "none",
+    family: int | None = None,
+) -> list[JudgedComparison]:
+    """Verdicts on comparisons that form one family: each kind of test is corrected over the list.
+
+    decide: "wsr" or "t", the test for the topics that both runs answer. correction: "none",
+    "bonferroni" or "holm". family: its size, where it is larger than the list."""
+    if decide not in TESTS:
+        raise ValueError(f"unknown test {decide!r}; known: {', '.join(TESTS)}")
+    columns = {
+        name: adjusted(
+            [p_values(comparison)[name] for comparison in comparisons], correction, family=family
+        )
+        for name in P_VALUES
+    }
+    size = len(comparisons) if family is None else family
+    judged = []
+    for i, comparison in enumerate(comparisons):
+        corrected = {name: float(column[i]) for name, column in columns.items()}
+        judged.append(_judge_one(comparison, corrected, alpha, decide, correction, size))
+    return judged
+
+
+def p_values(comparison: Comparison) -> dict[str, float]:
+    """The raw p-values that are corrected, by the names in P_VALUES."""
+    return {
+        "mrr_wrs": comparison.mrr.wrs,
+        "mrr_wsr": comparison.mrr.wsr,
+        "mrr_t": comparison.mrr.t,
+        "binomial": comparison.binomial,
+        "esl_wsr": comparison.esl.wsr,
+        "esl_t": comparison.esl.t,
+        "rr_wsr": comparison.rr.wsr,
+        "rr_t": comparison.rr.t,
+    }
+
+
+def _judge_one(
+    comparison: Comparison,
+    p: dict[str, float],
+    alpha: float,
+    decide: str,
+    correction: str,
+    family: int,
+) -> JudgedComparison:
+    answers = Facts(
+        answers=(comparison.b_only > comparison.a_only) - (comparison.b_only < comparison.a_only),
+        answers_significant=p["binomial"] < alpha,
+        ranking=0,
+        tested=0,
+        ranking_significant=False,
+    )
+    esl, rr = (direction(means) for means in (comparison.esl, comparison.rr))
+    esl_by, rr_by = (
+        deciding(means, comparison.both, decide) for means in (comparison.esl, comparison.rr)
+    )
+    esl_tested = esl if esl_by == "t" else sign_of(comparison.esl.signed_ranks)
+    rr_tested = rr if rr_by == "t" else sign_of(comparison.rr.signed_ranks)
+    by_esl = replace(
+        answers, ranking=-esl, tested=-esl_tested, ranking_significant=p[f"esl_{esl_by}"] < alpha
+    )
+    by_rr = replace(
+        answers, ranking=rr, tested=rr_tested, ranking_significant=p[f"rr_{rr_by}"] < alpha
+    )
+    few = why_no_verdict(comparison.topics)
+    because = reasons(comparison, by_esl, {} if correction == "none" else p, esl_by)
+    return JudgedComparison(
+        verdict=NO_VERDICT if few else by_esl.verdict(),
+        by_rr=NO_VERDICT if few else by_rr.verdict(),
+        mirrored=NO_VERDICT if few else by_esl.mirrored().verdict(),
+        because=[*because, f"no verdict: {few}"] if few else because,
+        disagreements=disagreements(comparison, by_esl, by_rr, p, alpha),
+        corrected=p,
+        correction=correction,
+        family=family,
+    )
+
+
+def deciding(means: Means, n: int, decide: str) -> str:
+    """The test that decides over n topics that both answer: the t-test only where it is defined and
+    there are enough topics for a verdict, elsewhere the signed-rank test, which is exact there."""
+    return "t" if decide == "t" and n >= VERDICT_TOPICS and means.t == means.t else "wsr"
+
+
+def direction(means: Means) -> int:
+    """1 if B's mean is larger, -1 if A's is, 0 if neither or undefined."""
+    return sign_of(round(means.b - means.a, DECIMALS))
+
+
+def sign_of(number: float) -> int:
+    """1, -1, or 0 for zero and NaN."""
+    return (number > 0) - (number < 0)
+
+
+def reasons(
+    comparison: Comparison, facts: Facts, corrected: Mapping[str, float], decide: str
+) -> list[str]:
+    """The facts in words, with raw p-values; corrected: those after a correction, which are marked
+    as such, or nothing."""
+
+    def p(name: str) -> str:
+        after = f", after correction {p_text(corrected[name])}" if corrected else ""
+        return f"{p_equals(p_values(comparison)[name])}{after}"
+
+    a_only, b_only = comparison.a_only, comparison.b_only
+    winner = {1: "B wins", -1: "A wins", 0: "neither wins"}[facts.answers]
+    said = [
+        f"{winner} the topics that only one run answers: A {a_only}, B {b_only} of {comparison.topics}, "
+        f"{significant(facts.answers_significant)} by the binomial test ({p('binomial')})"
+    ]
+    if comparison.both == 0:
+        return [*said, "no topic is answered by both runs, so search lengths cannot be compared"]
+    if facts.contradict:
+        return [
+            *said,
+            contradiction(
+                "mean search length", comparison.esl, "longer", p(f"esl_{decide}"), facts
+            ),
+        ]
+    shorter = {
+        1: "B has the smaller mean search length",
+        -1: "A has the smaller mean search length",
+        0: "mean search lengths are equal",
+    }
+    said.append(
+        f"{shorter[facts.ranking]} on the {counted(comparison.both, 'topic')} that both answer: A "
+        f"{comparison.esl.a:.4g}, B {comparison.esl.b:.4g}, "
+        f"{significant(facts.ranking_significant)} by {TESTS[decide]} ({p(f'esl_{decide}')})"
+    )
+    return said
+
+
+def contradiction(what: str, means: Means, higher: str, p: str, facts: Facts) -> str:
+    """Both facts where the means favour one run and the signed ranks the other."""
+    favoured = {1: "B", -1: "A"}
+    return (
+        "on the topics that both answer means and signed ranks point to different sides, so no "
+        "verdict rests on either: "
+        f"by {what} {favoured[facts.ranking]} is ahead (A {means.a:.4g}, B {means.b:.4g}), by the "
+        f"signed ranks {favoured[facts.tested]} is "
+        f"(A is {higher} on {counted(means.a_higher, 'topic')}, B on {means.b_higher}; {p})"
+    )
+
+
+def significant(is_significant: bool) -> str:
+    return "significant" if is_significant else "not significant"
+
+
+def disagreements(
+    comparison: Comparison, by_esl: Facts, by_rr: Facts, p: Mapping[str, float], alpha: float
+) -> list[str]:
+    """Where tests disagree about significance, where a test looks another way than the means, and
+    where ESL and RR differ."""
+    if why_no_verdict(comparison.topics):
+        return []
+    said = []
+    of_mrr = {
+        "the rank-sum test": p["mrr_wrs"] < alpha,
+        TESTS["wsr"]: p["mrr_wsr"] < alpha,
+        TESTS["t"]: p["mrr_t"] < alpha,
+    }
+    of_mrr = {
+        test: is_found
+        for test, is_found in of_mrr.items()
+        if test != TESTS["t"] or p["mrr_t"] == p["mrr_t"]
+    }
+    if len(set(of_mrr.values())) == 2:
+        find, miss = (
+            " and ".join(test for test, better in of_mrr.items() if better == wanted)
+            for wanted in (True, False)
+        )
+        said.append(
+            f"mean RR of all topics: the difference is significant by {find} and not by {miss}"
+        )
+    for key, name in (("esl", "ESL"), ("rr", "RR")):
+        verdicts = {test: p[f"{key}_{test}"] < alpha for test in TESTS}
+        if verdicts["wsr"] != verdicts["t"] and p[f"{key}_t"] == p[f"{key}_t"]:
+            yes, no = ("wsr", "t") if verdicts["wsr"] else ("t", "wsr")
+            said.append(
+                f"{name}: the difference is significant by {TESTS[yes]} and not by {TESTS[no]}"
+            )
+        means: Means = getattr(comparison, key)
+        if means.signed_ranks * direction(means) < 0 and verdicts["wsr"]:
+            said.append(f"{name}: the signed-rank test looks the other way than the means")
+    if by_esl.ranking * by_rr.ranking < 0:
+        ahead = {1: "B", -1: "A"}
+        said.append(
+            f"where both answer, {ahead[by_esl.ranking]} is ahead by ESL and {ahead[by_rr.ranking]} by RR"
+        )
+    if by_esl.ranking_significant != by_rr.ranking_significant:
+        yes, no = ("ESL", "RR") if by_esl.ranking_significant else ("RR", "ESL")
+        said.append(f"where both answer, the difference is significant by {yes} and not by {no}")
+    esl, rr = by_esl.verdict(), by_rr.verdict()
+    for field, words in (
+        ("better", "better"),
+        ("significantly_better", "significantly better"),
+        ("do_no_harm", "do no harm"),
+    ):
+        if None not in (getattr(esl, field), getattr(rr, field)) and getattr(esl, field) != getattr(
+            rr, field
+        ):
+            holds, fails = ("ESL", "RR") if getattr(esl, field) else ("RR", "ESL")
+            said.append(f"the verdict {words} holds by {holds} and not by {fails}")
+    return said
+
+
+def as_json(comparison: Comparison, judged: JudgedComparison) -> dict[str, Any]:
+    """One row of the tables as the command-line contract names it; outcomes are shares of all
+    topics, p-values are raw."""
+    mrr = comparison.mrr
+    row: dict[str, Any] = {
+        "mrr": {
+            "a": mrr.a,
+            "b": mrr.b,
+            "difference": mrr.difference,
+            **{test: getattr(mrr, test) for test in TESTS_OF_MRR},
+        },
+        "outcomes": {outcome: comparison.share(outcome) for outcome in OUTCOMES},
+        "outcome_topics": {outcome: getattr(comparison, outcome) for outcome in OUTCOMES},
+        "esl": _means_json(comparison.esl),
+        "rr": _means_json(comparison.rr),
+        "binomial": comparison.binomial,
+        "corrected": judged.corrected,
+        "verdict": {
+            **asdict(judged.verdict),
+            "because": judged.because,
+            "by_rr": asdict(judged.by_rr),
+            "disagreements": judged.disagreements,
+        },
+        "correction": judged.correction,
+        "family": judged.family,
+        "topics": comparison.topics,
+        "wsr_method": {
+            "mrr": mrr.wsr_method,
+            "esl": comparison.esl.wsr_method,
+            "rr": comparison.rr.wsr_method,
+        },
+        "scales": {test: SCALES[test] for test in TESTS_OF_MRR},
+    }
+    undefined = {}
+    if comparison.both == 0:
+        undefined = {
+            "esl": "no topic is answered by both runs",
+            "rr": "no topic is answered by both runs",
+        }
+    for key, verdict in (("verdict", judged.verdict), ("verdict by RR", judged.by_rr)):
+        if verdict.is_open:
+            undefined[key] = (
+                why_no_verdict(comparison.topics)
+                or "means and signed ranks point to different sides"
+            )
+    return {**row, "undefined": undefined} if undefined else row
+
+
+OUTCOMES = ("neither", "a_only", "b_only", "both")
+TESTS_OF_MRR = ("wrs", "wrs_tie_corrected", "wsr", "t")
+
+
+def _means_json(means: Means) -> dict[str, float]:
+    return {"a": means.a, "b": means.b, "wsr": means.wsr, "t": means.t}

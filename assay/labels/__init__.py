@@ -1,0 +1,1 @@
+"""From judgements to labels: aggregation, agreement between raters, noise of labels."""

@@ -1,0 +1,233 @@
+"""Joint counts of grades: annotators against labels, against the labels of the others, against each
+other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from assay.labels.aggregation.majority import lowest_of_the_most_frequent
+from assay.labels.agreement.kappa import cohen_kappa, mean_of_defined
+from assay.labels.labels import MISSING, LabelTable
+
+
+def against_labels(table: LabelTable, label: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Grades of each annotator (second axis) against the labels (third): (n_annotators, n_grades,
+    n_grades).
+
+    label: (n_pairs), MISSING where a pair has none; its judgements are left out.
+    """
+    return _joint(table, label[table.pair])
+
+
+def labels_of_others(table: LabelTable) -> NDArray[np.int64]:
+    """For each judgement the label that the other judgements of its pair give: (n_judgements).
+
+    Majority with the lowest-grade rule, from one other judgement on; MISSING where there is no
+    other."""
+    others = table.counts[table.pair]
+    others[np.arange(len(table)), table.grade] -= 1
+    alone = table.judgements_per_pair[table.pair] < 2
+    return (
+        np.where(alone, MISSING, lowest_of_the_most_frequent(others))
+        if len(table)
+        else np.empty(0, dtype=np.int64)
+    )
+
+
+def against_others(table: LabelTable) -> NDArray[np.int64]:
+    """Grades of each annotator (second axis) against the label of the others (third):
+    (n_annotators, n_grades, n_grades)."""
+    return _joint(table, labels_of_others(table))
+
+
+class TopicCounts(NamedTuple):
+    """Of every annotator and topic with judgements that have another grade set against them, by
+    annotator, then by topic.
+
+    annotator: (k), index. joint: (k, n_grades, n_grades), own grade x the grade set against it.
+    """
+
+    annotator: NDArray[np.int64]
+    joint: NDArray[np.int64]
+
+
+def counts_by_topic(
+    annotator: NDArray[np.integer],
+    topic: NDArray[np.integer],
+    grade: NDArray[np.integer],
+    other: NDArray[np.integer],
+    *,
+    n_grades: int,
+) -> TopicCounts:
+    """From judgements (n), each with the grade set against it."""
+    n_topics = int(topic.max(initial=0)) + 1
+    codes, place = np.unique(annotator.astype(np.int64) * n_topics + topic, return_inverse=True)
+    cells = (place * n_grades + grade) * n_grades + other
+    joint = np.bincount(cells, minlength=len(codes) * n_grades**2).reshape(
+        len(codes), n_grades, n_grades
+    )
+    return TopicCounts(codes // n_topics, joint)
+
+
+def against_others_by_topic(table: LabelTable) -> TopicCounts:
+    """`against_others`, topic by topic."""
+    other = labels_of_others(table)
+    kept = np.flatnonzero(other != MISSING)
+    topic = table.pair_topic[table.pair[kept]]
+    return counts_by_topic(
+        table.annotator[kept], topic, table.grade[kept], other[kept], n_grades=table.n_grades
+    )
+
+
+def _joint(table: LabelTable, other: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Joint counts by annotator of the judgements' grades and the grades set against them
+    (n_judgements, or MISSING)."""
+    kept = other != MISSING
+    g = table.n_grades
+    cells = (table.annotator[kept].astype(np.int64) * g + table.grade[kept]) * g + other[kept]
+    return np.bincount(cells, minlength=table.n_annotators * g * g).reshape(
+        table.n_annotators, g, g
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotatorPairs:
+    """Pairs of annotators with pairs in common.
+
+    first, second: (n), indices of annotators, first < second, ascending. joint: float64 (n,
+    n_grades, n_grades), how often the first gave the second axis' grade where the second gave the
+    third's."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    joint: NDArray[np.float64]
+
+    @property
+    def common(self) -> NDArray[np.int64]:
+        """Pairs in common: (n)."""
+        return self.joint.sum(axis=(1, 2)).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def pairs_of_annotators(table: LabelTable, *, min_common: int = 10) -> AnnotatorPairs:
+    """Every pair of annotators with at least `min_common` pairs in common.
+
+    The joint counts of all of them are one sparse product: annotators and grades x pairs, times its
+    transpose."""
+    g = table.n_grades
+    column = table.annotator.astype(np.int64) * g + table.grade
+    given = scipy.sparse.csr_array(
+        (np.ones(len(table), dtype=np.float64), (table.pair, column)),
+        shape=(table.n_pairs, table.n_annotators * g),
+    )
+    both = (given.T.tocsr() @ given).tocoo()
+    row, column = (index.astype(np.int64) for index in both.coords)
+    upper = row // g < column // g
+    row, column, n = row[upper], column[upper], both.data[upper]
+    codes, position = np.unique(
+        (row // g) * max(table.n_annotators, 1) + column // g, return_inverse=True
+    )
+    enough = np.bincount(position, weights=n, minlength=len(codes)) >= max(min_common, 1)
+    kept = enough[position]
+    position = (np.cumsum(enough) - 1)[position[kept]]
+    cells = (position * g + row[kept] % g) * g + column[kept] % g
+    codes = codes[enough]
+    joint = (
+        np.bincount(cells, weights=n[kept], minlength=len(codes) * g * g)
+        .astype(np.float64, copy=False)
+        .reshape(len(codes), g, g)
+    )
+    return AnnotatorPairs(
+        codes // max(table.n_annotators, 1), codes % max(table.n_annotators, 1), joint
+    )
+
+
+def chance_floor(
+    table: LabelTable, *, weighted: bool, rng: np.random.Generator, permutations: int = 100
+) -> float:
+    """The mean kappa against the label that annotators would reach by chance, since each label
+    holds their own vote.
+
+    The grades of each annotator are permuted among the pairs that this annotator judged, labels are
+    made anew, and the mean kappa over annotators taken; the mean over the permutations. NaN if it
+    is undefined in each. All pairs of `table` take part."""
+    return mean_of_defined(
+        chance_floors(table, weighted=weighted, rng=rng, permutations=permutations)
+    )
+
+
+def chance_floors(
+    table: LabelTable, *, weighted: bool, rng: np.random.Generator, permutations: int = 100
+) -> NDArray[np.float64]:
+    """(permutations) the mean kappa of each permutation: their spread tells how well the floor is
+    known."""
+    floors = np.full(permutations, np.nan)
+    by_annotator = np.argsort(table.annotator, kind="stable")
+    g, own = table.n_grades, table.grade[by_annotator].astype(np.int64)
+    annotator, pair = (
+        table.annotator[by_annotator].astype(np.int64),
+        table.pair[by_annotator].astype(np.int64),
+    )
+    bounds = [*np.unique(annotator, return_index=True)[1].tolist(), len(own)]
+    for i in range(permutations):
+        shuffled = _shuffled_within(bounds, own, rng.random(len(own)))
+        counts = np.bincount(pair * g + shuffled, minlength=table.n_pairs * g).reshape(
+            table.n_pairs, g
+        )
+        label = (
+            lowest_of_the_most_frequent(counts) if table.n_pairs else np.empty(0, dtype=np.int64)
+        )
+        joint = np.bincount(
+            (annotator * g + shuffled) * g + label[pair], minlength=table.n_annotators * g * g
+        )
+        floors[i] = mean_of_defined(cohen_kappa(joint.reshape(-1, g, g), weighted=weighted))
+    return floors
+
+
+def _shuffled_within(
+    bounds: list[int], grade: NDArray[np.int64], random: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The grades (n) of each annotator in the order of their random numbers in [0, 1); bounds:
+    where each annotator's grades begin, and where the last's end.
+
+    Number and grade are the bits of one integer: it is quicker to sort the values of one annotator
+    after the other than to find the order of all."""
+    of_grade = int(grade.max(initial=0)).bit_length()
+    key = ((random * 2.0**52).astype(np.int64) << of_grade) + grade
+    for start, end in pairwise(bounds):
+        key[start:end].sort()
+    return key & ((1 << of_grade) - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionMatrix:
+    """counts: (n_grades, n_grades). Against labels: rows are annotators' grades, columns labels.
+    Between annotators: symmetric, each two judgements of a pair are counted once in either
+    order."""
+
+    counts: NDArray[np.int64]
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Each row's shares; NaN for a grade never given."""
+        totals = self.counts.sum(axis=1, keepdims=True)
+        return np.where(totals > 0, self.counts / np.maximum(totals, 1), np.nan)
+
+
+def confusion_matrix(
+    table: LabelTable, label: NDArray[np.integer] | None = None
+) -> ConfusionMatrix:
+    """How often one grade meets another: between any two judgements of a pair, or against labels
+    (n_pairs), if given."""
+    if label is not None:
+        return ConfusionMatrix(against_labels(table, label).sum(axis=0))
+    counts = table.counts
+    return ConfusionMatrix(counts.T @ counts - np.diag(counts.sum(axis=0)))

@@ -1,0 +1,275 @@
+"""All figures of agreement of a campaign, on the full scale and on two grades (METHODS 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.digits import error_of_mean
+from assay.labels.aggregation.majority import majority
+from assay.labels.agreement.alpha import LEVELS, alpha_interval, krippendorff_alpha
+from assay.labels.agreement.fleiss import fleiss_kappa, percent_agreement
+from assay.labels.agreement.gwet import ac1
+from assay.labels.agreement.kappa import cohen_kappa, mean_of_defined
+from assay.labels.agreement.raters import (
+    against_labels,
+    against_others,
+    chance_floors,
+    pairs_of_annotators,
+)
+from assay.labels.intervals import Interval
+from assay.labels.labels import LabelTable
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleAgreement:
+    """Agreement on one scale. Undefined figures are NaN; `undefined` counts the kappas left out of
+    each mean, and `reasons` says in words why a figure is undefined.
+
+    kappa, kappa_others: float64 (n_annotators), in the order of the table's annotators.
+    """
+
+    kappa: NDArray[np.float64]
+    kappa_others: NDArray[np.float64]
+    mean_kappa: float
+    kappa_quartiles: tuple[float, float, float]
+    chance_floor: float
+    chance_floor_error: float
+    """Standard error of the floor, from the permutations."""
+    mean_kappa_others: float
+    mean_pairwise_kappa: float
+    mean_pairwise_kappa_weighted: float
+    """Weighted by pairs in common."""
+    pairs_of_annotators: int
+    """With enough pairs in common, those with an undefined kappa among them."""
+    alpha: float
+    alpha_nominal: float
+    alpha_interval: Interval
+    fleiss: float
+    percent: float
+    alphas: dict[str, float]
+    """By level of measurement."""
+    ac1: float
+    quadratic: dict[str, float]
+    """The mean kappas against the label, against the others and of two annotators, with quadratic
+    weights; on two grades the same as without."""
+    undefined: dict[str, int]
+    reasons: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotatorAgreement:
+    name: str
+    judgements: int
+    kappa_graded: float
+    kappa_binary: float
+    kappa_graded_others: float
+    kappa_binary_others: float
+    median_seconds: float
+    share: dict[int, float]
+    """Of each grade of the full scale."""
+
+
+@dataclass(frozen=True, eq=False)
+class AgreementReport:
+    graded: ScaleAgreement
+    binary: ScaleAgreement
+    annotators: list[AnnotatorAgreement]
+    n_pairs: int
+    n_labelled: int
+    """Pairs with enough judgements for a label: those that kappa is set against."""
+    n_judgements: int
+
+
+def agreement_report(
+    table: LabelTable,
+    *,
+    threshold: int,
+    rng: np.random.Generator,
+    min_common: int = 10,
+    min_judgements: int = 2,
+    permutations: int = 100,
+) -> AgreementReport:
+    """Agreement on the full scale (kappa linearly weighted, alpha ordinal) and on two grades (both
+    unweighted).
+
+    The kappas against labels take every label, those by the lowest-grade rule among them, of the
+    pairs with at least `min_judgements` judgements; the other figures take all judgements. Means
+    and quartiles are plain, over the annotators (or pairs of annotators) whose kappa is defined.
+    """
+    graded_rng, binary_rng = rng.spawn(2)
+    options = {
+        "min_common": min_common,
+        "min_judgements": min_judgements,
+        "permutations": permutations,
+    }
+    graded = scale_agreement(table, weighted=True, rng=graded_rng, **options)
+    binary = scale_agreement(table.binary(threshold), weighted=False, rng=binary_rng, **options)
+    return AgreementReport(
+        graded=graded,
+        binary=binary,
+        annotators=_annotators(table, graded, binary),
+        n_pairs=table.n_pairs,
+        n_labelled=int((table.judgements_per_pair >= min_judgements).sum()),
+        n_judgements=len(table),
+    )
+
+
+def scale_agreement(
+    table: LabelTable,
+    *,
+    weighted: bool,
+    rng: np.random.Generator,
+    min_common: int = 10,
+    min_judgements: int = 2,
+    permutations: int = 100,
+) -> ScaleAgreement:
+    """The figures of one scale; `weighted`: kappa with linear weights and alpha ordinal, else both
+    nominal."""
+    pairs = pairs_of_annotators(table, min_common=min_common)
+    joints = (
+        against_labels(table, majority(table, min_judgements=min_judgements).label),
+        against_others(table),
+        pairs.joint,
+    )
+    kappa, kappa_others, pairwise = (cohen_kappa(joint, weighted=weighted) for joint in joints)
+    quadratic = [mean_of_defined(cohen_kappa(joint, weighted=True, power=2)) for joint in joints]
+    floors = chance_floors(
+        table.with_enough(min_judgements),
+        weighted=weighted,
+        rng=rng.spawn(1)[0],
+        permutations=permutations,
+    )
+    counts = table.counts
+    alphas = {level: krippendorff_alpha(counts, level=level) for level in LEVELS}
+    alpha = alphas["ordinal" if weighted else "nominal"]
+    fleiss = fleiss_kappa(counts)
+    quartiles = (
+        np.quantile(kappa[~np.isnan(kappa)], [0.25, 0.5, 0.75])
+        if not np.isnan(kappa).all()
+        else [np.nan] * 3
+    )
+    undefined = {
+        "kappa": int(np.isnan(kappa).sum()),
+        "kappa_others": int(np.isnan(kappa_others).sum()),
+        "pairwise_kappa": int(np.isnan(pairwise).sum()),
+        "alpha": int(np.isnan(alpha)),
+        "fleiss": int(np.isnan(fleiss)),
+    }
+    return ScaleAgreement(
+        kappa=kappa,
+        kappa_others=kappa_others,
+        mean_kappa=mean_of_defined(kappa),
+        kappa_quartiles=(float(quartiles[0]), float(quartiles[1]), float(quartiles[2])),
+        chance_floor=mean_of_defined(floors),
+        chance_floor_error=error_of_mean(floors),
+        mean_kappa_others=mean_of_defined(kappa_others),
+        mean_pairwise_kappa=mean_of_defined(pairwise),
+        mean_pairwise_kappa_weighted=mean_of_defined(pairwise, pairs.common),
+        pairs_of_annotators=len(pairs),
+        alpha=alpha,
+        alpha_nominal=alphas["nominal"],
+        alpha_interval=alpha_interval(
+            counts, level="ordinal" if weighted else "nominal", topic=table.pair_topic
+        ),
+        fleiss=fleiss,
+        percent=percent_agreement(counts),
+        alphas={str(level): value for level, value in alphas.items()},
+        ac1=ac1(counts),
+        quadratic=dict(
+            zip(("mean_kappa", "mean_kappa_others", "mean_pairwise_kappa"), quadratic, strict=True)
+        ),
+        undefined=undefined,
+        reasons=_reasons(
+            table,
+            undefined,
+            n_pairs_of_annotators=len(pairs),
+            min_common=min_common,
+            min_judgements=min_judgements,
+        ),
+    )
+
+
+def _reasons(
+    table: LabelTable,
+    undefined: dict[str, int],
+    *,
+    n_pairs_of_annotators: int,
+    min_common: int,
+    min_judgements: int,
+) -> dict[str, str]:
+    """In words, why a figure is undefined."""
+    n = table.judgements_per_pair
+    one_grade = "use one and the same grade only on the pairs they share, so nothing is left to agree on beyond chance"
+    no_two = "no pair has two judgements"
+    why_alpha = (
+        "all judgements of pairs judged twice have the same grade" if (n > 1).any() else no_two
+    )
+    reasons = {}
+    if undefined["kappa"] == table.n_annotators:
+        labelled = (n >= min_judgements).any()
+        why = (
+            f"every annotator and the labels {one_grade}"
+            if labelled
+            else f"no pair has the {min_judgements} judgements that a label needs"
+        )
+        reasons["mean_kappa"] = why
+    if undefined["kappa_others"] == table.n_annotators:
+        reasons["mean_kappa_others"] = (
+            f"every annotator and the others {one_grade}" if (n > 1).any() else no_two
+        )
+    if not n_pairs_of_annotators:
+        reasons["mean_pairwise_kappa"] = f"no two annotators have {min_common} pairs in common"
+    elif undefined["pairwise_kappa"] == n_pairs_of_annotators:
+        reasons["mean_pairwise_kappa"] = f"every two annotators {one_grade}"
+    if undefined["alpha"]:
+        reasons["alpha"] = reasons["alpha_nominal"] = reasons["alphas"] = why_alpha
+    if not (n > 1).any():
+        reasons["ac1"] = no_two
+    if undefined["fleiss"]:
+        different = len(n) > 0 and n.min() != n.max()
+        reasons["fleiss"] = (
+            f"pairs have from {n.min()} to {n.max()} judgements; Fleiss' kappa needs one number"
+            if different
+            else why_alpha
+        )
+    return reasons
+
+
+def _annotators(
+    table: LabelTable, graded: ScaleAgreement, binary: ScaleAgreement
+) -> list[AnnotatorAgreement]:
+    """One row a person, in the order of names."""
+    g = table.n_grades
+    counts = np.bincount(
+        table.annotator.astype(np.int64) * g + table.grade, minlength=table.n_annotators * g
+    ).reshape(-1, g)
+    medians = median_seconds(table)
+    return [
+        AnnotatorAgreement(
+            name=name,
+            judgements=int(counts[i].sum()),
+            kappa_graded=float(graded.kappa[i]),
+            kappa_binary=float(binary.kappa[i]),
+            kappa_graded_others=float(graded.kappa_others[i]),
+            kappa_binary_others=float(binary.kappa_others[i]),
+            median_seconds=float(medians[i]),
+            share={grade: int(n) / int(counts[i].sum()) for grade, n in enumerate(counts[i])},
+        )
+        for i, name in enumerate(table.annotators)
+    ]
+
+
+def median_seconds(table: LabelTable) -> NDArray[np.float64]:
+    """The median of each annotator's known times: (n_annotators), NaN where none is known."""
+    known = np.flatnonzero(~np.isnan(table.seconds))
+    order = known[np.lexsort((table.seconds[known], table.annotator[known]))]
+    seconds = table.seconds[order]
+    n = np.bincount(table.annotator[order], minlength=table.n_annotators)
+    start = np.cumsum(n) - n
+    result = np.full(table.n_annotators, np.nan)
+    some = n > 0
+    result[some] = (seconds[(start + (n - 1) // 2)[some]] + seconds[(start + n // 2)[some]]) / 2
+    return result

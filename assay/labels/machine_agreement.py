@@ -1,0 +1,193 @@
+"""How far a machine agrees with people, beside how far people agree among themselves, and with what
+certainty systems are ranked by either.
+
+    joint = joint_of_people(counts, topic, n_topics)          two people on one pair
+    joint = joint_with_machine(counts, machine, topic, n_topics)          one of them and the
+    machine, on the same pairs
+    found = kappas(joint, level)                              with intervals over topics
+    taus = halves(people, machine, rng)                       what two halves of the topics leave of
+    a ranking
+
+A pair counts once however many judged it; its judgements are taken two by two (or one by one
+against the machine), each as often."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.comparison.rankings import tau_b
+from assay.labels.agreement.kappa import cohen_kappa
+from assay.labels.intervals import Interval, agreement_interval, no_interval
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SPLITS = 200
+BEST = 5
+SHORTEST_NAME = 4
+"""Letters and digits of a model's name from which on a tag that holds it is taken for a system
+built with it."""
+
+
+def joint_of_people(
+    counts: Floats, topic: Ints, n_topics: int, weight: Floats | None = None
+) -> Floats:
+    """float64 (n_topics, n_grades, n_grades): joint shares of two judgements of one pair by
+    different people.
+
+    counts: (n_pairs, n_grades), judgements by grade; pairs with fewer than two give nothing.
+    weight: of each pair, 1 unless given."""
+    n = counts.sum(axis=1)
+    share = np.where(n >= 2, (1.0 if weight is None else weight) / np.maximum(n * (n - 1), 1), 0.0)
+    both = counts[:, :, None] * counts[:, None, :]
+    grades = np.arange(counts.shape[1])
+    both[:, grades, grades] -= counts
+    return _by_topic(both * share[:, None, None], topic, n_topics)
+
+
+def joint_with_machine(
+    counts: Floats, machine: Ints, topic: Ints, n_topics: int, weight: Floats | None = None
+) -> Floats:
+    """The same of a judgement (rows) and the machine's grade (columns), of pairs that somebody
+    judged. machine: int64 (n_pairs)."""
+    n = counts.sum(axis=1)
+    share = np.where(n > 0, (1.0 if weight is None else weight) / np.maximum(n, 1), 0.0)
+    given = (np.arange(counts.shape[1]) == machine[:, None]).astype(np.float64)
+    return _by_topic(counts[:, :, None] * given[:, None, :] * share[:, None, None], topic, n_topics)
+
+
+def _by_topic(values: Floats, topic: Ints, n_topics: int) -> Floats:
+    sums = np.zeros((n_topics, *values.shape[1:]))
+    np.add.at(sums, topic, values)
+    return sums
+
+
+def on_two_grades(joint: Floats, level: int) -> Floats:
+    """(..., n_grades, n_grades) -> (..., 2, 2): not relevant, relevant."""
+    low, high = slice(0, level), slice(level, None)
+    parts = [[joint[..., a, b].sum(axis=(-2, -1)) for b in (low, high)] for a in (low, high)]
+    return np.stack([np.stack(row, axis=-1) for row in parts], axis=-2)
+
+
+class Kappa(NamedTuple):
+    value: float
+    interval: Interval
+
+    @property
+    def figures(self) -> list[float]:
+        """Value, low, high."""
+        return [self.value, *self.interval.bounds]
+
+
+def kappas(joint: Floats, level: int) -> dict[str, Kappa]:
+    """kappa, weighted_kappa (linear), binary_kappa, each with its 95 % interval over topics that
+    have pairs, by the jackknife on Fisher's z; with a reason in its place where that does not cover
+    what it says (`intervals.agreement_interval`).
+
+    joint: float64 (n_topics, n_grades, n_grades).
+    """
+    joint = joint[joint.sum(axis=(1, 2)) > 0]
+    tables = {
+        "kappa": (joint, False),
+        "weighted_kappa": (joint, True),
+        "binary_kappa": (on_two_grades(joint, level), False),
+    }
+    kappa_by_name = {}
+    for name, (table, weighted) in tables.items():
+        value = float(cohen_kappa(table.sum(axis=0), weighted=weighted)) if len(table) else math.nan
+        one = partial(cohen_kappa, weighted=weighted)
+        interval = (
+            agreement_interval(table, np.ones(len(table), np.int64), one, unit="topics")
+            if len(table)
+            else no_interval("no pairs")
+        )
+        kappa_by_name[name] = Kappa(value, interval)
+    return kappa_by_name
+
+
+class MachineHalves(NamedTuple):
+    """Mean tau over random splits of the topics: rankings by people's first half and people's
+    second; by the machine's first and people's second. best_*: among the five best by people on all
+    topics. NaN where it is undefined."""
+
+    people: float
+    machine: float
+    best_people: float
+    best_machine: float
+
+
+def halves(
+    people: Floats, machine: Floats, rng: np.random.Generator, *, splits: int = SPLITS
+) -> MachineHalves:
+    """The noise ceiling: no ranking can agree with people's on other topics better than people's
+    own. people, machine: (n_topics, n_systems)."""
+    n_topics, n_systems = people.shape
+    if n_topics < 4 or n_systems < 2:
+        return MachineHalves(math.nan, math.nan, math.nan, math.nan)
+    top = np.argsort(-people.sum(axis=0), kind="stable")[:BEST]
+    taus = np.full((splits, 4), math.nan)
+    for number in range(splits):
+        order = rng.permutation(n_topics)
+        first, second = order[: n_topics // 2], order[n_topics // 2 :]
+        other = people[second].sum(axis=0)
+        for column, half in enumerate((people[first].sum(axis=0), machine[first].sum(axis=0))):
+            taus[number, column] = tau_b(half, other)
+            taus[number, 2 + column] = tau_b(half[top], other[top])
+    defined = ~np.isnan(taus)
+    sums = np.where(defined, taus, 0.0).sum(axis=0)
+    return MachineHalves(
+        *(
+            float(total / n) if n else math.nan
+            for total, n in zip(sums, defined.sum(axis=0), strict=True)
+        )
+    )
+
+
+def related_systems(
+    tags: Iterable[str], names: Iterable[str], given: Iterable[str]
+) -> dict[str, str]:
+    """Tag -> why a machine may not judge it: it was named as related, or its tag holds the
+    machine's name.
+
+    names: what machine and model are called. given: tags that somebody named.
+    """
+    named = {one.casefold() for one in given if one}
+    plain = [letters for name in names if len(letters := _letters(name)) >= SHORTEST_NAME]
+    reasons: dict[str, str] = {}
+    for tag in tags:
+        if tag.casefold() in named:
+            reasons[tag] = "named as built with it"
+        elif held := next((letters for letters in plain if letters in _letters(tag)), None):
+            reasons[tag] = f"its tag holds {held}"
+    return reasons
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.casefold())
+
+
+def places(values: Floats) -> Ints:
+    """int64 (n_systems): place of each, from 1, the best first; ties by their order."""
+    place = np.empty(len(values), np.int64)
+    place[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
+    return place
+
+
+def mentioned(about: Mapping[str, object]) -> list[str]:
+    """Tags or groups of `related`, which is a text with commas or a list."""
+    related = about.get("related") or []
+    parts = (
+        related.split(",")
+        if isinstance(related, str)
+        else list(related)
+        if isinstance(related, (list, tuple))
+        else []
+    )
+    return [str(one).strip() for one in parts if str(one).strip()]

@@ -1,0 +1,157 @@
+"""What click-based qrels say about judged pairs (TripJudge, figure 3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.column_types import QrelsColumns
+from assay.measures.packing import ABSENT, TopicDocumentPairs, index_of
+
+UNLABELLED = "unlabelled"
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Judged pairs against click labels, as numbers of pairs.
+
+    n_pairs: judged pairs considered. relevant, irrelevant: {"unlabelled": n, "0": n, ...} by the
+    clicks' grade, every grade that the click qrels have; together n_pairs. n_both: pairs with a
+    judgement and a click label; n_judged_only, n_clicked_only: with one of them. n_contradicting:
+    of n_both, those where one says relevant (clicks: grade 1 or more) and the other not."""
+
+    n_pairs: int
+    relevant: dict[str, int]
+    irrelevant: dict[str, int]
+    n_both: int
+    n_judged_only: int
+    n_clicked_only: int
+    n_contradicting: int
+
+    @property
+    def n_agree(self) -> int:
+        """Relevant with grade 1 or more, or irrelevant with grade 0 or none (evaluation takes the
+        unlabelled as irrelevant)."""
+        clicked = sum(n for label, n in self.relevant.items() if _says_relevant(label))
+        return clicked + sum(n for label, n in self.irrelevant.items() if not _says_relevant(label))
+
+    def shares(self) -> dict[str, Any]:
+        """The contract's object: shares of all pairs considered (NaN if there are none), and counts
+        of the overlap."""
+
+        def share(n: int) -> float:
+            return n / self.n_pairs if self.n_pairs else math.nan
+
+        return {
+            "pairs": self.n_pairs,
+            "relevant": {label: share(n) for label, n in self.relevant.items()},
+            "irrelevant": {label: share(n) for label, n in self.irrelevant.items()},
+            "agree": share(self.n_agree),
+            "disagree": share(self.n_pairs - self.n_agree),
+            "both": self.n_both,
+            "judged_only": self.n_judged_only,
+            "clicked_only": self.n_clicked_only,
+            "contradicting": self.n_contradicting,
+        }
+
+
+class Contradiction(NamedTuple):
+    """A pair of which one of judgement and clicks says relevant, and the other not. judged, clicks:
+    grades."""
+
+    topic: str
+    document: str
+    judged: int
+    clicks: int
+
+
+def contradictions(
+    judged: QrelsColumns,
+    clicks: QrelsColumns,
+    *,
+    threshold: int = 1,
+    within: TopicDocumentPairs | None = None,
+) -> list[Contradiction]:
+    """The pairs that `label_overlap` counts as contradicting, in the order of the judgements."""
+    rows, label = _with_labels(judged, clicks, within)
+    chosen = (label >= 0) & ((judged.grades[rows] >= threshold) != (label >= 1))
+    topic = np.repeat(np.arange(len(judged.topics)), np.diff(judged.offsets))
+    return [
+        Contradiction(
+            judged.topics[topic[row]],
+            judged.documents[row].decode(),
+            int(judged.grades[row]),
+            grade,
+        )
+        for row, grade in zip(rows[chosen].tolist(), label[chosen].tolist(), strict=True)
+    ]
+
+
+def _with_labels(
+    judged: QrelsColumns, clicks: QrelsColumns, within: TopicDocumentPairs | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(rows of the judged pairs considered, the click label of each, -1 where there is none)"""
+    considered = judged.grades >= 0
+    if within is not None:
+        considered &= _present(index_of(judged).find(within), len(judged))
+    rows = np.flatnonzero(considered)
+    click_row = index_of(clicks).find(pairs_of(judged, rows))
+    return rows, np.maximum(
+        np.where(click_row == ABSENT, -1, clicks.grades[click_row] if len(clicks) else -1), -1
+    )
+
+
+def label_overlap(
+    judged: QrelsColumns,
+    clicks: QrelsColumns,
+    *,
+    threshold: int = 1,
+    within: TopicDocumentPairs | None = None,
+) -> Overlap:
+    """Compare judgements with click labels, over all judged pairs or only those `within`.
+
+    threshold: lowest relevant grade of the judgements. Negative grades of either are no label. With
+    `within`, click labels outside it do not count as "clicked only" either."""
+    judged_index, click_index = index_of(judged), index_of(clicks)
+    labelled = clicks.grades >= 0
+    if within is not None:
+        labelled &= _present(click_index.find(within), len(clicks))
+    judged_rows, label = _with_labels(judged, clicks, within)
+    relevant = judged.grades[judged_rows] >= threshold
+    grades = np.unique(clicks.grades[clicks.grades >= 0]).tolist()
+    judged_too = judged_index.find(pairs_of(clicks, np.flatnonzero(labelled)))
+    unjudged = (judged_too == ABSENT) | ((judged.grades[judged_too] < 0) if len(judged) else True)
+    return Overlap(
+        n_pairs=len(judged_rows),
+        relevant=_counts(label[relevant], grades),
+        irrelevant=_counts(label[~relevant], grades),
+        n_both=int((label >= 0).sum()),
+        n_judged_only=int((label < 0).sum()),
+        n_clicked_only=int(unjudged.sum()),
+        n_contradicting=int(((label >= 0) & (relevant != (label >= 1))).sum()),
+    )
+
+
+def pairs_of(qrels: QrelsColumns, rows: NDArray[np.int64]) -> TopicDocumentPairs:
+    topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
+    return TopicDocumentPairs(qrels.topics, topic[rows], qrels.documents[rows])
+
+
+def _present(rows: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+    mask = np.zeros(n, dtype=bool)
+    mask[rows[rows != ABSENT]] = True
+    return mask
+
+
+def _counts(labels: NDArray[np.int64], grades: list[int]) -> dict[str, int]:
+    return {UNLABELLED: int((labels < 0).sum())} | {
+        str(grade): int((labels == grade).sum()) for grade in grades
+    }
+
+
+def _says_relevant(label: str) -> bool:
+    return label != UNLABELLED and int(label) >= 1

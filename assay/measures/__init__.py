@@ -1,0 +1,1 @@
+"""Measures of runs under qrels, per topic."""

@@ -1,0 +1,169 @@
+"""Many sub-collections evaluated at once.
+
+Documents and assessments of every topic and run are packed once as index arrays in trec_eval's
+order. A batch of sub-collections is then a matrix of flags whose columns are the sub-collections,
+and running counts down the rankings give every measure for all of them. A column's numbers do not
+depend on the columns beside it.
+
+    pack(qrels, runs) -> Collection evaluate(collection, measures, kept=..., assessed=...) -> scores
+    of measures x runs x topics x sub-collections whole_scores(collection, measures) -> scores of
+    measures x runs x topics mean_scores(collection, scores) -> means of measures x runs x
+    sub-collections
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.column_types import QrelsColumns, RunColumns
+from assay.measures.measures import Measure
+from assay.measures.on_subcollections import Flags, PackedTopic, Sampled, score
+
+Scores = NDArray[np.float64]
+
+CELLS = 1 << 20
+"""How many cells (ranks x runs x sub-collections) are worked on at a time: what caches hold, and
+never much memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class PackedCollection:
+    """Qrels and runs, packed.
+
+    tags: names of the runs, in the order given. topics: the topics of the qrels, sorted by their
+    bytes. documents: S (n_documents), sorted: all documents of runs and qrels. grades: int32
+    (n_assessments), rows sorted by topic and document; topic i owns rows offsets[i]:offsets[i + 1].
+    assessed: int64 (n_assessments), the number of each row's document. has: bool (n_runs,
+    n_topics), the run has the topic. n_ignored: for each run the number of its topics that the
+    qrels lack."""
+
+    tags: list[str]
+    topics: list[str]
+    documents: NDArray[np.bytes_]
+    grades: NDArray[np.int32]
+    assessed: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    has: NDArray[np.bool_]
+    n_ignored: list[int]
+    packed: list[PackedTopic] = field(repr=False)
+    _whole: dict[tuple[tuple[Measure, ...], int], Scores] = field(default_factory=dict, repr=False)
+
+    def rows(self, topic: int) -> slice:
+        return slice(int(self.offsets[topic]), int(self.offsets[topic + 1]))
+
+
+def pack(
+    qrels: QrelsColumns, runs: Sequence[RunColumns], tags: Sequence[str] | None = None
+) -> PackedCollection:
+    """The collection of these qrels and runs. Nothing in it but the order of runs depends on the
+    order of rows or files."""
+    documents = np.unique(
+        np.concatenate(
+            [np.unique(ids) for ids in [qrels.documents, *(run.documents for run in runs)]]
+        )
+    )
+    places = [{topic: i for i, topic in enumerate(run.topics)} for run in runs]
+    numbers = [np.searchsorted(documents, run.documents) for run in runs]
+    numbers_of_qrels = np.searchsorted(documents, qrels.documents)
+    order = sorted(range(len(qrels.topics)), key=lambda i: qrels.topics[i].encode())
+    has = np.zeros((len(runs), len(order)), bool)
+    highest = int(qrels.grades.max(initial=0))
+    packed: list[PackedTopic] = []
+    for n, i in enumerate(order):
+        rankings = []
+        for r, run in enumerate(runs):
+            place = places[r].get(qrels.topics[i])
+            has[r, n] = place is not None
+            rankings.append(numbers[r][:0] if place is None else numbers[r][run.rows(place)])
+        rows = qrels.rows(i)
+        packed.append(
+            PackedTopic.of(
+                qrels.grades[rows], numbers_of_qrels[rows], rankings, len(documents), highest
+            )
+        )
+    known = set(qrels.topics)
+    return PackedCollection(
+        tags=[run.tag for run in runs] if tags is None else list(tags),
+        topics=[qrels.topics[i] for i in order],
+        documents=documents,
+        grades=np.concatenate([topic.grades for topic in packed]),
+        assessed=np.concatenate([topic.documents for topic in packed]),
+        offsets=np.cumsum([0] + [len(topic.grades) for topic in packed]),
+        has=has,
+        n_ignored=[len(set(run.topics) - known) for run in runs],
+        packed=packed,
+    )
+
+
+def evaluate(
+    collection: PackedCollection,
+    measures: Sequence[Measure],
+    *,
+    kept: Flags | None = None,
+    assessed: Flags | None = None,
+    level: int = 1,
+) -> Scores:
+    """Scores of every run on every topic of every sub-collection. -> float64 (n_measures, n_runs,
+    n_topics, n_samples)
+
+    kept: uint8 0/1 (n_documents, n_samples): the documents of each sub-collection; the others leave
+    qrels and runs, and the ranks close up. None: all. assessed: uint8 0/1 (n_assessments,
+    n_samples): the rows of the qrels that stay; the others become unjudged. None: all. With neither
+    there is one sample, the whole collection.
+
+    A topic without relevant documents, and a run without the topic, score 0, as trec_eval -c has
+    it. level: the lowest relevant grade where a measure brings none of its own."""
+    given = kept if kept is not None else assessed
+    n_samples = 1 if given is None else given.shape[1]
+    scores = np.empty((len(measures), len(collection.tags), len(collection.topics), n_samples))
+    places = max(
+        topic.places(0)[0].size if kept is None else topic.retrieved.size
+        for topic in collection.packed
+    )
+    block = max(
+        CELLS // places // 2 * 2, 2
+    )  # even, so that the two sub-collections of a pair stay together
+    for start in range(0, n_samples, block):
+        columns = slice(start, min(start + block, n_samples))
+        width = columns.stop - columns.start
+        kept_here = (
+            None
+            if kept is None
+            else np.concatenate([kept[:, columns], np.zeros((1, width), np.uint8)])
+        )
+        for number, topic in enumerate(collection.packed):
+            assessed_here = None if assessed is None else assessed[collection.rows(number), columns]
+            sampled = Sampled(topic, kept_here, assessed_here, width)
+            for m, measure in enumerate(measures):
+                scores[m, :, number, columns] = score(sampled, measure, level)
+            sampled.forget()
+    return scores
+
+
+def whole_scores(
+    collection: PackedCollection, measures: Sequence[Measure], *, level: int = 1
+) -> Scores:
+    """Scores on the whole collection, computed once. -> float64 (n_measures, n_runs, n_topics)"""
+    key = (tuple(measures), level)
+    if key not in collection._whole:
+        collection._whole[key] = evaluate(collection, measures, level=level)[..., 0]
+    return collection._whole[key]
+
+
+def mean_scores(
+    collection: PackedCollection, scores: Scores, *, topics: str = "complete"
+) -> Scores:
+    """Means over topics. -> float64 (n_measures, n_runs, n_samples)
+
+    topics: "complete", every topic of the qrels, or "intersection", for each run the topics that it
+    has; NaN where a run has none."""
+    if topics == "complete":
+        return scores.sum(axis=2) / scores.shape[2]
+    with np.errstate(invalid="ignore"):
+        return (scores * collection.has[None, :, :, None]).sum(axis=2) / collection.has.sum(axis=1)[
+            None, :, None
+        ]

@@ -1,0 +1,500 @@
+"""Measures of runs under qrels, per topic.
+
+Conventions (METHODS; reference: trec_eval 10 with -c): documents in the order of the run, which its
+reader has made trec_eval's; an unjudged document is not relevant, but Bpref ignores it and
+condensed measures take it out first; a negative grade is unjudged; every topic of the qrels counts,
+with 0 where the run has none or where nothing is relevant. Formulas: docs/methods/measures.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.column_types import QrelsColumns, RunColumns
+from assay.measures.measures import Measure, parse_measures, refuse_estimates
+from assay.measures.packing import Packed, PairIndex, index_of, pack
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """One run under one qrels.
+
+    values: float64 (n_topics, n_measures); NaN where the topic is left out (topics="intersection",
+    or without relevant documents). has_topic: bool (n_topics), whether the run has the topic.
+    with_relevant: bool (n_topics), whether the topic has a document of at least the evaluation's
+    level. n_ignored: topics of the run that are not in the qrels."""
+
+    tag: str
+    qrels: str
+    topics: list[str]
+    measures: list[Measure]
+    values: Floats
+    has_topic: NDArray[np.bool_]
+    with_relevant: NDArray[np.bool_]
+    n_ignored: int
+
+    @property
+    def n_missing(self) -> int:
+        """Topics of the qrels that the run does not have."""
+        return int((~self.has_topic).sum())
+
+    @property
+    def n_averaged(self) -> int:
+        """Topics over which the means are."""
+        return int((~np.isnan(self.values[:, 0])).sum())
+
+    def means(self) -> Floats:
+        """float64 (n_measures) over the topics that count; NaN if there is none. Independent of the
+        order of topics."""
+        return means_over_topics(self.values)
+
+
+def means_over_topics(values: Floats) -> Floats:
+    """Column means of (n_topics, n), NaN rows left out; NaN for a column without a number. Exactly
+    rounded sums: no order matters."""
+    columns = [column[~np.isnan(column)] for column in values.T]
+    return np.array(
+        [
+            math.fsum(column.tolist()) / len(column) if len(column) else math.nan
+            for column in columns
+        ]
+    )
+
+
+def evaluate(
+    run: RunColumns,
+    qrels: QrelsColumns,
+    measures: Sequence[Measure] | str,
+    *,
+    level: int = 1,
+    topics: str = "complete",
+    only_with_relevant: bool = False,
+) -> Evaluation:
+    """The run's measures on each topic of the qrels. For several runs make one Evaluator, which
+    prepares the qrels once.
+
+    level: lowest relevant grade; nDCG uses the grades themselves.
+    topics: "complete" or "intersection" (topics that the run has too).
+    only_with_relevant: leave out topics without a relevant document.
+    """
+    return Evaluator(
+        qrels, measures, level=level, topics=topics, only_with_relevant=only_with_relevant
+    ).evaluate(run)
+
+
+class Evaluator:
+    """Qrels prepared for the evaluation of runs. Arguments as for `evaluate`."""
+
+    def __init__(
+        self,
+        qrels: QrelsColumns,
+        measures: Sequence[Measure] | str,
+        *,
+        level: int = 1,
+        topics: str = "complete",
+        only_with_relevant: bool = False,
+    ) -> None:
+        if topics not in ("complete", "intersection"):
+            raise ValueError(f"topics are complete or intersection, not {topics!r}")
+        self.qrels = qrels
+        self.measures = parse_measures(measures) if isinstance(measures, str) else list(measures)
+        refuse_estimates(self.measures)
+        self.level, self.topics, self.only_with_relevant = level, topics, only_with_relevant
+        self.base = RecallBase(qrels.offsets, qrels.grades)
+
+    @cached_property
+    def index(self) -> PairIndex:
+        return index_of(self.qrels)
+
+    def pack(self, run: RunColumns) -> Packed:
+        return pack(run, self.index)
+
+    def evaluate(self, run: RunColumns) -> Evaluation:
+        return self.evaluate_packed(self.pack(run))
+
+    def evaluate_packed(self, packed: Packed) -> Evaluation:
+        """As evaluate, for a run that `pack` has joined with these qrels."""
+        values = measure_topics(packed, self.base, self.measures, level=self.level)
+        with_relevant = self.base.n_relevant(self.level) > 0
+        if self.topics == "intersection":
+            values[~packed.has_topic] = math.nan
+        if self.only_with_relevant:
+            values[~with_relevant] = math.nan
+        return Evaluation(
+            packed.tag,
+            self.qrels.name,
+            self.qrels.topics,
+            self.measures,
+            values,
+            packed.has_topic,
+            with_relevant,
+            packed.n_ignored,
+        )
+
+
+def measure_topics(
+    packed: Packed, base: RecallBase, measures: Sequence[Measure], *, level: int = 1
+) -> Floats:
+    """float64 (n_topics, n_measures): every measure of every topic of the qrels, 0 where the run
+    has none.
+
+    `base` may hold other grades of the same rows than those the run was packed with: a subset is
+    made by negative grades."""
+    rankings = {
+        condensed: JudgedRanking(packed, base, condensed=condensed)
+        for condensed in {m.condensed for m in measures}
+    }
+    values = np.empty((base.n_topics, len(measures)))
+    for column, measure in enumerate(measures):
+        lowest = level if measure.level is None else measure.level
+        own = {
+            name: value
+            for name, value in (("persistence", measure.persistence), ("highest", measure.highest))
+            if value is not None
+        }
+        values[:, column] = FORMULAS[measure.family](
+            rankings[measure.condensed], base, lowest, measure.cutoff, **own
+        )
+    return values
+
+
+class RecallBase:
+    """The judged documents of each topic, whatever is retrieved.
+
+    offsets: int64 (n_topics + 1); grades: int (n_rows), negative: unjudged. Rows are those of the
+    qrels."""
+
+    def __init__(self, offsets: NDArray[np.int64], grades: NDArray[np.int32]) -> None:
+        self.n_topics = len(offsets) - 1
+        self.grades = grades
+        self.topic = np.repeat(np.arange(self.n_topics), np.diff(offsets))
+        self._relevant: dict[int, Ints] = {}
+        self._ideal: dict[tuple[bool, int | None], Floats] = {}
+
+    @cached_property
+    def n_judged(self) -> Ints:
+        """int64 (n_topics)."""
+        return np.bincount(self.topic[self.grades >= 0], minlength=self.n_topics)
+
+    def n_relevant(self, level: int) -> Ints:
+        """int64 (n_topics): documents of at least this grade."""
+        if level not in self._relevant:
+            self._relevant[level] = np.bincount(
+                self.topic[self.grades >= level], minlength=self.n_topics
+            )
+        return self._relevant[level]
+
+    def gains(self, topic: Ints, grade: NDArray[np.int32], exponential: bool) -> Floats:
+        """Gain of each grade above 0 of these topics: the grade, or that of `exponential_gains`."""
+        return (
+            exponential_gains(grade, self._highest[topic])
+            if exponential
+            else grade.astype(np.float64)
+        )
+
+    def ideal_gain(self, cutoff: int) -> Floats:
+        """float64 (n_topics): the grades of the topic's best documents, as many as the cutoff,
+        without a discount."""
+        topic, rank, grade = self._best_order
+        return sums(topic[rank <= cutoff], grade[rank <= cutoff].astype(np.float64), self.n_topics)
+
+    def ideal_dcg(self, exponential: bool, cutoff: int | None) -> Floats:
+        """float64 (n_topics): discounted gain of the topic's judged documents in the best order,
+        cut; in the unit of `gains`."""
+        key = (exponential, cutoff)
+        if key not in self._ideal:
+            topic, rank, grade = self._best_order
+            counts = slice(None) if cutoff is None else rank <= cutoff
+            gained = self.gains(topic[counts], grade[counts], exponential) / np.log2(
+                rank[counts] + 1
+            )
+            self._ideal[key] = sums(topic[counts], gained, self.n_topics)
+        return self._ideal[key]
+
+    @cached_property
+    def _highest(self) -> NDArray[np.int32]:
+        """int32 (n_topics): the highest grade of each topic, 0 if none is above."""
+        highest = np.zeros(self.n_topics, np.int32)
+        np.maximum.at(highest, self.topic, self.grades)
+        return highest
+
+    @cached_property
+    def _best_order(self) -> tuple[Ints, Ints, NDArray[np.int32]]:
+        """Documents with a gain, best first within each topic. -> (topic, rank, grade)"""
+        rows = np.flatnonzero(self.grades > 0)
+        rows = rows[np.lexsort((-self.grades[rows], self.topic[rows]))]
+        topic = self.topic[rows]
+        return topic, place_within_topic(topic), self.grades[rows]
+
+
+class JudgedRanking:
+    """The judged documents of a run's rankings, in order. condensed: unjudged ones are taken out,
+    ranks closed up."""
+
+    def __init__(self, packed: Packed, base: RecallBase, *, condensed: bool) -> None:
+        grade = base.grades[packed.row]
+        judged = grade >= 0
+        self.pooled_topic, self.pooled_grade, self.pooled_rank = packed.topic, grade, packed.rank
+        self.topic, self.grade = packed.topic[judged], grade[judged]
+        self.rank = place_within_topic(self.topic) if condensed else packed.rank[judged]
+        self.n_topics = base.n_topics
+        self.retrieved = (
+            np.bincount(self.topic, minlength=self.n_topics) if condensed else packed.retrieved
+        )
+        self._relevant: dict[int, tuple[Ints, Ints]] = {}
+
+    def relevant(self, level: int) -> tuple[Ints, Ints]:
+        """Documents of at least this grade. -> (topic, rank)"""
+        if level not in self._relevant:
+            chosen = self.grade >= level
+            self._relevant[level] = (self.topic[chosen], self.rank[chosen])
+        return self._relevant[level]
+
+    def n_relevant(self, level: int, cutoff: int | Ints) -> Ints:
+        """int64 (n_topics): how many of them up to this rank, which may differ by topic."""
+        topic, rank = self.relevant(level)
+        limit = cutoff if isinstance(cutoff, int) else cutoff[topic]
+        return np.bincount(topic[rank <= limit], minlength=self.n_topics)
+
+
+LARGEST_EXPONENT = 900
+"""Gains of a topic with higher grades are divided by a power of two: 2^1024 is beyond what a double
+holds, also as a sum."""
+
+
+def exponential_gains(
+    grade: NDArray[np.integer[Any]] | int, highest: NDArray[np.integer[Any]] | int
+) -> Floats:
+    """2^grade - 1 (Burges et al. 2005), in a unit that depends only on the highest grade of the
+    topic, which no ratio sees."""
+    shift = np.maximum(np.asarray(highest, np.float64) - LARGEST_EXPONENT, 0)
+    return np.asarray(np.exp2(np.asarray(grade, np.float64) - shift) - np.exp2(-shift))
+
+
+def place_within_topic(topic: Ints) -> Ints:
+    """int64 (n): place from 1 of each row among the rows of its topic, which stand together."""
+    places = np.arange(1, len(topic) + 1)
+    starts = np.flatnonzero(np.concatenate([[True], topic[1:] != topic[:-1]]))[: len(topic)]
+    return places - np.repeat(starts, np.diff(np.append(starts, len(topic))))
+
+
+def sums(topic: Ints, values: Floats, n_topics: int) -> Floats:
+    """float64 (n_topics): sum of the values of each topic, in their order."""
+    return np.bincount(topic, weights=values, minlength=n_topics).astype(np.float64, copy=False)
+
+
+def ratio(numerator: NDArray[np.generic], denominator: NDArray[np.generic]) -> Floats:
+    """Quotient by topic, 0 where there is nothing to divide by: nothing relevant, or nothing
+    retrieved (trec_eval)."""
+    quotient = np.zeros(len(denominator))
+    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    return quotient
+
+
+def _average_precision(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
+) -> Floats:
+    """Mean over the topic's relevant documents of the precision at their ranks; not retrieved (up
+    to the cutoff): 0."""
+    topic, rank = ranking.relevant(level)
+    precision = place_within_topic(topic) / rank
+    if cutoff is not None:
+        topic, precision = topic[rank <= cutoff], precision[rank <= cutoff]
+    return ratio(sums(topic, precision, base.n_topics), base.n_relevant(level))
+
+
+def _dcg(
+    ranking: JudgedRanking,
+    base: RecallBase,
+    level: int,
+    cutoff: int | None,
+    exponential: bool = False,
+) -> Floats:
+    """Discount log2(rank + 1) at every rank (trec_eval)."""
+    topic, rank = ranking.relevant(1)
+    grade = ranking.grade[ranking.grade >= 1]
+    if cutoff is not None:
+        counts = rank <= cutoff
+        topic, rank, grade = topic[counts], rank[counts], grade[counts]
+    return sums(topic, base.gains(topic, grade, exponential) / np.log2(rank + 1), base.n_topics)
+
+
+def _ndcg(
+    ranking: JudgedRanking,
+    base: RecallBase,
+    level: int,
+    cutoff: int | None,
+    exponential: bool = False,
+) -> Floats:
+    """Järvelin and Kekäläinen (2002), with the discount log2(rank + 1) at every rank; ideal over
+    all judged documents, cut."""
+    return ratio(
+        _dcg(ranking, base, level, cutoff, exponential), base.ideal_dcg(exponential, cutoff)
+    )
+
+
+def _ndcg_exponential(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
+) -> Floats:
+    return _ndcg(ranking, base, level, cutoff, exponential=True)
+
+
+def _reciprocal_rank(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
+) -> Floats:
+    topic, rank = ranking.relevant(level)
+    first = place_within_topic(topic) == 1
+    if cutoff is not None:
+        first &= rank <= cutoff
+    result = np.zeros(base.n_topics)
+    result[topic[first]] = 1 / rank[first]
+    return result
+
+
+def stopping(grade: NDArray[np.integer[Any]], highest: int) -> Floats:
+    """The chance that a reader is content with a document: (2^grade - 1) / 2^highest, below 1; a
+    grade above the highest counts as that."""
+    chance = np.exp2(np.minimum(grade, highest) - float(highest)) - np.exp2(-float(highest))
+    return np.minimum(chance, np.nextafter(1, 0))
+
+
+def _expected_reciprocal_rank(
+    ranking: JudgedRanking,
+    base: RecallBase,
+    level: int,
+    cutoff: int | None,
+    *,
+    highest: int | None = None,
+) -> Floats:
+    """Chapelle et al. (2009): Σ over ranks of 1 / rank times the chance that a reader stops there
+    and not before."""
+    topic, rank = ranking.relevant(1)
+    stops = stopping(
+        ranking.grade[ranking.grade >= 1],
+        int(base.grades.max(initial=0)) if highest is None else highest,
+    )
+    going = np.concatenate(([0.0], np.cumsum(np.log1p(-stops))))
+    first = np.flatnonzero(place_within_topic(topic) == 1)
+    before = going[:-1] - np.repeat(going[first], np.diff(np.append(first, len(topic))))
+    share = stops * np.exp(before) / rank
+    if cutoff is not None:
+        topic, share = topic[rank <= cutoff], share[rank <= cutoff]
+    return sums(topic, share, base.n_topics)
+
+
+def _normalised_cumulative_gain(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int
+) -> Floats:
+    """Järvelin and Kekäläinen (2002) without a discount: the gain of the first k over that of the
+    topic's best k."""
+    topic, rank = ranking.relevant(1)
+    grade = ranking.grade[ranking.grade >= 1].astype(np.float64)
+    return ratio(
+        sums(topic[rank <= cutoff], grade[rank <= cutoff], base.n_topics), base.ideal_gain(cutoff)
+    )
+
+
+def _precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
+    """Divided by the cutoff, also where fewer are retrieved."""
+    return ranking.n_relevant(level, cutoff) / cutoff
+
+
+def _recall(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
+    return ratio(ranking.n_relevant(level, cutoff), base.n_relevant(level))
+
+
+def _r_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -> Floats:
+    return ratio(ranking.n_relevant(level, base.n_relevant(level)), base.n_relevant(level))
+
+
+def _bpref(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -> Floats:
+    """Buckley and Voorhees (2004) in trec_eval's variant: 1 - min(non-relevant above, R) / min(R,
+    N)."""
+    n_relevant = base.n_relevant(level)
+    bound = np.minimum(n_relevant, base.n_judged - n_relevant)
+    chosen = ranking.grade >= level
+    topic = ranking.topic[chosen]
+    above = place_within_topic(ranking.topic)[chosen] - place_within_topic(
+        topic
+    )  # judged documents above, less the relevant ones: non-relevant above
+    penalty = ratio(np.minimum(above, n_relevant[topic]), bound[topic])
+    return ratio(sums(topic, 1 - penalty, base.n_topics), n_relevant)
+
+
+def _judged(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
+    """Share of judged documents in the top k or in what is retrieved, if that is less; 0 if nothing
+    is."""
+    n_judged = np.bincount(ranking.topic[ranking.rank <= cutoff], minlength=base.n_topics)
+    return ratio(n_judged, np.minimum(cutoff, ranking.retrieved))
+
+
+def _success(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
+    return (ranking.n_relevant(level, cutoff) > 0).astype(np.float64)
+
+
+def _rank_biased_precision(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, *, persistence: float
+) -> Floats:
+    """Moffat and Zobel (2008): (1 - p) Σ p^(r - 1) over the relevant. What the unjudged leave open
+    is `holes.rbp_bounds`."""
+    topic, rank = ranking.relevant(level)
+    if cutoff is not None:
+        topic, rank = topic[rank <= cutoff], rank[rank <= cutoff]
+    return (1 - persistence) * sums(
+        topic, np.power(persistence, rank - 1.0, dtype=np.float64), base.n_topics
+    )
+
+
+INFERRED_EPSILON = 1e-5
+
+
+def _inferred_average_precision(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None
+) -> Floats:
+    """Yilmaz and Aslam (2006) as trec_eval has it: one random sample of the pool, a negative grade
+    is in the pool and not drawn.
+
+    Expected precision at each relevant document: what the pooled documents above it would hold if
+    they were all judged, with 2 epsilon in the denominator. Divided by the judged relevant
+    documents."""
+    grade, topic = ranking.pooled_grade, ranking.pooled_topic
+    starts = np.searchsorted(topic, np.arange(base.n_topics))
+    hit = np.flatnonzero(grade >= level)
+    first = starts[topic[hit]]
+
+    def above(mark: NDArray[np.bool_]) -> Floats:
+        cumulated = np.concatenate(([0], np.cumsum(mark)))
+        return (cumulated[hit] - cumulated[first]).astype(np.float64)
+
+    share = (above(grade >= level) + INFERRED_EPSILON) / (above(grade >= 0) + 2 * INFERRED_EPSILON)
+    precision = (1 + (hit - first) * share) / ranking.pooled_rank[hit]
+    return ratio(sums(topic[hit], precision, base.n_topics), base.n_relevant(level))
+
+
+FORMULAS: dict[str, Callable[..., Floats]] = {
+    "AP": _average_precision,
+    "RBP": _rank_biased_precision,
+    "infAP": _inferred_average_precision,
+    "nDCG": _ndcg,
+    "nDCG-exp": _ndcg_exponential,
+    "DCG": _dcg,
+    "NCG": _normalised_cumulative_gain,
+    "ERR": _expected_reciprocal_rank,
+    "RR": _reciprocal_rank,
+    "P": _precision,
+    "R": _recall,
+    "Rprec": _r_precision,
+    "Bpref": _bpref,
+    "Judged": _judged,
+    "Success": _success,
+}
+"""(ranking, recall base, relevance level, cutoff or None) -> float64 (n_topics)."""

@@ -1,0 +1,102 @@
+"""What would a deeper or a shallower pool buy? The qrels cut to the pools of the runs at hand
+(METHODS 14; ours).
+
+    cut_pools(qrels, runs, measures, depths)     the pool of each depth: its size, and every score
+    under what it holds of the qrels
+
+A document outside the pool of a depth is taken as nobody would have judged it. What no run has down
+to the greatest depth, and what was never judged, says nothing: of a pool deeper than the one that
+was judged there is nothing to be known from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.column_types import QrelsColumns, RunColumns
+from assay.measures.evaluation import Evaluator, RecallBase, measure_topics
+from assay.measures.measures import Measure
+from assay.measures.packing import Packed
+
+NEVER = np.iinfo(np.int64).max
+"""The best rank of a document that no run has."""
+
+
+@dataclass(frozen=True, eq=False)
+class CutPool:
+    """The pool of one depth. pairs: int64 (n_topics), its documents of each topic of the qrels;
+    judged: the same, those of them with a grade.
+
+    values: float64 (n_runs, n_topics, n_measures), scores under these; 0 where the run has no such
+    topic."""
+
+    depth: int
+    pairs: NDArray[np.int64]
+    judged: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+def best_ranks(packed: Sequence[Packed], n_rows: int) -> NDArray[np.int64]:
+    """int64 (n_rows): the best rank at which a run has the document of each row of the qrels; NEVER
+    where none has."""
+    best = np.full(n_rows, NEVER)
+    for run in packed:
+        np.minimum.at(best, run.row, run.rank)
+    return best
+
+
+def pool_sizes(
+    runs: Sequence[RunColumns], topics: Sequence[str], depths: Sequence[int]
+) -> NDArray[np.int64]:
+    """int64 (n_depths, n_topics): the documents of each topic that any run has down to each depth,
+    judged or not."""
+    sizes = np.zeros((len(depths), len(topics)), np.int64)
+    places = [{topic: number for number, topic in enumerate(run.topics)} for run in runs]
+    for number, topic in enumerate(topics):
+        tops = [
+            run.documents[run.rows(place[topic])][: max(depths)]
+            for run, place in zip(runs, places, strict=True)
+            if topic in place
+        ]
+        if not tops:
+            continue
+        documents, ranks = (
+            np.concatenate(tops),
+            np.concatenate([np.arange(1, len(top) + 1) for top in tops]),
+        )
+        _, document = np.unique(documents, return_inverse=True)
+        best = np.full(document.max(initial=-1) + 1, NEVER)
+        np.minimum.at(best, document, ranks)
+        sizes[:, number] = [np.count_nonzero(best <= depth) for depth in depths]
+    return sizes
+
+
+def cut_pools(
+    qrels: QrelsColumns,
+    runs: Sequence[RunColumns],
+    measures: Sequence[Measure],
+    depths: Sequence[int],
+    *,
+    level: int = 1,
+) -> list[CutPool]:
+    """The pools of these runs, one a depth, in the order given. ValueError for a depth below 1 or a
+    measure that reads -1 as not drawn."""
+    if min(depths) < 1:
+        raise ValueError("a pool has a depth of at least 1")
+    if inferred := [str(measure) for measure in measures if measure.family == "infAP"]:
+        raise ValueError(
+            f"{', '.join(inferred)} takes what nobody judged as not drawn, so a pool cannot be cut for it"
+        )
+    evaluator = Evaluator(qrels, measures, level=level)
+    packed = [evaluator.pack(run) for run in runs]
+    best = best_ranks(packed, len(qrels.grades))
+    cuts = []
+    for depth, pairs in zip(depths, pool_sizes(runs, qrels.topics, depths), strict=True):
+        grades = np.where(best <= depth, qrels.grades, -1).astype(qrels.grades.dtype)
+        base = RecallBase(qrels.offsets, grades)
+        values = np.stack([measure_topics(run, base, measures, level=level) for run in packed])
+        cuts.append(CutPool(depth, pairs, base.n_judged, values))
+    return cuts

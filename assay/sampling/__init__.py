@@ -1,0 +1,1 @@
+"""Estimates from sampled pools, when to stop judging, and campaigns replayed."""

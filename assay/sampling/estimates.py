@@ -1,0 +1,374 @@
+"""Measures estimated from a sampled pool, per topic (SAMPLING 3.2).
+
+    sample = sample_of(prel)                                  strata, sizes, how many are judged,
+    the weight N_h / n_h of each judged pair
+    values = estimate_topics(packed, sample, measures)        float64 (n_topics, n_measures)
+    interval_over_topics(values)                              t-interval of a mean for new topics
+
+HT-P@k, HT-nDCG@k, HT-DCG@k: Horvitz and Thompson (1952). xinfAP: Yilmaz, Kanoulas and Aslam (2008).
+HT-AP: after Aslam and Pavlu (2007). infNDCG is that of NIST's sample_eval, for comparison with TREC
+only: it is biased where few of a run's first documents are sampled, and has no interval. In all of
+them a pair of the pool without a judgement is missing by chance within its stratum, and a document
+outside the pool is not relevant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.counts import counted, part_of
+from assay.formats.prel import SPANNING, Prel
+from assay.measures.evaluation import ratio, sums
+from assay.measures.measures import Measure
+from assay.measures.packing import Packed
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+DEEPEST_RANK = 1000
+"""sample_eval reads so many ranks of a run, and no ideal ranking is longer."""
+EPSILON = 1e-5
+FEWEST_JUDGED = {"xinfAP": 40.0, "HT-AP": 40.0}
+FEWEST_JUDGED_OTHERS = 10.0
+"""Judged pairs a topic, on the mean, below which the interval of a measure does not cover what it
+says (SAMPLING 3.3)."""
+MOST_UNGRADED = 0.02
+"""Share of the drawn pairs that may lack a grade; beyond it no interval is shown: that they lack it
+by chance is not known."""
+BIASED = "biased; for comparison with TREC only"
+MEASURED_COVERAGE = {
+    "xinfAP": "In simulations with 40 to 80 judged pairs per topic, 95% confidence intervals of xinfAP "
+    "covered .86 to .96 of the means "
+    "and .91 to .96 of the differences",
+    "HT-AP": (
+        "In simulations with 38 to 83 judged pairs per topic, 95% confidence intervals of means "
+        "of HT-AP covered .84 to .95"
+    ),
+}
+"""What was measured of intervals that are shown although they may cover less than they say."""
+OUTSIDE = "the interval lies outside the range of the measure"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What is judged of a sampled pool.
+
+    topics: ids. topic: int64 (n_rows), of each pair of the pool. grades: int32 (n_rows), negative
+    where nothing is judged. stratum: int64 (n_rows). sizes, n_judged: int64 (n_strata), N_h and
+    n_h. spanning: bool (n_strata), strata over all topics. drawn: number of pairs drawn, with a
+    grade or without; None where it is not known."""
+
+    topics: list[str]
+    topic: Ints
+    grades: NDArray[np.int32]
+    stratum: Ints
+    sizes: Ints
+    n_judged: Ints
+    spanning: NDArray[np.bool_]
+    names: list[str]
+    drawn: int | None = None
+
+    @property
+    def why_ungraded(self) -> str | None:
+        """Why the grades are no random sample: too many drawn pairs have none, or pairs have one
+        that were not drawn. None where `drawn` is not known."""
+        n = int(self.n_judged.sum())
+        if self.drawn is None or 0 <= self.drawn - n <= MOST_UNGRADED * self.drawn:
+            return None
+        if n > self.drawn:
+            return (
+                f"{counted(n, 'pair has', plural='pairs have')} a grade, but {self.drawn:,} were "
+                f"drawn; the others were not chosen at random"
+            )
+        missing = part_of(self.drawn - n, self.drawn, "drawn pair", "has", "have")
+        return f"{missing} no grade; more than {MOST_UNGRADED:.0%} cannot be taken as missing at random"
+
+    @cached_property
+    def weight(self) -> Floats:
+        """float64 (n_rows): 1 / π = N_h / n_h of a judged pair, 0 of the others."""
+        return np.where(self.grades >= 0, ratio(self.sizes, self.n_judged)[self.stratum], 0.0)
+
+    @cached_property
+    def local(self) -> tuple[Ints, int]:
+        """Number of each row's stratum among those of its topic, and the most that a topic has."""
+        pairs, inverse = np.unique(
+            np.column_stack([self.topic, self.stratum]), axis=0, return_inverse=True
+        )
+        starts = np.searchsorted(pairs[:, 0], np.arange(len(self.topics)))
+        number = np.arange(len(pairs)) - starts[pairs[:, 0]]
+        return number[inverse.reshape(-1)], int(number.max(initial=-1)) + 1
+
+    @cached_property
+    def ideals(self) -> dict[tuple[str, int], Floats]:
+        """Ideals by kind and depth, kept since all runs are divided by the same ones."""
+        return {}
+
+    def ideal(self, kind: str, depth: int, formula: Callable[[Floats, int], Floats]) -> Floats:
+        """float64 (n_topics): the formula over the estimated numbers of each grade, computed
+        once."""
+        if (kind, depth) not in self.ideals:
+            self.ideals[kind, depth] = formula(self.n_of_grade(), depth)
+        return self.ideals[kind, depth]
+
+    def n_of_grade(self) -> Floats:
+        """float64 (n_topics, highest grade + 1): estimated number of documents of each grade in
+        each topic."""
+        highest = int(self.grades.max(initial=0))
+        judged = self.grades >= 0
+        code = self.topic[judged] * (highest + 1) + self.grades[judged]
+        counts = np.bincount(
+            code, weights=self.weight[judged], minlength=len(self.topics) * (highest + 1)
+        )
+        return counts.astype(np.float64, copy=False).reshape(len(self.topics), highest + 1)
+
+    def n_relevant(self, level: int) -> Floats:
+        """float64 (n_topics): R̂."""
+        chosen = self.grades >= level
+        return sums(self.topic[chosen], self.weight[chosen], len(self.topics))
+
+    def judged_per_topic(self) -> float:
+        return float((self.grades >= 0).sum() / max(len(self.topics), 1))
+
+    def empty_strata(self) -> list[str]:
+        """Strata of which nothing is judged: nothing is known of their pairs, so that no estimate
+        over the pool is unbiased."""
+        return [self.names[k] for k in np.flatnonzero(self.n_judged == 0).tolist()]
+
+
+def sample_of(prel: Prel) -> Sample:
+    topic = np.repeat(np.arange(len(prel.qrels.topics)), np.diff(prel.qrels.offsets))
+    stratum, n_strata = prel.stratum.astype(np.int64), len(prel.strata)
+    return Sample(
+        topics=prel.qrels.topics,
+        topic=topic,
+        grades=prel.qrels.grades,
+        stratum=stratum,
+        sizes=np.bincount(stratum, minlength=n_strata),
+        n_judged=np.bincount(stratum[prel.qrels.grades >= 0], minlength=n_strata),
+        spanning=np.array([name.startswith(SPANNING) for name in prel.strata], bool),
+        names=prel.strata,
+        drawn=prel.drawn,
+    )
+
+
+def estimate_topics(
+    packed: Packed, sample: Sample, measures: Sequence[Measure], *, level: int = 1
+) -> Floats:
+    """float64 (n_topics, n_measures); 0 for a topic that the run has not or where nothing relevant
+    was found."""
+    values = np.empty((len(sample.topics), len(measures)))
+    for column, measure in enumerate(measures):
+        lowest = level if measure.level is None else measure.level
+        values[:, column] = ESTIMATES[measure.family](packed, sample, lowest, measure.cutoff)
+    return values
+
+
+def _precision(packed: Packed, sample: Sample, level: int, cutoff: int) -> Floats:
+    chosen = (sample.grades[packed.row] >= level) & (packed.rank <= cutoff)
+    return (
+        sums(packed.topic[chosen], sample.weight[packed.row[chosen]], len(sample.topics)) / cutoff
+    )
+
+
+def _dcg(packed: Packed, sample: Sample, level: int, cutoff: int) -> Floats:
+    chosen = (sample.grades[packed.row] > 0) & (packed.rank <= cutoff)
+    row, rank = packed.row[chosen], packed.rank[chosen]
+    return sums(
+        packed.topic[chosen],
+        sample.grades[row] * sample.weight[row] / np.log2(rank + 1),
+        len(sample.topics),
+    )
+
+
+def _ndcg(packed: Packed, sample: Sample, level: int, cutoff: int) -> Floats:
+    return ratio(
+        _dcg(packed, sample, level, cutoff), sample.ideal("fractional", cutoff, fractional_ideal)
+    )
+
+
+def fractional_ideal(n_of_grade: Floats, cutoff: int) -> Floats:
+    """Discounted gain of the first `cutoff` places filled with the estimated numbers, best grade
+    first, places shared (ours).
+
+    n_of_grade: float64 (n_topics, n_grades), column g the number of documents of grade g. ->
+    float64 (n_topics)"""
+    discount = np.concatenate(
+        ([0.0], np.cumsum(1 / np.log2(np.arange(2, cutoff + 2))))
+    )  # of the first 0, 1, ... places
+    filled, total = np.zeros(len(n_of_grade)), np.zeros(len(n_of_grade))
+    for grade in range(n_of_grade.shape[1] - 1, 0, -1):
+        end = np.minimum(filled + n_of_grade[:, grade], cutoff)
+        total += grade * (_between(discount, end) - _between(discount, filled))
+        filled = end
+    return total
+
+
+def _between(cumulated: Floats, place: Floats) -> Floats:
+    whole = np.floor(place).astype(np.int64)
+    following = np.minimum(whole + 1, len(cumulated) - 1)
+    return cumulated[whole] + (place - whole) * (cumulated[following] - cumulated[whole])
+
+
+@dataclass(frozen=True, eq=False)
+class Above:
+    """What stands above each relevant judged document of a run, by stratum of its topic.
+
+    hit: int64 (n), place of the document among the packed rows. pooled, judged, relevant: float64
+    (n, n_local) counts above it."""
+
+    hit: Ints
+    pooled: Floats
+    judged: Floats
+    relevant: Floats
+
+
+def _above(packed: Packed, sample: Sample, level: int, deepest: int | None) -> Above:
+    number, n_local = sample.local
+    grade = sample.grades[packed.row]
+    place = np.arange(len(packed.row))
+    marks = np.zeros((3, len(place), n_local))
+    local = number[packed.row]
+    marks[0, place, local] = 1
+    marks[1, place, local] = grade >= 0
+    marks[2, place, local] = grade >= level
+    before = np.concatenate([np.zeros((3, 1, n_local)), np.cumsum(marks, axis=1)], axis=1)[:, :-1]
+    starts = np.searchsorted(packed.topic, np.arange(len(sample.topics)))
+    hit = np.flatnonzero((grade >= level) & (packed.rank <= (deepest or math.inf)))
+    counts = (
+        before[:, hit] - before[:, np.minimum(starts[packed.topic[hit]], max(len(place) - 1, 0))]
+    )
+    return Above(hit, *counts)
+
+
+def _extended_inferred_ap(packed: Packed, sample: Sample, level: int, cutoff: None) -> Floats:
+    """xinfAP: the expected precision at each relevant document, that of the pairs above it
+    estimated stratum by stratum."""
+    above = _above(packed, sample, level, DEEPEST_RANK)
+    row, rank = packed.row[above.hit], packed.rank[above.hit]
+    share = (above.relevant + EPSILON) / (above.judged + 3 * EPSILON)
+    precision = (1 + (above.pooled * share).sum(axis=1)) / rank
+    n_relevant = sample.n_relevant(level)
+    precisions = sums(packed.topic[above.hit], sample.weight[row] * precision, len(sample.topics))
+    return ratio(
+        precisions, np.minimum(n_relevant, DEEPEST_RANK)
+    )  # sample_eval: no run can find more than it may return
+
+
+def _expanded_ap(packed: Packed, sample: Sample, level: int, cutoff: None) -> Floats:
+    """HT-AP: sums over pairs of relevant documents, each weighted by the chance that both were
+    drawn."""
+    above = _above(packed, sample, level, None)
+    row, rank = packed.row[above.hit], packed.rank[above.hit]
+    number, n_local = sample.local
+    weights = np.zeros((len(sample.topics), n_local))
+    weights[sample.topic, number] = ratio(sample.sizes, sample.n_judged)[sample.stratum]
+    together = weights[packed.topic[above.hit]]  # π_i / π_ij = 1 / π_j for another stratum
+    own = sample.stratum[row]
+    same = ratio(sample.sizes[own] - 1, sample.n_judged[own] - 1)  # π_i / π_ij within one stratum
+    together[np.arange(len(row)), number[row]] = same
+    relevant_above = (above.relevant * together).sum(axis=1)
+    precisions = sums(
+        packed.topic[above.hit],
+        sample.weight[row] * (1 + relevant_above) / rank,
+        len(sample.topics),
+    )
+    return ratio(precisions, sample.n_relevant(level))
+
+
+def _inferred_ndcg(packed: Packed, sample: Sample, level: int, cutoff: int | None) -> Floats:
+    """As sample_eval: pooled documents of the run in a stratum times the mean gain of those that
+    are judged."""
+    deepest = cutoff or DEEPEST_RANK
+    number, n_local = sample.local
+    near = packed.rank <= deepest
+    row, rank, topic = packed.row[near], packed.rank[near], packed.topic[near]
+    code = topic * n_local + number[row]
+    grade = sample.grades[row]
+    n_codes = len(sample.topics) * n_local
+    judged = np.bincount(code[grade >= 0], minlength=n_codes)
+    gained = np.bincount(code, weights=np.maximum(grade, 0) / np.log2(rank + 1), minlength=n_codes)
+    dcg = (
+        (np.bincount(code, minlength=n_codes) * ratio(gained, judged))
+        .reshape(-1, n_local)
+        .sum(axis=1)
+    )
+    return ratio(dcg, sample.ideal("stepped", deepest, _stepped_ideal))
+
+
+def _stepped_ideal(n_of_grade: Floats, deepest: int) -> Floats:
+    """The ideal of sample_eval: each grade begins at a fractional rank and goes on in whole
+    steps."""
+    ideal = np.zeros(len(n_of_grade))
+    for topic, counts in enumerate(n_of_grade.tolist()):
+        start = 0.0
+        for grade in range(len(counts) - 1, 0, -1):
+            n_steps = math.floor(counts[grade] + 1e-9)
+            ranks = start + np.arange(1, n_steps + 1)
+            ideal[topic] += (
+                grade * (1 / np.log2(ranks[: max(1, int((ranks < deepest).sum()) + 1)] + 1)).sum()
+            )
+            start += counts[grade]
+    return ideal
+
+
+ESTIMATES: dict[str, Callable[..., Floats]] = {
+    "HT-P": _precision,
+    "HT-DCG": _dcg,
+    "HT-nDCG": _ndcg,
+    "HT-AP": _expanded_ap,
+    "xinfAP": _extended_inferred_ap,
+    "infNDCG": _inferred_ndcg,
+}
+"""(packed run, sample, relevance level, cutoff) -> float64 (n_topics)."""
+
+
+def interval_over_topics(values: Floats, *, alpha: float = 0.05) -> tuple[float, float]:
+    """Of the mean, for new topics: mean ± t s/√T. The spread over topics holds the noise of the
+    sampling already.
+
+    values: float64 (n_topics). NaN twice for fewer than two topics.
+    """
+    n = len(values)
+    if n < 2:
+        return math.nan, math.nan
+    from scipy.special import stdtrit  # `evaluate` without --sampled must not wait for it
+
+    half = float(stdtrit(n - 1, 1 - alpha / 2) * values.std(ddof=1) / math.sqrt(n))
+    mean = float(values.mean())
+    return mean - half, mean + half
+
+
+def within_range(
+    measure: Measure, low: float, high: float, *, difference: bool = False
+) -> tuple[float, float]:
+    """The ends cut at what the measure (or a difference of it) can be: from 0 (-1) to 1, DCG
+    without an upper end. NaN twice where nothing is left."""
+    most = math.inf if measure.family in ("HT-DCG", "DCG") else 1.0
+    least = -most if difference else 0.0
+    if low > most or high < least:
+        return math.nan, math.nan
+    return (low, high) if math.isnan(low) else (max(low, least), min(high, most))
+
+
+def why_no_interval(sample: Sample, measure: Measure) -> str | None:
+    """The reason why no interval of this measure is shown, None where one is."""
+    if measure.family == "infNDCG":
+        return BIASED
+    fewest = FEWEST_JUDGED.get(measure.family, FEWEST_JUDGED_OTHERS)
+    if len(sample.topics) < 2:
+        return "an interval for new topics needs at least two topics"
+    if (reason := sample.why_ungraded) is not None:
+        return reason
+    if (n := sample.judged_per_topic()) < fewest:
+        return f"{n:.1f} judged pairs per topic; an interval of {measure} needs {fewest:.0f}"
+    if empty := sample.empty_strata():
+        return (
+            f"nothing is judged of {counted(len(empty), 'stratum', plural='strata')} "
+            f"({', '.join(empty[:3])}{' ...' if len(empty) > 3 else ''})"
+        )
+    return None

@@ -1,0 +1,196 @@
+"""A complete set of judgements, to be judged again in another order or in part: what
+`simulate_campaign` plays (SAMPLING 1, 2.3).
+
+    world = world_of(pool, grades, runs, level)
+    seen = errors.judged(world.grades[rows], level, rng)            what fallible annotators say of
+    these pairs
+    again = world.of_topics(np.array([0, 0, 2]))                              topics drawn with
+    repetition, as new topics
+
+Rows are pairs by topic and document; topics of `of_topics` that were drawn twice are two topics
+with the same pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.column_types import QrelsColumns, RunColumns
+from assay.measures.evaluation import RecallBase, measure_topics
+from assay.measures.measures import Measure
+from assay.measures.packing import Packed, index_of, pack
+from assay.pools.depth import PooledPairs
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How annotators err: a relevant pair is called relevant with chance `sensitivity`, another one
+    not relevant with `specificity`.
+
+    judgements: of each pair; its label is their majority, the lower on a tie.
+    """
+
+    sensitivity: float = 1.0
+    specificity: float = 1.0
+    judgements: int = 1
+
+    def judged(
+        self, grades: NDArray[np.integer], level: int, rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        """The grades as labelled: one wrongly called relevant gets the lowest relevant grade, one
+        wrongly missed grade 0."""
+        relevant = grades >= level
+        chance = np.where(relevant, self.sensitivity, 1 - self.specificity)
+        votes = rng.binomial(self.judgements, chance)
+        said = 2 * votes > self.judgements
+        return np.where(said == relevant, grades, np.where(said, level, 0)).astype(np.int32)
+
+
+NO_ERRORS = Errors()
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A pool that is judged as a whole, with its runs.
+
+    pool: by topic and document. grades: int32 (n_pairs). offsets: int64 (n_topics + 1), rows of
+    each topic. packed: each run on these rows. service: int64 (n_pairs), the rows in the order in
+    which a campaign hands them out level by level."""
+
+    pool: PooledPairs
+    grades: NDArray[np.int32]
+    offsets: Ints
+    packed: list[Packed]
+    service: Ints
+    level: int
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+    @property
+    def n_topics(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def tags(self) -> list[str]:
+        return self.pool.tags
+
+    def scores(self, grades: NDArray[np.int32], measures: Sequence[Measure]) -> Floats:
+        """float64 (n_runs, n_topics, n_measures) under these grades, a negative one being unjudged
+        and so not relevant."""
+        base = RecallBase(self.offsets, grades)
+        return np.array(
+            [measure_topics(packed, base, measures, level=self.level) for packed in self.packed]
+        )
+
+    @cached_property
+    def topic(self) -> Ints:
+        return np.repeat(np.arange(self.n_topics), np.diff(self.offsets))
+
+    def of_topics(self, chosen: Ints) -> World:
+        """These topics, as often as they are named."""
+        rows = _slices(self.offsets[chosen], self.offsets[chosen + 1])
+        sizes = np.diff(self.offsets)[chosen]
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        topic = np.repeat(np.arange(len(chosen), dtype=np.int32), sizes)
+        pool = replace(
+            self.pool.at(rows),
+            topics=[f"{k}.{self.pool.topics[t]}" for k, t in enumerate(chosen.tolist())],
+            topic=topic,
+        )
+        shift = offsets[:-1] - self.offsets[chosen]
+        packed = [_packed_of_topics(one, chosen, shift) for one in self.packed]
+        place = np.empty(len(self), np.int64)
+        place[self.service] = np.arange(len(self))
+        return World(
+            pool, self.grades[rows], offsets, packed, np.lexsort((topic, place[rows])), self.level
+        )
+
+
+def _slices(begins: Ints, ends: Ints) -> Ints:
+    """int64: begins[0], begins[0] + 1, ... ends[0] - 1, begins[1], ..."""
+    sizes = ends - begins
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    return np.repeat(begins - starts[:-1], sizes) + np.arange(starts[-1])
+
+
+def _packed_of_topics(packed: Packed, chosen: Ints, shift: Ints) -> Packed:
+    bounds = np.searchsorted(packed.topic, np.arange(len(packed.has_topic) + 1))
+    hits = _slices(bounds[chosen], bounds[chosen + 1])
+    topic = np.repeat(np.arange(len(chosen)), (bounds[chosen + 1] - bounds[chosen]))
+    return Packed(
+        packed.tag,
+        topic,
+        packed.rank[hits],
+        packed.row[hits] + shift[topic],
+        packed.retrieved[chosen],
+        packed.has_topic[chosen],
+        0,
+    )
+
+
+def world_of(
+    pool: PooledPairs, grades: NDArray[np.integer], runs: Sequence[RunColumns], *, level: int
+) -> World:
+    """pool: every pair judged, rows in the order of judging level by level. runs: those of the
+    pool, in the order of its tags."""
+    rows = np.lexsort((pool.documents, pool.topic))
+    arranged = pool.at(rows)
+    offsets = np.concatenate(
+        ([0], np.cumsum(np.bincount(arranged.topic, minlength=len(pool.topics))))
+    ).astype(np.int64)
+    own = grades[rows].astype(np.int32)
+    index = index_of(QrelsColumns("pool", pool.topics, offsets, arranged.documents, own))
+    service = np.empty(len(rows), np.int64)
+    service[rows] = np.arange(len(rows))
+    return World(arranged, own, offsets, [pack(run, index) for run in runs], service, level)
+
+
+def part_of(world: World, topics: Ints, runs: Ints) -> World:
+    """Some topics and runs: the pool is what these runs give, ranked by them alone. topics, runs:
+    ascending indices."""
+    ranks = world.pool.ranks[:, runs]
+    place = np.full(world.n_topics, -1)
+    place[topics] = np.arange(len(topics))
+    kept = (ranks > 0).any(axis=1) & (place[world.topic] >= 0)
+    number = np.cumsum(kept) - 1
+    best = np.where(ranks > 0, ranks, np.iinfo(np.int16).max).min(axis=1)[kept].astype(np.int32)
+    pool = replace(
+        world.pool,
+        tags=[world.tags[k] for k in runs.tolist()],
+        topics=[world.pool.topics[t] for t in topics.tolist()],
+        topic=place[world.topic[kept]].astype(np.int32),
+        documents=world.pool.documents[kept],
+        best_rank=best,
+        priority=world.pool.depth - best,
+        ranks=ranks[kept],
+        everyone=world.pool.everyone[kept],
+    )
+    packed = []
+    for k in runs.tolist():
+        one = world.packed[k]
+        own = kept[one.row]
+        packed.append(
+            Packed(
+                one.tag,
+                place[one.topic[own]],
+                one.rank[own],
+                number[one.row[own]],
+                one.retrieved[topics],
+                one.has_topic[topics],
+                0,
+            )
+        )
+    served = world.service[kept[world.service]]
+    service = number[served[np.argsort(best[number[served]], kind="stable")]]
+    offsets = np.concatenate(
+        ([0], np.cumsum(np.bincount(pool.topic, minlength=len(topics))))
+    ).astype(np.int64)
+    return World(pool, world.grades[kept], offsets, packed, service, world.level)

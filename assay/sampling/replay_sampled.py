@@ -1,0 +1,309 @@
+"""A campaign over a sampled pool, replayed: bias and coverage of its estimates, and when the
+variance rule says stop (SAMPLING 3.3, 4).
+
+Each simulation draws topics with repetition (new topics), and a fresh nested sample of their pairs;
+a 95 % interval should hold what all the topics, wholly judged, say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from assay.comparison.rankings import tau_b
+from assay.measures.evaluation import sums
+from assay.measures.measures import Measure, parse_measures
+from assay.measures.packing import Packed
+from assay.pools.stages import STRATA
+from assay.pools.strata import Strata, allocation, drawn, finishing, shuffled, spreads_of
+from assay.sampling.correction import Targets, rank_features, ranking_by_runs, weights_of_run
+from assay.sampling.estimates import Sample, estimate_topics, fractional_ideal, interval_over_topics
+from assay.sampling.replay import NO_ERRORS, Errors, World
+from assay.sampling.stopping import SHARE_OF_SPREAD, SampledComparison, judging_left, why_no_look
+
+Floats = NDArray[np.float64]
+
+WHOLE = {"HT-nDCG": "nDCG", "HT-P": "P", "xinfAP": "AP", "HT-AP": "AP"}
+"""The measure that each estimate is of."""
+MOST_PAIRS = 300
+A_FIFTH = 1 - math.sqrt(1 - SHARE_OF_SPREAD)
+
+
+@dataclass(frozen=True)
+class SampledReplay:
+    """budgets: shares of the pool, ascending. strata: rank or votes. measures: estimates."""
+
+    budgets: Sequence[float]
+    strata: str
+    measures: Sequence[Measure]
+    errors: Errors = NO_ERRORS
+
+
+def whole_measures(measures: Sequence[Measure]) -> list[Measure]:
+    return [
+        parse_measures(WHOLE[m.family] + (f"@{m.cutoff}" if m.cutoff else ""))[0] for m in measures
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class ReplayDraw:
+    """A world's strata and shuffle, of which each budget takes prefixes."""
+
+    world: World
+    strata: Strata
+    place: NDArray[np.int64]
+    seen: NDArray[np.int32]
+
+    def sample(self, budget: float, *, finish: bool = False) -> Sample:
+        counts = allocation(
+            self.strata.sizes, spreads_of(self.strata.rates), round(budget * len(self.world))
+        )
+        if finish:
+            counts = finishing(self.strata.sizes, counts)
+        grades = np.where(drawn(self.strata, self.place, counts), self.seen, -1).astype(np.int32)
+        names = self.strata.names
+        return Sample(
+            self.world.pool.topics,
+            self.world.topic,
+            grades,
+            self.strata.stratum.astype(np.int64),
+            self.strata.sizes,
+            counts,
+            np.array([name.startswith("*") for name in names], bool),
+            names,
+        )
+
+
+def draw_of(world: World, plan: SampledReplay, rng: np.random.Generator) -> ReplayDraw:
+    strata = STRATA[plan.strata](world.pool)
+    place = shuffled(strata, rng, world.pool.documents, world.pool.topic)
+    return ReplayDraw(world, strata, place, plan.errors.judged(world.grades, world.level, rng))
+
+
+def pairs_of_systems(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """int64 (2, n_pairs): all pairs, or 300 of them by chance."""
+    first, second = np.triu_indices(n, 1)
+    kept = np.sort(rng.permutation(len(first))[:MOST_PAIRS])
+    return np.stack([first[kept], second[kept]])
+
+
+class Found(NamedTuple):
+    """Of one simulation, budget and measure. bias: mean over the runs of the estimate less the same
+    topics wholly judged. covered, half: shares and half-widths of the intervals of differences,
+    means over pairs of systems. tau: to the truth. judged: pairs, which are more than the budget's
+    where two of each stratum are."""
+
+    bias: float
+    covered: float
+    half: float
+    tau: float
+    judged: int
+
+
+def simulated(
+    world: World, plan: SampledReplay, pairs: NDArray[np.int64], seed: Sequence[int]
+) -> dict[tuple[str, str], Found]:
+    """{(budget or "1", measure): Found}; a naive measure counts what was not drawn as not
+    relevant."""
+    rng = np.random.default_rng(list(seed))
+    measures = whole_measures(plan.measures)
+    truth = world.scores(world.grades, measures).mean(axis=1)
+    again = world.of_topics(rng.integers(0, world.n_topics, world.n_topics))
+    draw = draw_of(again, plan, rng)
+    whole = again.scores(again.grades, measures)
+    results = {
+        ("1", str(m)): _found(whole[:, :, k], whole[:, :, k], truth[:, k], pairs, len(again))
+        for k, m in enumerate(measures)
+    }
+    for budget in plan.budgets:
+        sample = draw.sample(budget)
+        naive, judged = again.scores(sample.grades, measures), int((sample.grades >= 0).sum())
+        values = np.array(
+            [
+                estimate_topics(packed, sample, plan.measures, level=world.level)
+                for packed in again.packed
+            ]
+        )
+        for k, (estimate, measure) in enumerate(zip(plan.measures, measures, strict=True)):
+            results[str(budget), str(estimate)] = _found(
+                values[:, :, k], whole[:, :, k], truth[:, k], pairs, judged
+            )
+            results[str(budget), str(measure)] = _found(
+                naive[:, :, k], whole[:, :, k], truth[:, k], pairs, judged
+            )
+    return results
+
+
+def _found(
+    values: Floats, whole: Floats, truth: Floats, pairs: NDArray[np.int64], judged: int
+) -> Found:
+    """values, whole: float64 (n_runs, n_topics). truth: float64 (n_runs)."""
+    n_topics = values.shape[1]
+    difference = values[pairs[0]] - values[pairs[1]]
+    half = (
+        scipy.special.stdtrit(n_topics - 1, 0.975)
+        * difference.std(axis=1, ddof=1)
+        / math.sqrt(n_topics)
+    )
+    off = np.abs(difference.mean(axis=1) - (truth[pairs[0]] - truth[pairs[1]]))
+    means = values.mean(axis=1)
+    return Found(
+        float((means - whole.mean(axis=1)).mean()),
+        float((off <= half + 1e-12).mean()),
+        float(half.mean()),
+        tau_b(truth, means),
+        judged,
+    )
+
+
+class SampledStop(NamedTuple):
+    """judged: share when the variance rule said stop. covered, compared: intervals of the best
+    system's differences that held the truth, and all; covered_whole, compared_whole: the same with
+    everything judged. right, loss: of the best system at stop beside that of these topics wholly
+    judged. significant, wrong_sign: differences whose interval excludes 0, and those of them on the
+    wrong side. significant_whole, seen: differences of the stop that are significant with
+    everything judged, and those of them that were at the stop. narrowing, narrowed: those let go
+    because judging the rest narrows the interval by at most a fifth, and those of them of which it
+    took more."""
+
+    judged: float
+    covered: int
+    compared: int
+    covered_whole: int
+    compared_whole: int
+    right: bool
+    loss: float
+    significant: int
+    wrong_sign: int
+    significant_whole: int
+    seen: int
+    narrowing: int
+    narrowed: int
+
+
+def stopped(world: World, plan: SampledReplay, seed: Sequence[int]) -> SampledStop:
+    """The variance rule at each budget of the plan; DCG@10 in nDCG's range, helped by the
+    regression on ranks."""
+    rng = np.random.default_rng(list(seed))
+    again = world.of_topics(rng.integers(0, world.n_topics, world.n_topics))
+    draw = draw_of(again, plan, rng)
+    sure = _dcg_of(world)
+    own = _dcg_of(again)
+    ideal = float(fractional_ideal(_n_of_grade(again), 10).mean())
+    place = {tag: k for k, tag in enumerate(world.tags)}
+    result: tuple[float, list, StopSeen] | None = None
+    at_end: list = []
+    for budget in [*plan.budgets, 1.0]:
+        sample = draw.sample(budget, finish=True)
+        n_judged = int(sample.n_judged.sum())
+        if result is not None and budget < 1:
+            continue
+        if budget < 1 and why_no_look(n_judged, len(again), again.n_topics) is not None:
+            continue
+        comparisons, scale = _comparisons(again, sample, int(rng.integers(2**31)))
+        if result is None and comparisons and all(comparison.done for comparison in comparisons):
+            result = (
+                n_judged / len(again),
+                _against(comparisons, scale, sure, place),
+                seen_of(comparisons, scale, again),
+            )
+        at_end = _against(comparisons, scale, sure, place)
+        if result is None and budget >= 1:
+            result = 1.0, at_end, seen_of(comparisons, scale, again)
+    assert result is not None
+    share, rows, seen = result
+    best = place[rows[0][0]]
+    return SampledStop(
+        share,
+        sum(covered for _, covered, _, _ in rows),
+        len(rows),
+        sum(covered for _, covered, _, _ in at_end),
+        len(at_end),
+        bool(own[best] >= own.max() - 1e-12),
+        float((own.max() - own[best]) / ideal),
+        sum(significant for _, _, significant, _ in rows),
+        sum(wrong for _, _, _, wrong in rows),
+        *seen,
+    )
+
+
+class StopSeen(NamedTuple):
+    """As in `SampledStop`."""
+
+    significant_whole: int
+    seen: int
+    narrowing: int
+    narrowed: int
+
+
+def seen_of(comparisons: Sequence[SampledComparison], scale: float, world: World) -> StopSeen:
+    """What full judging of the same topics shows of these comparisons. scale: the mean ideal by
+    which their DCG is divided."""
+    of_run = dict(zip(world.tags, world.packed, strict=True))
+    significant, seen, narrowed = [], [], []
+    for one in comparisons:
+        difference = _dcg_of_topics(world, of_run[one.best]) - _dcg_of_topics(
+            world, of_run[one.other]
+        )
+        low, high = interval_over_topics(difference / scale)
+        whole = low > 0 or high < 0
+        significant.append(whole)
+        seen.append(whole and abs(one.difference) > one.half)
+        if one.narrows_little and one.judging > 0:
+            narrowed.append((high - low) / 2 < (1 - A_FIFTH) * one.half)
+    return StopSeen(sum(significant), sum(seen), len(narrowed), sum(narrowed))
+
+
+def _comparisons(world: World, sample: Sample, seed: int) -> tuple[list[SampledComparison], float]:
+    ideal = float(fractional_ideal(sample.n_of_grade(), 10).mean()) or 1.0
+    weights = (
+        np.column_stack(
+            [weights_of_run(packed, sample, cutoff=10, discounted=True) for packed in world.packed]
+        )
+        / ideal
+    )
+    labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
+    features = rank_features(ranking_by_runs(world.packed, len(world)))
+    return judging_left(
+        Targets(sample, weights, labels, np.zeros(len(labels))), features, world.tags, seed
+    ), ideal
+
+
+def _against(
+    comparisons: list, scale: float, truth: Floats, place: dict[str, int]
+) -> list[tuple[str, bool, bool, bool]]:
+    """(best, covered, significant, significant with the wrong sign) of each comparison."""
+    rows = []
+    for comparison in comparisons:
+        true = (truth[place[comparison.best]] - truth[place[comparison.other]]) / scale
+        significant = abs(comparison.difference) > comparison.half
+        covers = abs(comparison.difference - true) <= comparison.half + 1e-12
+        rows.append(
+            (comparison.best, covers, significant, significant and comparison.difference * true < 0)
+        )
+    return rows
+
+
+def _dcg_of(world: World) -> Floats:
+    """float64 (n_runs): mean DCG@10 with everything judged."""
+    return np.array([_dcg_of_topics(world, one).mean() for one in world.packed])
+
+
+def _dcg_of_topics(world: World, run: Packed) -> Floats:
+    """float64 (n_topics): DCG@10 with everything judged."""
+    return sums(
+        run.topic, world.grades[run.row] * (run.rank <= 10) / np.log2(run.rank + 1), world.n_topics
+    )
+
+
+def _n_of_grade(world: World) -> Floats:
+    highest = int(world.grades.max(initial=0))
+    counts = np.bincount(
+        world.topic * (highest + 1) + world.grades, minlength=world.n_topics * (highest + 1)
+    )
+    return counts.reshape(world.n_topics, highest + 1).astype(np.float64)

@@ -1,0 +1,366 @@
+"""When a half-judged pool says enough (SAMPLING 4; the rules are ours). Advice, never a deed.
+
+    decisions = decided(completed_scores(features, tops, grades, level, rng), tags)       ordered
+    pools: rule R2, decisions and no range
+    comparisons = judging_left(targets, features, tags, rng)                             sampled
+    pools: the variance rule
+    left = relevant_left(n_left, relevant, n)                                            audit
+    pairs: the relevant that are left
+
+A completion is the pool with each unjudged pair's grade drawn from the rank model, refitted on
+bootstrapped topics. Completions are too sure of themselves for a range (their 95 % ranges held the
+truth in .40 to .98 of cases), but where every pair of the best five was decided or tied by them,
+none was wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from assay.counts import counted
+from assay.labels.intervals import share_bound
+from assay.pools.depth import PooledPairs
+from assay.pools.rank_model import RankFeatures, fitted, judged_by_topic, scores, sigmoid
+from assay.sampling.correction import (
+    FEWEST_JUDGED,
+    CorrectedEstimate,
+    Targets,
+    anticipated_variance,
+    cross_fitted,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BEST = 5
+COMPLETIONS = 40
+REFITS = 4
+FLIP = 0.05
+TIE = 0.01
+TIE_CHANCE = 0.95
+LOOKS = 10
+"""Looks at a pool, one at each tenth: who asks more often stops too early."""
+FEWEST_PER_TOPIC = 10.0
+FEWEST_TOPICS = 10
+MOST_BEFORE_ADVICE = 0.9
+"""Share of the pool beyond which advice would come too late to save anything."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tops:
+    """discount: float64 sparse (n_runs, n_pairs), 1 / log2(rank + 1) of the pairs among a run's
+    first `cutoff`. topic: int64 (n_pairs)."""
+
+    discount: scipy.sparse.csr_matrix
+    topic: Ints
+    n_topics: int
+    cutoff: int
+
+    def ndcg(self, grades: Floats) -> Floats:
+        """Mean nDCG@cutoff of each run. grades: float64 (n_pairs, n). -> float64 (n_runs, n)"""
+        ideal = self.ideal(grades)[self.topic]
+        share = np.divide(grades, ideal, out=np.zeros(grades.shape), where=ideal > 0)
+        return (self.discount @ share) / self.n_topics
+
+    def ideal(self, grades: Floats) -> Floats:
+        """float64 (n_topics, n): discounted gain of each topic's best `cutoff` grades."""
+        ideal = np.zeros((self.n_topics, grades.shape[1]))
+        starts = np.concatenate(([0], np.cumsum(np.bincount(self.topic, minlength=self.n_topics))))
+        gains = 1 / np.log2(np.arange(2, self.cutoff + 2))
+        by_topic = np.argsort(self.topic, kind="stable")
+        for topic in range(self.n_topics):
+            own = -np.sort(-grades[by_topic[starts[topic] : starts[topic + 1]]], axis=0)[
+                : self.cutoff
+            ]
+            ideal[topic] = gains[: len(own)] @ own
+        return ideal
+
+
+def tops_of(pool: PooledPairs, *, cutoff: int = 10) -> Tops:
+    row, run = np.nonzero((pool.ranks > 0) & (pool.ranks <= cutoff))
+    gain = 1 / np.log2(pool.ranks[row, run].astype(np.float64) + 1)
+    return Tops(
+        scipy.sparse.csr_matrix((gain, (run, row)), shape=(len(pool.tags), len(pool))),
+        pool.topic.astype(np.int64),
+        len(pool.topics),
+        cutoff,
+    )
+
+
+def why_never(n_pairs: int, n_topics: int) -> str | None:
+    """Why advice on a pool of this size is of no use however much is judged, None where it may be
+    of some."""
+    if n_topics < FEWEST_TOPICS:
+        return f"{counted(n_topics, 'topic')}; no advice is given for fewer than {FEWEST_TOPICS}"
+    if FEWEST_PER_TOPIC * n_topics > MOST_BEFORE_ADVICE * n_pairs:
+        return (
+            f"the pool has {n_pairs / n_topics:.1f} pairs per topic, and advice begins when "
+            f"{FEWEST_PER_TOPIC:.0f} are judged"
+        )
+    return None
+
+
+def why_no_look(
+    n_judged: int, n_pairs: int, n_topics: int, *, last: int | None = None
+) -> str | None:
+    """Why the pool should not be asked now, None where it may be. last: pairs judged at the look
+    before."""
+    if n_topics < FEWEST_TOPICS:
+        return f"{counted(n_topics, 'topic')}; no advice is given for fewer than {FEWEST_TOPICS}"
+    if n_judged < FEWEST_PER_TOPIC * n_topics:
+        return f"{n_judged / n_topics:.1f} judged pairs a topic; advice begins at {FEWEST_PER_TOPIC:.0f}"
+    if last is not None and n_judged - last < n_pairs // LOOKS and n_judged < n_pairs:
+        return (
+            f"the last look was at {last} judged pairs; the next is after another tenth of the "
+            f"pool, at {last + n_pairs // LOOKS}"
+        )
+    return None
+
+
+def completed_scores(
+    features: RankFeatures,
+    tops: Tops,
+    grades: NDArray[np.integer],
+    *,
+    level: int,
+    rng: np.random.Generator,
+    n: int = COMPLETIONS,
+) -> Floats | None:
+    """nDCG of every run with what is unjudged drawn from the rank model. None while one class only
+    has been judged.
+
+    grades: int (n_pairs), in the pool's order, negative where nothing is judged. A drawn relevant
+    pair gets a grade of the judged relevant ones by their frequency, others likewise. -> float64
+    (n_runs, n)"""
+    own = grades[features.rows]
+    labels = np.where(own >= 0, own >= level, np.nan)
+    open_ = np.flatnonzero(own < 0)
+    filled = np.repeat(np.maximum(own, 0).astype(np.float64)[:, None], n, axis=1)
+    of_relevant, of_others = own[own >= level], own[(own >= 0) & (own < level)]
+    if not len(of_relevant) or not len(of_others):
+        return None
+    relevant, judged = judged_by_topic(features, labels)
+    rate = relevant.sum() / judged.sum()
+    fit = None
+    for k in range(n):
+        if k % max(n // REFITS, 1) == 0:
+            weights = np.bincount(
+                rng.integers(0, features.n_topics, features.n_topics), minlength=features.n_topics
+            ).astype(np.float64)
+            fit = fitted(features, labels, weights=weights, start=fit) or fit
+        if fit is None:
+            return None
+        drawn_rate = np.clip(
+            rng.beta(relevant + 2 * rate + 0.02, judged - relevant + 2 * (1 - rate) + 0.02),
+            1e-6,
+            1 - 1e-6,
+        )
+        chance = sigmoid(scores(features, labels, fit, odds=np.log(drawn_rate / (1 - drawn_rate))))[
+            open_
+        ]
+        is_relevant = rng.random(len(open_)) < chance
+        filled[open_, k] = np.where(
+            is_relevant, rng.choice(of_relevant, len(open_)), rng.choice(of_others, len(open_))
+        )
+    back = np.empty_like(filled)
+    back[features.rows] = filled
+    return tops.ndcg(back)
+
+
+class Order(StrEnum):
+    BEFORE = "before"
+    EQUAL = "equal"
+    OPEN = "open"
+
+
+class Decision(NamedTuple):
+    """a is the better of both in the mean of the completions; flip: share of them with b ahead;
+    equal: share within .01."""
+
+    a: str
+    b: str
+    order: Order
+    flip: float
+    equal: float
+
+
+def decided(completed: Floats, tags: Sequence[str], *, best: int = BEST) -> list[Decision]:
+    """Rule R2 over every pair of the best systems: decided (flips in under 5 %), equal within .01
+    (in 95 % or more), or open.
+
+    completed: float64 (n_runs, n_completions).
+    """
+    mean = np.round(completed.mean(axis=1), 10)
+    leading = sorted(range(len(tags)), key=lambda k: (-mean[k], tags[k].encode("utf-8")))[:best]
+    decisions = []
+    for a, b in combinations(leading, 2):
+        difference = completed[a] - completed[b]
+        flip, equal = (
+            float((difference < 0).mean()),
+            float((np.abs(difference) <= TIE + 1e-12).mean()),
+        )
+        order = Order.EQUAL if equal >= TIE_CHANCE else Order.BEFORE if flip < FLIP else Order.OPEN
+        decisions.append(Decision(tags[a], tags[b], order, flip, equal))
+    return decisions
+
+
+def may_stop(decisions: Sequence[Decision]) -> bool:
+    return bool(decisions) and all(decision.order is not Order.OPEN for decision in decisions)
+
+
+SHARE_OF_SPREAD = 0.35
+"""Judging's part of the variance of a difference below which judging the rest shortens its interval
+by less than a fifth: 1 - √.65."""
+NEGLIGIBLE = 0.02
+"""Half-width of what judging may still change, in nDCG, below which judging on is not advised."""
+ONE_SIDED = 1.645
+"""Standard normal quantile of .95."""
+
+
+class SampledComparison(NamedTuple):
+    """The best system against another. difference: in nDCG's range. judging: v_j, the variance that
+    judging the rest would take away; topics:
+    v_t, the whole variance over topics. half: half-width of the 95 % interval for new topics. why:
+    the reason where there is no advice."""
+
+    best: str
+    other: str
+    difference: float
+    judging: float
+    topics: float
+    half: float
+    why: str | None
+    n_topics: int
+
+    @property
+    def share_at_most(self) -> float:
+        """Upper 95% bound of judging's part of v_t, r + 1.645 · 2 √(r (1 - r) / T) with r = v_j /
+        v_t (ours).
+
+        The topics' own differences and the errors of judging are independent, but over T topics the
+        mean of their products is not 0: it varies by √(v_d v_j / T), counts twice, and leaves v_t
+        with the errors when the rest is judged."""
+        if self.topics <= 0:
+            return 0.0 if self.judging == 0 else 1.0
+        share = min(self.judging / self.topics, 1.0)
+        return min(share + 2 * ONE_SIDED * math.sqrt(share * (1 - share) / self.n_topics), 1.0)
+
+    @property
+    def equal_so_far(self) -> bool:
+        return self.why is None and self.topics == 0 and self.difference == 0
+
+    @property
+    def done(self) -> bool:
+        """v_j / v_t is at most .35 by its bound, or 1.96 √v_j <= .02."""
+        if self.why is not None or self.equal_so_far:
+            return self.why is None and self.judging == 0
+        return self.narrows_little or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE
+
+    @property
+    def narrows_little(self) -> bool:
+        return self.share_at_most <= SHARE_OF_SPREAD
+
+
+def judging_left(
+    targets: Targets, features: Floats, tags: Sequence[str], seed: int, *, best: int = BEST
+) -> list[SampledComparison]:
+    """The variance rule of sampled pools: the best system against the next four. May stop when each
+    comparison is done.
+
+    targets: of each run, the mean of DCG in nDCG's range (weights divided by the mean ideal).
+    features: of the regression that helps (`rank_features`)."""
+    alone = cross_fitted(targets, features, np.random.default_rng(seed))
+    order = sorted(
+        range(len(tags)),
+        key=lambda k: (-round(float(alone.values[k]), 10), tags[k].encode("utf-8")),
+    )[:best]
+    if len(order) < 2:
+        return []
+    weights = targets.weights[:, order[:1]] - targets.weights[:, order[1:]]
+    estimate = cross_fitted(
+        Targets(targets.sample, weights, targets.labels, targets.machine),
+        features,
+        np.random.default_rng(seed),
+    )
+    spread = variances_over_topics(estimate)
+    halves = scipy.special.stdtrit(max(len(estimate.by_topic) - 1, 1), 0.975) * np.sqrt(spread)
+    judging, why = _judging_variances(targets, weights, estimate)
+    n_topics, best_tag = len(estimate.by_topic), tags[order[0]]
+    return [
+        SampledComparison(
+            best_tag,
+            tags[other],
+            float(estimate.values[k]),
+            float(judging[k]),
+            float(spread[k]),
+            float(halves[k]),
+            why[k],
+            n_topics,
+        )
+        for k, other in enumerate(order[1:])
+    ]
+
+
+def _judging_variances(
+    targets: Targets, weights: Floats, estimate: CorrectedEstimate
+) -> tuple[Floats, list[str | None]]:
+    """v_j of each difference, and why there is none. Of nearly equal systems few pairs count, and
+    hardly one of them is judged: then the spread of all residuals of each stratum stands in for
+    theirs."""
+    judging, why = estimate.variances.copy(), list(estimate.why)
+    if targets.sample.why_ungraded is not None or len(targets.judged) < FEWEST_JUDGED:
+        return judging, why
+    for column in range(len(judging)):
+        if why[column] is not None:
+            one = Targets(targets.sample, weights[:, [column]], targets.labels, targets.machine)
+            judging[column] = anticipated_variance(one, estimate.residuals[:, column])[0]
+            why[column] = None if not math.isnan(judging[column]) else why[column]
+    return judging, why
+
+
+def variances_over_topics(estimate: CorrectedEstimate) -> Floats:
+    """float64 (n_targets): s² / T of the topics' values, of which the mean is the estimate."""
+    n_topics = len(estimate.by_topic)
+    return (
+        (estimate.by_topic * n_topics).var(axis=0, ddof=1) / n_topics
+        if n_topics > 1
+        else np.full(estimate.by_topic.shape[1], math.nan)
+    )
+
+
+class Left(NamedTuple):
+    """Relevant pairs among those that had not been handed out: estimate, and the upper end of a
+    one-sided 95 % interval."""
+
+    estimate: float
+    upper: float
+
+
+def relevant_left(
+    n_left: int, relevant: int, n: int, *, found_since: int = 0, confidence: float = 0.95
+) -> Left:
+    """From `n` audit pairs drawn at random from `n_left` pairs, `relevant` of them relevant
+    (Clopper and Pearson 1934, one-sided).
+
+    found_since: relevant pairs found among the n_left from then on, the audit pairs included, which
+    are not left any more."""
+    if not n:
+        return Left(math.nan, float(n_left))
+    upper = (
+        n_left * share_bound(n, relevant, confidence=confidence) if n < n_left else float(relevant)
+    )
+    return Left(max(n_left * relevant / n - found_since, 0.0), max(upper - found_since, 0.0))
+
+
+def recall_reached(n_found: int, left: Left, *, recall: float) -> bool:
+    """Whether what is left is, at most, so little that `recall` of the relevant has been found:
+    left recall <= n_found (1 - recall)."""
+    return n_found > 0 and left.upper * recall <= n_found * (1 - recall) + 1e-9
