@@ -5,7 +5,7 @@ Prints a line per reader with how many files it read and refused and how long th
 raised anything else, took longer than --patience seconds (a regular expression that backtracks, a
 loop that is not linear), or more than --memory megabytes, is kept under var/fuzz, and the status is
 1. The same seed makes the same files. The short form of it runs with the tests
-(tests/pooling/formats/test_wrong_files.py)."""
+(tests/assay/formats/test_wrong_files.py)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 def files(kind: str, seed: int, n: int) -> Iterator[bytes]:
     """Files of all kinds, changed at some places, packed now and then; some of them long, for what
     is not linear shows there."""
-    from tests.pooling.formats.test_wrong_files import mixed, whole_files
+    from tests.assay.formats.test_wrong_files import mixed, whole_files
 
     rng, whole = random.Random(f"{kind} {seed}"), whole_files(kind)
     for number in range(n):
@@ -65,7 +65,7 @@ def take_at_most(megabytes: int) -> None:
 
 def fuzz(asked: tuple[str, int, int, float, int]) -> Outcome:
     from assay.formats.errors import FormatError
-    from tests.pooling.formats.test_wrong_files import ALL_READERS
+    from tests.assay.formats.test_wrong_files import ALL_READERS
 
     kind, seed, n, patience, megabytes = asked
     take_at_most(megabytes)
@@ -96,7 +96,7 @@ def fuzz(asked: tuple[str, int, int, float, int]) -> Outcome:
 
 
 def main() -> int:
-    from tests.pooling.formats.test_wrong_files import ALL_READERS
+    from tests.assay.formats.test_wrong_files import ALL_READERS
 
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -17,7 +17,7 @@ to fill.
 |---|---|---|---|
 {rows}
 
-A2, B1 and B4 are held by tests: `tests/pooling/core/test_batches.py` (the order of files and rows), `tests/analysis/core/test_estimates.py` (frozen
+A2, B1 and B4 are held by tests: `tests/assay/pools/test_batches.py` (the order of files and rows), `tests/assay/sampling/test_estimates.py` (frozen
 outputs of sample_eval and trec_eval), `tests/analysis/publishing/test_sampled_campaigns.py`
 (every estimate recomputed in plain Python from the five columns that a campaign exports, to 1e-12).
 

@@ -10,7 +10,7 @@ import scipy.stats
 
 from tests.analysis.commands.called import refused
 from tests.analysis.commands.first_rank_files import printed, read, write_qrels, write_run
-from tests.analysis.core.hall import wider_interval
+from tests.assay.comparison.hall import wider_interval
 
 TOPICS = [f"q{i}" for i in range(30)]
 

@@ -11,7 +11,7 @@ import scipy.stats
 
 from tests.analysis.commands.called import refused
 from tests.analysis.commands.first_rank_files import printed, read, write_qrels, write_run
-from tests.analysis.core.counted_signs import counted_signed_rank
+from tests.assay.comparison.counted_signs import counted_signed_rank
 
 TOPICS = [f"q{i}" for i in range(8)]
 A = dict(zip(TOPICS, [0, 3, 0, 1, 2, 0, 4, 12], strict=True))

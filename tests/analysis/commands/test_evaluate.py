@@ -10,7 +10,7 @@ from pooling.commandline import WrongArguments
 from tests.analysis.commands.called import answer
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files, printed
-from tests.analysis.core.hall import wider_interval
+from tests.assay.comparison.hall import wider_interval
 
 MEASURES = ["--measures", "AP RR@1 Judged@2 nDCG-J@5"]
 

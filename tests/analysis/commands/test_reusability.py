@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.test_stability import written
-from tests.analysis.core.small_collections import Small
+from tests.assay.measures.small_collections import Small
 
 SMALL = Small(
     {"1": {"a": 1, "b": 1, "c": 0, "d": 1}},

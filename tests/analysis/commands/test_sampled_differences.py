@@ -14,7 +14,7 @@ import scipy
 
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
-from tests.analysis.core.hall import wider_interval
+from tests.assay.comparison.hall import wider_interval
 
 LETTERS = "abcdefghijklmnopqrst"
 N_TOPICS = 32

@@ -19,7 +19,7 @@ from analysis.management.commands.stability import levels
 from assay.measures.subcollections import JOINT
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import printed
-from tests.analysis.core.small_collections import (
+from tests.assay.measures.small_collections import (
     Small,
     keep_documents,
     random_collection,

@@ -12,7 +12,7 @@ import pytest
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import printed
 from tests.analysis.commands.test_stability import written
-from tests.analysis.core.small_collections import Small, random_collection
+from tests.assay.measures.small_collections import Small, random_collection
 
 CASES: dict[str, list[str]] = {
     "evaluate": ["--measures", "AP nDCG@5", "--per-topic"],

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.analysis.core.counted_signs import counted_signed_rank
-from tests.analysis.core.hall import wider_interval
 from tests.analysis.studies.made import about, drawn, json_table, refusal, study_of, table
+from tests.assay.comparison.counted_signs import counted_signed_rank
+from tests.assay.comparison.hall import wider_interval
 from tests.conftest import absent
 
 QRELS = "".join(f"{t} 0 r 1\n" for t in range(6))

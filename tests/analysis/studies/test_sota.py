@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.analysis.core.counted_signs import counted_signed_rank
 from tests.analysis.studies.made import about, drawn, json_table, study_of, table
+from tests.assay.comparison.counted_signs import counted_signed_rank
 
 pytestmark = pytest.mark.xdist_group("study of records")
 RANKS = {

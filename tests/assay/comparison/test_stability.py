@@ -1,0 +1,285 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, linregress
+
+from assay.chunks import in_processes
+from assay.comparison.stability import (
+    Protocol,
+    StabilityChunk,
+    chunks,
+    combine,
+    line,
+    population,
+    run_chunk,
+)
+from assay.formats.qrels import read_qrels
+from assay.measures.batch import pack
+from assay.measures.measures import parse_measures
+from assay.measures.subcollections import ELEMENTS, IN_FIRST, IN_SECOND, Population, draw_pairs
+from tests.assay.measures.small_collections import (
+    Small,
+    keep_assessments,
+    keep_documents,
+    random_collection,
+    reference_scores,
+    run_columns,
+)
+
+NAMES = ["AP", "Rprec", "Bpref", "nDCG"]
+MEASURES = tuple(parse_measures(NAMES))
+
+
+def stream(protocol: Protocol, overlap: Fraction) -> np.random.Generator:
+    """The documented stream of a level."""
+    key = (ELEMENTS.index(protocol.element), overlap.numerator, overlap.denominator)
+    return np.random.default_rng(np.random.SeedSequence(protocol.seed, spawn_key=key))
+
+
+def filtered(small: Small, protocol: Protocol, things: list, drawn: set) -> Small:
+    """The sub-collection as files would be filtered."""
+    if protocol.element == "documents":
+        return keep_documents(small, drawn)
+    if protocol.element == "topics":
+        return Small({t: judged for t, judged in small.qrels.items() if t in drawn}, small.runs)
+    return keep_assessments(
+        small, drawn | ({(t, d) for t, judged in small.qrels.items() for d in judged} - set(things))
+    )
+
+
+def things_of(small: Small, protocol: Protocol) -> list:
+    if protocol.element == "documents":
+        return small.documents()
+    if protocol.element == "topics":
+        return sorted(small.qrels)
+    pairs = sorted((t, d) for t, judged in small.qrels.items() for d in judged)
+    return (
+        pairs
+        if protocol.element == "assessments"
+        else [(t, d) for t, d in pairs if small.qrels[t][d] >= protocol.level]
+    )
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(
+    element: str, seed: int
+) -> None:
+    small = random_collection(
+        np.random.default_rng(seed), n_topics=8, n_runs=6, lowest=-1 if seed == 0 else 0
+    )
+    protocol = Protocol(element, MEASURES, pairs=5, seed=seed, level=1 + seed % 2)
+    collection = pack(*small.columns())
+    things = things_of(small, protocol)
+    assert population(collection, protocol).n == len(things)
+    overlap = Fraction(1, 4)
+    memberships = draw_pairs(Population.whole(len(things)), overlap, 5, stream(protocol, overlap))
+    found = run_chunk(collection, protocol, StabilityChunk(overlap, 0))
+    for number, pair in enumerate(memberships):
+        sides = []
+        for bit in (IN_FIRST, IN_SECOND):
+            part = filtered(
+                small,
+                protocol,
+                things,
+                {thing for thing, member in zip(things, pair, strict=True) if member & bit},
+            )
+            topics = sorted(part.qrels)
+            sides.append(
+                [
+                    reference_scores(part.qrels, run, NAMES, topics, protocol.level).mean(axis=1)
+                    for run in part.runs.values()
+                ]
+            )
+        first, second = np.round(sides, 10)
+        expected = [kendalltau(first[:, m], second[:, m]).statistic for m in range(len(NAMES))]
+        np.testing.assert_allclose(found[:, number], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("element", ["assessments", "positive"])
+def test_a_quota_draws_within_each_topic(element: str) -> None:
+    small = random_collection(np.random.default_rng(3))
+    collection = pack(*small.columns())
+    protocol = Protocol(element, MEASURES, per_topic_quota=True)
+    counts = [
+        sum(1 for g in judged.values() if element == "assessments" or g >= 1)
+        for judged in small.qrels.values()
+    ]
+    drawn = population(collection, protocol)
+    assert (drawn.n, drawn.size) == (sum(counts), sum(n // 2 for n in counts))
+    assert sorted(len(group) for group in drawn.groups) == sorted(n for n in counts if n)
+
+
+def test_documents_outside_the_list_are_in_no_sub_collection() -> None:
+    small = Small(
+        {"1": {"a": 1, "b": 1, "c": 0}},
+        {
+            "x": {"1": {"z": 3, "a": 2, "b": 1, "c": 0}},
+            "y": {"1": {"z": 9, "y": 8, "x": 7, "c": 6, "b": 5, "a": 4}},
+        },
+    )
+    listed = np.array(sorted(["a", "b", "c", *(f"other{i}" for i in range(5))]), dtype="S")
+    collection = pack(*small.columns())
+    protocol = Protocol(
+        "documents", tuple(parse_measures("RR AP Judged@1")), overlaps=(Fraction(1),), pairs=30
+    )
+    assert (population(collection, protocol, listed).n, population(collection, protocol).n) == (
+        8,
+        6,
+    )
+    # z, y and x are gone, so that both rankings begin with a judged document or are empty: the
+    # systems are tied
+    taus = run_chunk(collection, protocol, StabilityChunk(Fraction(1), 4), listed)
+    assert np.isnan(taus[2]).all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), element=st.sampled_from(ELEMENTS))
+def test_at_full_overlap_the_rankings_are_equal(seed: int, element: str) -> None:
+    collection = pack(
+        *random_collection(np.random.default_rng(seed), n_topics=5, n_runs=5).columns()
+    )
+    protocol = Protocol(element, MEASURES, overlaps=(Fraction(1),), pairs=8, seed=seed)
+    taus = run_chunk(collection, protocol, StabilityChunk(Fraction(1), 0))
+    assert (taus[~np.isnan(taus)] == 1).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), element=st.sampled_from(ELEMENTS))
+def test_the_order_of_files_and_rows_changes_nothing(seed: int, element: str) -> None:
+    small = random_collection(np.random.default_rng(seed))
+    turned = Small(
+        {t: dict(reversed(judged.items())) for t, judged in reversed(small.qrels.items())},
+        {tag: dict(reversed(run.items())) for tag, run in reversed(small.runs.items())},
+    )
+    protocol = Protocol(element, MEASURES, pairs=6, seed=seed)
+    one, other = (
+        run_chunk(pack(*s.columns()), protocol, StabilityChunk(Fraction(1, 2), 0))
+        for s in (small, turned)
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_level_does_not_depend_on_the_other_levels_asked_for() -> None:
+    collection = pack(*random_collection(np.random.default_rng(0)).columns())
+    half = Fraction(1, 2)
+    alone, among = (
+        Protocol("documents", MEASURES, overlaps=levels, pairs=4)
+        for levels in ((half,), (Fraction(1, 5), half))
+    )
+    drawn = population(collection, alone)
+    np.testing.assert_array_equal(
+        run_chunk(collection, alone, chunks(drawn, alone)[0]),
+        run_chunk(collection, among, chunks(drawn, among)[1]),
+    )
+
+
+def _taus(shared: tuple, chunk: StabilityChunk) -> np.ndarray:
+    return run_chunk(*shared, chunk)
+
+
+def test_any_number_of_processes_gives_the_same() -> None:
+    collection = pack(*random_collection(np.random.default_rng(0)).columns())
+    protocol = Protocol("topics", MEASURES, pairs=4, seed=7)
+    levels = chunks(population(collection, protocol), protocol)
+    results = [
+        list(in_processes(_taus, levels, processes=n, shared=(collection, protocol)))
+        for n in (1, 2, 3)
+    ]
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_intersection_averages_over_the_topics_that_a_run_has() -> None:
+    judged = {f"t{i}": {"a": 1, "b": 0, "c": 0} for i in range(4)}
+    good, bad = {"a": 3.0, "b": 2.0, "c": 1.0}, {"a": 2.0, "b": 3.0, "c": 1.0}
+    small = Small(judged, {"good but once": {"t0": good}, "bad": dict.fromkeys(judged, bad)})
+    collection = pack(*small.columns())
+    complete, common = (
+        run_chunk(
+            collection,
+            Protocol("topics", tuple(parse_measures("AP")), pairs=40, topics=topics),
+            StabilityChunk(Fraction(1), 0),
+        )[0]
+        for topics in ("complete", "intersection")
+    )
+    # Two of four topics. With t0 the first system has 1 on one of two topics, 1/2 over both as the
+    # other: tied, but 1 over its own. Without t0 it has 0 over both, and no topic of its own.
+    assert set(complete[~np.isnan(complete)]) == {1.0} == set(common[~np.isnan(common)])
+    np.testing.assert_array_equal(np.isnan(complete), ~np.isnan(common))
+
+
+def test_results_by_hand() -> None:
+    overlaps = (Fraction(1, 5), Fraction(2, 5), Fraction(3, 5), Fraction(1))
+    protocol = Protocol("topics", tuple(parse_measures("AP RR")), overlaps=overlaps, pairs=4)
+    drawn = Population.whole(11)
+    levels = chunks(drawn, protocol)
+    taus = [
+        [[1.0, 0.8, None, 0.9], [0.5, 0.5, 0.5, 0.5]],
+        [[1.0, 1.0, 0.9, 0.95], [1.0, 0.0, 1.0, 1.0]],
+        [[1.0, 1.0, 1.0, 1.0], [None, None, None, None]],
+        [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]],
+    ]
+    result = combine(drawn, protocol, levels, taus)
+    assert (result.population, result.size, result.shared) == (11, 5, (1, 2, 3, 5))
+    np.testing.assert_allclose(result.probability, [[0.5, 1, 1, 1], [0, 0.75, 0, 1]])
+    np.testing.assert_allclose(result.mean_tau, [[0.9, 0.9625, 1, 1], [0.5, 0.75, math.nan, 1]])
+    assert result.undefined.tolist() == [[1, 0, 0, 0], [0, 0, 4, 0]]
+    assert result.minimum_overlap == (Fraction(2, 5), None)
+    for m, probability in enumerate([[0.5, 1, 1], [0, 0.75, 0]]):
+        expected = linregress([0.2, 0.4, 0.6], probability)
+        np.testing.assert_allclose(
+            [result.slope[m], result.intercept[m]], [expected.slope, expected.intercept], atol=1e-12
+        )
+
+
+def test_one_level_below_full_overlap_makes_no_line() -> None:
+    assert all(math.isnan(x) for x in line([Fraction(1, 2), Fraction(1)], np.array([0.5, 1.0])))
+
+
+def test_a_tau_that_float_noise_puts_below_the_threshold_has_reached_it() -> None:
+    protocol = Protocol("topics", MEASURES[:1], overlaps=(Fraction(1, 2),), pairs=2, threshold=0.9)
+    drawn = Population.whole(4)
+    result = combine(drawn, protocol, chunks(drawn, protocol), [np.array([[0.9 - 1e-15, 0.8999]])])
+    assert result.probability.tolist() == [[0.5]]
+
+
+@pytest.mark.parametrize(
+    ("element", "wrong"),
+    [
+        ("words", {}),
+        ("documents", {"per_topic_quota": True}),
+        ("topics", {"overlaps": (Fraction(3, 2),)}),
+    ],
+)
+def test_contradicting_requests_are_refused(element: str, wrong: dict) -> None:
+    with pytest.raises(ValueError):
+        Protocol(element, MEASURES, **wrong)
+
+
+def test_one_topic_cannot_be_halved() -> None:
+    small = Small({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}})
+    with pytest.raises(ValueError, match="1 topics cannot be divided"):
+        population(pack(*small.columns()), Protocol("topics", MEASURES))
+
+
+@pytest.mark.data
+def test_sizes_for_trec_covid(data_folder) -> None:  # type: ignore[no-untyped-def]
+    qrels = read_qrels(data_folder / "trec-covid" / "qrels.covid-complete.txt.gz")
+    listed = np.array([f"{i:08d}" for i in range(191_160)], dtype="S8")
+    collection = pack(qrels, [run_columns("x", {"1": {"a": 1.0}})])
+    expected = {
+        "documents": (191_160, 95_580),
+        "topics": (50, 25),
+        "assessments": (69_318, 34_659),
+        "positive": (26_664, 13_332),
+    }
+    for element, sizes in expected.items():
+        drawn = population(collection, Protocol(element, MEASURES), listed)
+        assert (drawn.n, drawn.size) == sizes

@@ -1,0 +1,217 @@
+"""`import assay`: the same numbers as the commands, from files, mappings and data frames; and the
+notebook of the documents runs."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import assay
+from tests import notebooks
+from tests.analysis.commands.judged_file import ROWS, run, written
+from tests.analysis.commands.ranked_files import GOOD, OTHER, POOR, QRELS, files
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+class Frame:
+    """What every data frame has: columns, and a column by its name."""
+
+    def __init__(self, **columns: list[Any]) -> None:
+        self.inner = columns
+        self.columns = list(columns)
+
+    def __getitem__(self, name: str) -> Iterator[Any]:
+        return iter(self.inner[name])
+
+
+def nested(text: str, value: int, kind: type) -> dict[str, dict[str, Any]]:
+    """Lines of a run or of qrels as {topic: {document: number}}. value: the column of the
+    number."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in text.splitlines():
+        cells = line.split()
+        found.setdefault(cells[0], {})[cells[2]] = kind(cells[value])
+    return found
+
+
+def test_scores_are_those_of_the_command_whatever_they_are_made_from(tmp_path: Path) -> None:
+    qrels, good, poor, other = files(tmp_path, qrels=QRELS, good=GOOD, poor=POOR, other=OTHER)
+    told = run("evaluate", qrels, good, poor, other, "--measures", "AP nDCG@2 P@1", "--per-topic")
+    flat = [
+        (topic, document, score)
+        for topic, inner in nested(GOOD, 4, float).items()
+        for document, score in inner.items()
+    ]
+    frame = Frame(
+        query_id=[row[0] for row in flat],
+        doc_id=[row[1] for row in flat],
+        score=[row[2] for row in flat],
+    )
+    mixed = {"good": frame, "poor": nested(POOR, 4, float), "other": assay.read_run(other)}
+    for scores in (
+        assay.evaluate(qrels, [good, poor, other], "AP nDCG@2 P@1"),
+        assay.evaluate(nested(QRELS, 3, int), mixed, "AP nDCG@2 P@1"),
+    ):
+        assert (scores.tags, scores.measures, sorted(scores.topics)) == (
+            ["good", "poor", "other"],
+            ["AP", "nDCG@2", "P@1"],
+            ["1", "2", "3"],
+        )
+        for tag, means in zip(scores.tags, scores.means, strict=True):
+            assert (
+                dict(zip(scores.measures, means.tolist(), strict=True))
+                == told["qrels"]["qrels"][tag]
+            )
+            for measure in scores.measures:
+                per_topic = dict(
+                    zip(
+                        scores.topics,
+                        scores.of(measure)[scores.tags.index(tag)].tolist(),
+                        strict=True,
+                    )
+                )
+                assert per_topic == told["per_topic"]["qrels"][tag][measure]
+
+
+def test_means_by_hand() -> None:
+    """Ranks a b c, of which a (2) and c (1) are relevant: AP = (1/1 + 2/3) / 2; DCG@2 = 2, ideal 2
+    + 1 / log2(3)."""
+    scores = assay.evaluate(
+        {"1": {"a": 2, "b": 0, "c": 1}}, {"1": {"a": 3, "b": 2, "c": 1}}, "AP nDCG@2"
+    )
+    assert scores.means[0].tolist() == pytest.approx([5 / 6, 2 / (2 + 1 / np.log2(3))])
+
+
+def test_agreement_and_labels_are_those_of_the_commands(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    rows = list(csv.DictReader(ROWS.splitlines()))
+    frame = Frame(**{name: [row[name] for row in rows] for name in rows[0]})
+    told, labelled = run("agreement", path), run("aggregate", path, "--grades", "binary")
+    for judgements in (path, assay.read_judgements(path), frame):
+        found = assay.agreement(judgements)
+        assert {name: found[name] for name in ("graded", "binary", "annotators", "dropped")} == {
+            name: told[name] for name in ("graded", "binary", "annotators", "dropped")
+        }
+        labels = assay.aggregate(judgements, grades="binary")
+        assert {str(grade): n for grade, n in labels.labels().items()} == labelled["labels"]
+    assert assay.columns(labels)["topic"] == ["t1", "t1", "t2"]
+    assert assay.columns(labels)["grade"].tolist() == [0, 0, 1]  # 0 0 1; 1 0 lowest; 1 1
+
+
+def test_a_comparison_is_that_of_the_command(tmp_path: Path) -> None:
+    qrels, good, poor = files(tmp_path, qrels=QRELS, good=GOOD, poor=POOR)
+    told = run("compare_systems", qrels, good, poor, "--measures", "AP", "--family", "holm")
+    assert assay.compare(qrels, [good, poor], "AP", family="holm")["AP"] == told["AP"]
+
+
+def test_a_pool_is_that_of_the_command(tmp_path: Path) -> None:
+    good, poor = files(tmp_path, good=GOOD, poor=POOR)
+    out = tmp_path / "pool.tsv"
+    run("build_pool", good, poor, "--depth", "2", "--seed", "7", "--output", str(out))
+    assay.write_pool(assay.pool([good, poor], 2, seed=7), tmp_path / "ours.tsv")
+    assert (tmp_path / "ours.tsv").read_bytes() == out.read_bytes()
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    assay.write_qrels(nested(QRELS, 3, int), tmp_path / "q.txt")
+    assert (tmp_path / "q.txt").read_text() == QRELS
+    assay.write_run({"1": {"a": 2.5, "b": 3}}, tmp_path / "r.txt")
+    assert (tmp_path / "r.txt").read_text() == "1 Q0 b 1 3.0 run\n1 Q0 a 2 2.5 run\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: assay.evaluate({"1": {"a": 0.5}}, {"1": {"a": 1}}),
+            "qrels: 0.5 in row 0 is no grade",
+        ),
+        (
+            lambda: assay.evaluate(
+                {"1": {"a": 1}}, {"x": Frame(topic=["1"], document=["a"], score=[float("nan")])}
+            ),
+            "x: row 0 has no number",
+        ),
+        (
+            lambda: assay.evaluate(Frame(topic=["1"], document=["a"]), {"1": {"a": 1}}),
+            "qrels: no column grade",
+        ),
+        (lambda: assay.evaluate(7, {"1": {"a": 1}}), "qrels: a int, expected a file's path"),
+        (lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}), "one run cannot be compared"),
+        (
+            lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}, family="best"),
+            "invalid choice: 'best'",
+        ),
+        (lambda: assay.agreement([1, 2]), "judgements: a list, expected"),
+        (
+            lambda: assay.evaluate(
+                {"1": {"a": 1}},
+                Frame(run=["x", "y"], topic=["1", "1"], document=["a", "b"], score=[1, 2]),
+            ),
+            "with 2 runs",
+        ),
+    ],
+)
+def test_wrong_input_is_told_in_a_sentence(call: Any, sentence: str) -> None:
+    with pytest.raises(assay.BadInput, match=re.escape(sentence)):
+        call()
+
+
+def test_a_wrong_file_is_told_with_its_line(tmp_path: Path) -> None:
+    (bad,) = files(tmp_path, bad="1 Q0 a 1 high bad\n")
+    with pytest.raises(assay.FormatError) as told:
+        assay.evaluate({"1": {"a": 1}}, bad)
+    assert told.value.lines()[0].startswith(f"{bad}:1: ")
+
+
+def test_two_runs_of_one_tag_are_told_apart_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="this one is called run#2"):
+        scores = assay.evaluate({"1": {"a": 1}}, [{"1": {"a": 1}}, {"1": {"b": 1}}], "P@1")
+    assert scores.tags == ["run", "run#2"]
+
+
+def test_a_data_frame_is_the_columns_and_without_pandas_says_what_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scores = assay.evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"1": {"a": 1}}, "P@1")
+    monkeypatch.setitem(
+        sys.modules, "pandas", types.SimpleNamespace(DataFrame=lambda columns: ("frame", columns))
+    )
+    assert assay.frame(scores)[1]["P@1"].tolist() == [0.5]
+    kind, rows = assay.frame(scores, per_topic=True)
+    assert (kind, rows["topic"], rows["P@1"].tolist()) == ("frame", ["1", "2"], [1.0, 0.0])
+    assert assay.frame([{"a": 1}]) == ("frame", [{"a": 1}])
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"assay\.columns\(\.\.\.\) gives the same as arrays"):
+        assay.frame(scores)
+    with pytest.raises(TypeError, match="a int has no columns"):
+        assay.columns(3)
+
+
+def test_every_name_of_the_library_is_described() -> None:
+    text = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    assert [name for name in assay.library.__all__ if f"`{name}" not in text] == []
+    assert assay.__version__
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_notebook_shows_what_its_code_computes(path: Path) -> None:
+    names: dict[str, Any] = {}
+    for number, cell in enumerate(notebooks.code_cells(path)):
+        assert notebooks.shown("".join(cell["source"]), names) == notebooks.stored(cell), (
+            f"cell {number}"
+        )
+
+
+def test_there_is_a_notebook() -> None:
+    assert NOTEBOOKS
