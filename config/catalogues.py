@@ -3,9 +3,9 @@ Django and the judging page read.
 
     make words        # finds, merges, compiles; fails where a translation is missing or wrong
 
-For each language there are three files of which people edit none but the first two: `django.po`
-(Python and templates), `javascript.po`, `django.mo`; and `static/words/<code>.json` is what scripts
-fetch. Python alone is needed, no gettext package.
+Babel does the work. For each language there are three files of which people edit none but the first
+two: `django.po` (Python and templates), `javascript.po`, `django.mo`; and
+`static/words/<code>.json` is what scripts fetch.
 
 They hold what annotators read, and nothing of it may be missing. What only managers read is in
 `locale/managers.pot`: who translates that begins with a copy of it as
@@ -19,35 +19,25 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import cache
+from io import BytesIO
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from django.template.base import Lexer, Token, TokenType
-from django.utils.text import smart_split
-from django.utils.translation import trim_whitespace
-
-from config import po_files
-from config.po_files import Entry
+from babel.messages import extract
+from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "locale"
-PLURALS = {
-    "de": ("nplurals=2; plural=(n != 1);", ("one", "other")),
-    "fr": ("nplurals=2; plural=(n > 1);", ("one", "other")),
-    "es": ("nplurals=2; plural=(n != 1);", ("one", "other")),
-    "ar": (
-        (
-            "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : "
-            "n%100>=11 && n%100<=99 ? 4 : 5);"
-        ),
-        ("zero", "one", "two", "few", "many", "other"),
-    ),
-}
-"""Language -> the rule of gettext, and what CLDR calls its forms in the same order. English stands
-in the program."""
-CALLS = {"gettext", "gettext_lazy", "ngettext", "ngettext_lazy", "pgettext_lazy", "_"}
+HEADER = "# Translations of Assay: edit the msgstr lines, then run `make words`."
+LANGUAGES = ("ar", "de", "es", "fr")
+"""Those with a catalogue; English stands in the program."""
+PLURAL_NAMES = {2: ("one", "other"), 6: ("zero", "one", "two", "few", "many", "other")}
+"""Number of plural forms of a catalogue -> what CLDR, and so a browser, calls them in its order."""
 FOLDERS = ("pooling", "annotation", "analysis", "config")
 MANAGERS = (
     *(
@@ -115,180 +105,170 @@ ANNOTATORS = {
     *("annotation/api/near_duplicates.py", "annotation/permissions.py"),
 }
 """Of these, what annotators read, too."""
-SCRIPT = re.compile(
-    r"""(?<![\w.])t\(\s*"((?:[^"\\]|\\.)*)"|(?<![\w.])tn\(\s*"((?:[^"\\]|\\.)*)",\s*"((?:[^"\\]|\\.)*)\""""
-)
 NAMED = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w+[^>]*>")
 """What must stand in a translation as in the English: values and tags."""
 
 
-@dataclass
-class Catalogue:
-    """Messages by (singular, plural), with the files that have them."""
-
-    places: dict[tuple[str, str], set[str]] = field(default_factory=dict)
-
-    def add(self, singular: str, plural: str, place: str) -> None:
-        if singular:
-            self.places.setdefault((singular, plural), set()).add(place)
-
-
-def in_python(source: str) -> Iterator[tuple[str, str]]:
-    """(singular, plural) of each call with constant texts; what has a context begins with it
-    (po_files.IN)."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS:
-            texts = [
-                argument.value
-                for argument in node.args[:2]
-                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-            ]
-            if node.func.id.startswith("p"):
-                yield po_files.IN.join(texts), ""
-            elif texts:
-                yield texts[0], texts[1] if node.func.id.startswith("n") else ""
+KEYWORDS = {
+    **extract.DEFAULT_KEYWORDS,
+    "gettext_lazy": None,
+    "ngettext_lazy": (1, 2),
+    "pgettext_lazy": ((1, "c"), 2),
+    "t": None,
+    "tn": (1, 2),
+}
+"""The calls that mark a message and which of their arguments it is, as Babel wants them told; the
+last two are those of scripts."""
+SCRIPT = re.compile(r"""(?<![\w.])(tn?)\(\s*"((?:[^"\\]|\\.)*)"(?:,\s*"((?:[^"\\]|\\.)*)\")?""")
+Extracted = Generator[Any, None, None]
 
 
-def in_template(source: str) -> Iterator[tuple[str, str]]:
-    """(singular, plural) of {% translate %}, {% blocktranslate trimmed %} and _("...") in tags and
-    filters."""
-    parts: list[str] | None = None
-    plural_at = 0
-    for token in Lexer(source).tokenize():
-        words = list(smart_split(token.contents)) if token.token_type == TokenType.BLOCK else []
-        if parts is None:
-            yield from (
-                (text, "")
-                for text in re.findall(r"""_\("([^"]+)"\)""", token.contents)
-                if token.token_type != TokenType.TEXT
-            )
-        if words[:1] == ["translate"] and words[1][0] in "\"'":
-            yield words[1][1:-1].replace("%", "%%"), ""  # as Django asks for it
-        elif words[:1] == ["blocktranslate"]:
-            parts, plural_at = [], 0
-        elif words[:1] == ["endblocktranslate"]:
-            assert parts is not None
-            forms = (
-                ["".join(parts[:plural_at]), "".join(parts[plural_at:])]
-                if plural_at
-                else ["".join(parts), ""]
-            )
-            yield trim_whitespace(forms[0]), trim_whitespace(forms[1])
-            parts = None
-        elif words[:1] == ["plural"] and parts is not None:
-            plural_at = len(parts)
-        elif parts is not None:
-            parts.append(_inside(token))
+def extract_python(file: BinaryIO, keywords: Any, *_: Any, **options: Any) -> Extracted:
+    """Babel's own extractor passes over calls in f-strings and texts in brackets."""
+    for node in ast.walk(ast.parse(file.read())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            texts = [one.value if isinstance(one, ast.Constant) else None for one in node.args]
+            if node.func.id in keywords:
+                yield node.lineno, node.func.id, texts, []
 
 
-def _inside(token: Token) -> str:
-    """As Django asks for it in the catalogue."""
-    return (
-        f"%({token.contents})s"
-        if token.token_type == TokenType.VAR
-        else token.contents.replace("%", "%%")
-    )
+def extract_template(file: BinaryIO, keywords: Any, *_: Any, **options: Any) -> Extracted:
+    """Django turns a template into calls of gettext between Xs, which Babel reads as Python that is
+    not indented."""
+    calls = re.sub(r"[^\S\n ]", " ", templatize(file.read().decode()))
+    flat = re.sub(r"^ +", "", calls, flags=re.MULTILINE)
+    yield from extract.extract_python(BytesIO(flat.encode()), keywords, [], {})
 
 
-def in_script(source: str) -> Iterator[tuple[str, str]]:
-    """(singular, plural) of t("...") and tn("...", "...")."""
-    for match in SCRIPT.finditer(source):
-        alone, one, many = (json.loads(f'"{text}"') if text else "" for text in match.groups())
-        yield (alone, "") if alone else (one, many)
+def extract_script(file: BinaryIO, *_: Any, **options: Any) -> Extracted:
+    """Babel's own extractor loses its place in template strings with braces in them."""
+    for call, *texts in SCRIPT.findall(file.read().decode()):
+        yield 0, call, [json.loads(f'"{text}"') for text in texts], []
+
+
+SOURCES: tuple[tuple[str, str, Any], ...] = (
+    *((folder, ".py", extract_python) for folder in FOLDERS),
+    ("templates", ".html", extract_template),
+    ("static/js", ".js", extract_script),
+)
+"""Folder, what files of it end with, how messages are found in them."""
+
+
+def messages_in(source: bytes, suffix: str) -> list[Message]:
+    """The messages of a file whose name ends so, in the order of the alphabet."""
+    method = next(method for _, of, method in SOURCES if of == suffix)
+    extracted = extract.extract(method, BytesIO(source), keywords=KEYWORDS)
+    return sorted(Message(message, context=context) for _, message, _, context in extracted)
+
+
+@cache
+def _messages() -> dict[str, list[Message]]:
+    """What each file says, by its place."""
+    return {
+        path.relative_to(ROOT).as_posix(): messages_in(path.read_bytes(), suffix)
+        for folder, suffix, _ in SOURCES
+        for path in (ROOT / folder).rglob(f"*{suffix}")
+    }
 
 
 def is_for_managers(place: str) -> bool:
     return place.startswith(MANAGERS) and place not in ANNOTATORS
 
 
-@cache
-def _messages() -> dict[str, list[tuple[str, str]]]:
-    """What each file says, by its place."""
-    python = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-    pages, scripts = (
-        sorted((ROOT / "templates").rglob("*.html")),
-        sorted((ROOT / "static" / "js").rglob("*.js")),
-    )
-    readers = ((python, in_python), (pages, in_template), (scripts, in_script))
-    return {
-        path.relative_to(ROOT).as_posix(): [*reader(path.read_text(encoding="utf-8"))]
-        for paths, reader in readers
-        for path in paths
-    }
+def _collected(wanted: Callable[[str], bool]) -> Catalog:
+    catalog = Catalog()
+    for place, messages in sorted(_messages().items()):
+        for message in messages if wanted(place) else []:
+            catalog.add(message.id, locations=[(place, 0)], context=message.context)
+    return catalog
 
 
-def _collected(wanted: Callable[[str], bool]) -> Catalogue:
-    catalogue = Catalogue()
-    for place, messages in _messages().items():
-        for singular, plural in messages if wanted(place) else []:
-            catalogue.add(singular, plural, place)
-    return catalogue
-
-
-def of_program() -> Catalogue:
+def of_program() -> Catalog:
     """What Python and templates say to annotators."""
     return _collected(lambda place: not place.endswith(".js") and not is_for_managers(place))
 
 
-def of_scripts() -> Catalogue:
+def of_scripts() -> Catalog:
     """What scripts say to them."""
     return _collected(lambda place: place.endswith(".js") and not is_for_managers(place))
 
 
-def of_managers() -> Catalogue:
+def of_managers() -> Catalog:
     """What only managers read: of pages, Python and scripts."""
-    catalogue = _collected(is_for_managers)
-    for known in [*of_program().places, *of_scripts().places]:
-        catalogue.places.pop(known, None)
-    return catalogue
+    catalog = _collected(is_for_managers)
+    for known in [*messages_of(of_program()), *messages_of(of_scripts())]:
+        catalog.delete(known.id, known.context)
+    return catalog
 
 
-def merged(catalogue: Catalogue, old: dict[str, Entry], code: str) -> list[Entry]:
-    """The messages of the program with the translations that are known; what the program does not
-    say any more is left out."""
-    entries = []
-    for (singular, plural), places in sorted(
-        catalogue.places.items(), key=lambda item: (sorted(item[1])[0], item[0])
-    ):
-        forms = len(PLURALS[code][1]) if plural else 1
-        known = old.get(singular)
-        texts = known.texts if known is not None and len(known.texts) == forms else [""] * forms
-        entries.append(Entry(singular, plural, texts, sorted(places)))
-    return entries
+def messages_of(catalog: Catalog) -> list[Message]:
+    """Without the header, which has no id."""
+    return [message for message in catalog if message.id]
 
 
-def mistakes(entries: list[Entry]) -> Iterator[str]:
+def forms(texts: str | Iterable[str] | None) -> list[str]:
+    """Of an id or a translation: one, or one per plural form."""
+    return [texts or ""] if isinstance(texts, str) or texts is None else [*texts]
+
+
+def is_translated(message: Message) -> bool:
+    return not message.fuzzy and all(forms(message.string))
+
+
+def merged(path: Path, template: Catalog, code: str | None) -> Catalog:
+    """The messages of the program with the translations that the file has; what the program does
+    not say any more is left out."""
+    catalog = Catalog(locale=code, header_comment=HEADER, project="Assay", fuzzy=False)
+    if path.exists():
+        with path.open("rb") as file:
+            catalog = read_po(file, locale=code, abort_invalid=True)
+    catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)
+    return catalog
+
+
+def mistakes(catalog: Catalog) -> Iterator[str]:
     """What is missing or wrong, a sentence each."""
-    for one in entries:
-        wanted = set(NAMED.findall(one.singular)) | set(NAMED.findall(one.plural))
-        for text in one.texts:
+    for message in messages_of(catalog):
+        english, texts = forms(message.id), forms(message.string)
+        wanted = set(NAMED.findall(" ".join(english)))
+        if message.fuzzy:
+            yield f"somebody has to look at this translation: {english[0]}"
+        if not all(texts) or len(texts) < (catalog.num_plurals if message.pluralizable else 1):
+            yield f"not translated: {english[0]}"
+        for text in filter(None, texts):
             given = set(NAMED.findall(text))
-            if not text:
-                yield f"not translated: {one.singular}"
-            elif given - wanted or (not one.plural and wanted - given):
-                yield f"other values or tags than in English: {one.singular} -> {text}"
-            elif one.singular.startswith("\n") != text.startswith("\n") or one.singular.endswith(
-                "\n"
-            ) != text.endswith("\n"):
-                yield f"another line break at an end: {one.singular!r}"
+            if given - wanted or (not message.pluralizable and wanted - given):
+                yield f"other values or tags than in English: {english[0]} -> {text}"
+            elif _line_breaks(english[0]) != _line_breaks(text):
+                yield f"another line break at an end: {english[0]!r}"
 
 
-def for_scripts(entries: list[Entry], code: str) -> str:
+def _line_breaks(text: str) -> tuple[bool, bool]:
+    return text.startswith("\n"), text.endswith("\n")
+
+
+def for_scripts(catalog: Catalog, messages: Iterable[Message]) -> str:
     """The JSON that static/js/words.js fetches."""
     words: dict[str, str | dict[str, str]] = {}
-    for one in entries:
-        words[one.singular] = (
-            dict(zip(PLURALS[code][1], one.texts, strict=True)) if one.plural else one.texts[0]
+    for message in messages:
+        texts = forms(message.string)
+        words[forms(message.id)[0]] = (
+            dict(zip(PLURAL_NAMES[catalog.num_plurals], texts, strict=False))
+            if message.pluralizable
+            else texts[0]
         )
     return json.dumps(words, ensure_ascii=False, sort_keys=True, indent=0) + "\n"
 
 
-def _known(path: Path) -> dict[str, Entry]:
-    return (
-        {one.singular: one for one in po_files.read(path.read_text(encoding="utf-8"))}
-        if path.exists()
-        else {}
-    )
+def _written(write: Callable[..., None], catalog: Catalog, **how: Any) -> bytes:
+    file = BytesIO()
+    write(file, catalog, **how)
+    return file.getvalue()
+
+
+def po_file(catalog: Catalog) -> bytes:
+    """Without numbers of lines and dates, so that it changes only where messages do."""
+    return _written(write_po, catalog, width=0, ignore_obsolete=True, include_lineno=False)
 
 
 def files_of(code: str) -> tuple[dict[Path, bytes], list[str]]:
@@ -296,50 +276,48 @@ def files_of(code: str) -> tuple[dict[Path, bytes], list[str]]:
     folder = LOCALE / code / "LC_MESSAGES"
     made: dict[Path, bytes] = {}
     wrong: list[str] = []
-    entries: dict[str, list[Entry]] = {}
-    begun = [("managers", of_managers())] if (folder / "managers.po").exists() else []
-    for name, catalogue in (("django", of_program()), ("javascript", of_scripts()), *begun):
-        path = folder / f"{name}.po"
-        entries[name] = merged(catalogue, _known(path), code)
-        made[path] = po_files.written(entries[name], code, PLURALS[code][0]).encode()
-        checked = [one for one in entries[name] if name != "managers" or all(one.texts)]
-        wrong += [f"{code}/{path.name}: {sentence}" for sentence in mistakes(checked)]
-    more = [one for one in entries.get("managers", []) if all(one.texts)]
-    spoken = [one for one in more if any(place.endswith(".js") for place in one.places)]
-    made[folder / "django.mo"] = po_files.compiled(
-        [*entries["django"], *more], code, PLURALS[code][0]
-    )
-    made[ROOT / "static" / "words" / f"{code}.json"] = for_scripts(
-        [*entries["javascript"], *spoken], code
-    ).encode()
+    program = merged(folder / "django.po", of_program(), code)
+    scripts = merged(folder / "javascript.po", of_scripts(), code)
+    for name, catalog in (("django.po", program), ("javascript.po", scripts)):
+        made[folder / name] = po_file(catalog)
+        wrong += [f"{code}/{name}: {sentence}" for sentence in mistakes(catalog)]
+    spoken = messages_of(scripts)
+    if (path := folder / "managers.po").exists():
+        managers = merged(path, of_managers(), code)
+        made[path] = po_file(managers)
+        for message in messages_of(managers):
+            if not is_translated(message):
+                managers.delete(message.id, message.context)
+        wrong += [f"{code}/managers.po: {sentence}" for sentence in mistakes(managers)]
+        more = messages_of(managers)
+        spoken += [one for one in more if any(place.endswith(".js") for place, _ in one.locations)]
+        for message in more:
+            program[message.id] = message
+    made[folder / "django.mo"] = _written(write_mo, program)
+    made[ROOT / "static" / "words" / f"{code}.json"] = for_scripts(scripts, spoken).encode()
     return made, wrong
 
 
 def managers_template() -> tuple[Path, bytes]:
     """locale/managers.pot: with what a translation of managers' pages begins."""
-    entries = [
-        Entry(one.singular, one.plural, ["", ""] if one.plural else [""], one.places)
-        for one in merged(of_managers(), {}, "de")
-    ]
-    return LOCALE / "managers.pot", po_files.written(
-        entries, "", "nplurals=INTEGER; plural=EXPRESSION;"
-    ).encode()
+    path = LOCALE / "managers.pot"
+    return path, po_file(merged(path, of_managers(), None))
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Find, merge and compile the translations.")
     parser.parse_args(arguments)
     wrong = []
-    for made, complaints in (
-        (dict([managers_template()]), []),
-        *(files_of(code) for code in PLURALS),
-    ):
+    made = dict([managers_template()])
+    for code in LANGUAGES:
+        files, complaints = files_of(code)
+        made |= files
         wrong += complaints
-        for path, data in made.items():
-            if not path.exists() or path.read_bytes() != data:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
-                print(f"written: {path.relative_to(ROOT)}")
+    for path, data in made.items():
+        if not path.exists() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            print(f"written: {path.relative_to(ROOT)}")
     print("\n".join(wrong), file=sys.stderr)
     return 1 if wrong else 0
 

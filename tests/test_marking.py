@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import gettext
 import shutil
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po
 
-from config import catalogues, po_files
+from config import catalogues
 from tests.marking import sentences_in_python, unmarked, unmarked_in_python
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -169,10 +172,11 @@ def test_managers_words_are_in_a_file_with_which_a_translation_begins() -> None:
     """Else: make words."""
     path, content = catalogues.managers_template()
     assert path.read_bytes() == content
-    entries = po_files.read(content.decode())
-    assert not any(text for one in entries for text in one.texts)
-    annotators = {*catalogues.of_program().places, *catalogues.of_scripts().places}
-    assert not annotators & {(one.singular, one.plural) for one in entries}
+    messages = catalogues.messages_of(read_po(BytesIO(content)))
+    assert len(messages) > 1000
+    assert not any(text for one in messages for text in catalogues.forms(one.string))
+    for annotators in (catalogues.of_program(), catalogues.of_scripts()):
+        assert not [one.id for one in messages if annotators.get(one.id, one.context)]
 
 
 def test_a_translation_of_managers_pages_may_be_begun_and_is_compiled(
@@ -180,27 +184,18 @@ def test_a_translation_of_managers_pages_may_be_begun_and_is_compiled(
 ) -> None:
     shutil.copytree(catalogues.LOCALE / "de", tmp_path / "de")
     monkeypatch.setattr(catalogues, "LOCALE", tmp_path)
-    _, template = catalogues.managers_template()
     first, *_others = (
-        one
-        for one in po_files.read(template.decode())
-        if not one.plural and not catalogues.NAMED.findall(one.singular)
+        one.id
+        for one in catalogues.messages_of(catalogues.of_managers())
+        if not one.pluralizable and not catalogues.NAMED.findall(one.id)
     )
     begun = tmp_path / "de" / "LC_MESSAGES" / "managers.po"
-    begun.write_text(
-        po_files.written(
-            [po_files.Entry(first.singular, "", ["Das ist ein Anfang."], [])],
-            "de",
-            catalogues.PLURALS["de"][0],
-        ),
-        encoding="utf-8",
-    )
+    catalog = Catalog(locale="de")
+    catalog.add(first, "Das ist ein Anfang.")
+    begun.write_bytes(catalogues.po_file(catalog))
     made, wrong = catalogues.files_of("de")
     assert wrong == []  # what is missing is no mistake here
     assert made[begun].decode().count("msgid ") > 2  # and stands there to be translated
     compiled = tmp_path / "de" / "LC_MESSAGES" / "django.mo"
     compiled.write_bytes(made[compiled])
-    assert (
-        gettext.translation("django", tmp_path, ["de"]).gettext(first.singular)
-        == "Das ist ein Anfang."
-    )
+    assert gettext.translation("django", tmp_path, ["de"]).gettext(first) == "Das ist ein Anfang."

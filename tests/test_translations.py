@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
 from django.conf import settings
 from django.core import mail
 from django.test import Client
@@ -16,12 +18,12 @@ from django.utils import translation
 from django.utils.dates import MONTHS, MONTHS_3, MONTHS_AP, WEEKDAYS, WEEKDAYS_ABBR
 
 from annotation.services import messages, people
-from config import catalogues, po_files
+from config import catalogues
 from pooling.models import Pool
 from tests.builders import make_annotator, make_campaign, make_user
 
 ROOT = Path(__file__).resolve().parents[1]
-CODES = sorted(catalogues.PLURALS)
+CODES = sorted(catalogues.LANGUAGES)
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -56,56 +58,67 @@ def test_every_language_of_the_settings_has_a_catalogue() -> None:
 
 
 def test_a_translation_that_lacks_a_value_or_a_tag_or_is_empty_is_named() -> None:
-    entries = [
-        po_files.Entry("{n} of <b>it</b>", "", ["{n} davon"], []),
-        po_files.Entry("Hello %(name)s", "", ["Hallo %(nmae)s"], []),
-        po_files.Entry("Yes", "", [""], []),
-        po_files.Entry("No", "", ["Nein"], []),
-    ]
-    assert [sentence.partition(":")[0] for sentence in catalogues.mistakes(entries)] == [
+    catalog = Catalog(locale="de")
+    catalog.add("{n} of <b>it</b>", "{n} davon")
+    catalog.add("Hello %(name)s", "Hallo %(nmae)s")
+    catalog.add("Yes", "")
+    catalog.add(("one", "many"), ("eins",))
+    catalog.add("two\n", "zwei")
+    catalog.add("No", "Nein")
+    assert [sentence.partition(":")[0] for sentence in catalogues.mistakes(catalog)] == [
         "other values or tags than in English",
         "other values or tags than in English",
         "not translated",
+        "not translated",
+        "another line break at an end",
     ]
+
+
+def extracted(source: str, suffix: str) -> set[tuple[str | None, str | tuple[str, ...]]]:
+    return {(one.context, one.id) for one in catalogues.messages_in(source.encode(), suffix)}
 
 
 def test_messages_are_found_wherever_they_can_stand() -> None:
-    assert set(
-        catalogues.in_python(
-            '_("a"); ngettext("b", "bs", n); pgettext_lazy("c", "d"); other("e"); _(f"{x}")'
-        )
-    ) == {
-        ("a", ""),
-        ("b", "bs"),
-        ("c\x04d", ""),
+    python = """_("a"); ngettext("b", "bs", n); pgettext_lazy("c", "d"); other("e"); _(f"{x}")
+x = f"{_('in a text')}"; _(("in " "brackets"))
+"""
+    assert extracted(python, ".py") == {
+        (None, "a"),
+        (None, ("b", "bs")),
+        ("c", "d"),
+        (None, "in a text"),
+        (None, "in brackets"),
     }
     template = """{% translate "a" %}{{ x|default:_("b") }}{% blocktranslate trimmed count n=n %}
       {{ n }} <b>c</b> 5 %
-    {% plural %}{{ n }} cs{% endblocktranslate %}"""
-    assert set(catalogues.in_template(template)) == {
-        ("a", ""),
-        ("b", ""),
-        ("%(n)s <b>c</b> 5 %%", "%(n)s cs"),
+    {% plural %}{{ n }} cs{% endblocktranslate %}
+        it's so\xa0"""
+    assert extracted(template, ".html") == {
+        (None, "a"),
+        (None, "b"),
+        (None, ("%(n)s <b>c</b> 5 %%", "%(n)s cs")),
     }
-    assert set(catalogues.in_script('t("a {n}", 1); tn("b", "bs", n); get("c"); x.t("d")')) == {
-        ("a {n}", ""),
-        ("b", "bs"),
-    }
+    script = 't("a {n}", 1); tn("b", "bs", n); get("c"); x.t("d"); `${t("e", { at: {} })}`'
+    assert extracted(script, ".js") == {(None, "a {n}"), (None, ("b", "bs")), (None, "e")}
 
 
-def test_a_catalogue_is_read_back_as_it_was_written_and_by_pythons_own_reader(
-    tmp_path: Path,
-) -> None:
-    rule = catalogues.PLURALS["de"][0]
-    entries = [
-        po_files.Entry('a "b"\n', "", ['ä "c"\n'], ["x.py"]),
-        po_files.Entry("one", "many", ["eins", "viele"], []),
-        po_files.Entry("c\x04d", "", ["e"], []),
-    ]
-    assert po_files.read(po_files.written(entries, "de", rule)) == entries
-    folder = tmp_path / "de" / "LC_MESSAGES"
-    folder.mkdir(parents=True)
-    (folder / "x.mo").write_bytes(po_files.compiled(entries, "de", rule))
+def test_a_translation_stays_and_is_compiled_for_pythons_own_reader(tmp_path: Path) -> None:
+    path = tmp_path / "de" / "LC_MESSAGES" / "x.po"
+    path.parent.mkdir(parents=True)
+    texts = [('a "b"\n', None, 'ä "c"\n'), (("one", "many"), None, ("eins", "viele"))]
+    texts += [("d", "c", "e"), ("gone", None, "fort")]
+    translated, program = Catalog(locale="de"), Catalog()
+    for message, context, text in texts:
+        translated.add(message, text, context=context)
+        if message != "gone":
+            program.add(message, locations=[("x.py", 0)], context=context)
+    path.write_bytes(catalogues.po_file(translated))
+    merged = catalogues.merged(path, program, "de")
+    assert "gone" not in merged
+    path.write_bytes(catalogues.po_file(merged))
+    assert catalogues.po_file(catalogues.merged(path, program, "de")) == path.read_bytes()
+    with path.with_suffix(".mo").open("wb") as file:
+        write_mo(file, merged)
     read = gettext.translation("x", tmp_path, ["de"])
     assert read.gettext('a "b"\n') == 'ä "c"\n'
     assert [read.ngettext("one", "many", n) for n in (1, 2)] == ["eins", "viele"]
@@ -113,8 +126,10 @@ def test_a_catalogue_is_read_back_as_it_was_written_and_by_pythons_own_reader(
 
 
 def test_a_fuzzy_translation_is_refused() -> None:
-    with pytest.raises(ValueError, match="somebody has to look at"):
-        po_files.read('#, fuzzy\nmsgid "a"\nmsgstr "b"\n')
+    catalog = Catalog(locale="de")
+    catalog.add("a", "b", flags=["fuzzy"])
+    (sentence,) = catalogues.mistakes(catalog)
+    assert sentence == "somebody has to look at this translation: a"
 
 
 def test_arabic_has_its_six_forms() -> None:
@@ -133,7 +148,8 @@ def test_arabic_has_its_six_forms() -> None:
 
 def test_scripts_say_nothing_that_is_not_in_the_catalogue_of_scripts() -> None:
     german = json.loads((ROOT / "static" / "words" / "de.json").read_text(encoding="utf-8"))
-    assert {singular for singular, _ in catalogues.of_scripts().places} == set(german)
+    scripts = catalogues.messages_of(catalogues.of_scripts())
+    assert {catalogues.forms(message.id)[0] for message in scripts} == set(german)
 
 
 MARKED = re.compile(

@@ -47,9 +47,10 @@ class Pseudo(trans_real.DjangoTranslation):
 def words() -> dict[str, Any]:
     """As static/words/<code>.json holds them."""
     told: dict[str, Any] = {}
-    for singular, plural in catalogues.of_scripts().places:
-        told[singular] = (
-            {"one": f"⟦{singular}⟧", "other": f"⟦{plural}⟧"} if plural else f"⟦{singular}⟧"
+    for message in catalogues.messages_of(catalogues.of_scripts()):
+        texts = [f"⟦{text}⟧" for text in catalogues.forms(message.id)]
+        told[texts[0][1:-1]] = (
+            dict(zip(("one", "other"), texts, strict=True)) if message.pluralizable else texts[0]
         )
     return told
 

@@ -24,7 +24,7 @@ from tests.browser.way import make_greek_job, walk
 from tests.builders import PASSWORD, make_annotator, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-CODES = sorted(catalogues.PLURALS)
+CODES = sorted(catalogues.LANGUAGES)
 NARROW = {"width": 320, "height": 640}
 WIDE = (
     "() => [...document.querySelectorAll('body *')].filter(e => { const r = "
