@@ -8,12 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from assay.places import make_importable
-
 if TYPE_CHECKING:
     from assay.library import *  # noqa: F403
-
-make_importable()
 
 
 def __getattr__(name: str) -> Any:

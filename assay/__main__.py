@@ -2,6 +2,6 @@
 
 import sys
 
-from assay.command import main
+from assay.cli.main import main
 
 main(["assay", *sys.argv[1:]])

@@ -13,13 +13,13 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from assay.cli.base import BadInput
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, find_column
 from assay.formats.judgement_cells import GRADE_NAMES
 from assay.formats.judgements import read_judgements
 from assay.formats.qrels import qrels_of_rows, read_qrels
 from assay.formats.runs import read_run, run_of_rows
-from pooling.commandline import BadInput
 
 GRADES = tuple(dict.fromkeys(("grade", "relevance", "rel", "label", "score", *GRADE_NAMES)))
 SCORES = ("score", "sim")

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.commandline.measures import DEFAULT_MEASURES, Stored, evaluate_files, refuse_sample
+from assay.analyses.shared.measures import DEFAULT_MEASURES, Stored, evaluate_files, refuse_sample
+from assay.cli.base import BadInput, FileCommand, distinct_tags, jsonable
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
 from assay.formats import qrels as qrels_format
@@ -33,7 +34,6 @@ from assay.labels.aggregation.labelling import Aggregation
 from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 from assay.tables import Scores, columns, frame
 from assay.whole_files import whole_file
-from pooling.commandline import BadInput, FileCommand, distinct_tags, jsonable
 
 __all__ = [
     "Aggregation",
@@ -159,8 +159,8 @@ def aggregate(
 
     method: `majority`, `median`, `dawid-skene`. grades: `graded`, or `binary` from the threshold
     on. options: threshold, min_judgements, min_seconds, no_gold, rule."""
-    from analysis.commandline.judged_files import read_judged
-    from analysis.management.commands.aggregate import labels_by_scale
+    from assay.analyses.aggregate import labels_by_scale
+    from assay.analyses.shared.judged_files import read_judged
 
     command, asked = _judged(
         "aggregate", judgements, scale, {"method": method, "grades": grades, **options}
@@ -228,7 +228,7 @@ def _command(
     name: str, stored: Stored, places: Sequence[str], options: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
     """The command and its options, read by its own parser. Raises BadInput for what it refuses."""
-    command = importlib.import_module(f"analysis.management.commands.{name}").Command()
+    command = importlib.import_module(f"assay.analyses.{name}").Command()
     command.stored = stored
     command.warn = lambda message: warnings.warn(message, stacklevel=4)
     command.note = lambda message: None

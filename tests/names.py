@@ -24,7 +24,8 @@ def named_by_contract(path: Path, node: ast.ClassDef) -> bool:
     the class of this name that it extends."""
     extended = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
     return node.name in extended or (
-        node.name == "Command" and path.parts[-3:-1] == ("management", "commands")
+        node.name == "Command"
+        and path.parts[-3:-1] in {("management", "commands"), ("assay", "analyses")}
     )
 
 

@@ -6,7 +6,6 @@ import io
 import re
 
 import pytest
-from django.core.management import call_command
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.validation import validate_schema
 from rest_framework import exceptions
@@ -15,6 +14,7 @@ from annotation.services.tokens import create_api_token
 from config.problem_codes import CODES
 from tests import openapi
 from tests.builders import make_campaign, make_user
+from tests.commands import call_command
 from tests.installation import ROOT
 
 LISTS = {

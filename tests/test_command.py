@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.command import main
-from assay.command_list import command_files
+from assay.cli.command_list import command_files
+from assay.cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -21,7 +21,7 @@ def script(shell: str) -> str:
         for name, value in os.environ.items()
         if not name.startswith(("DJANGO_", "ASSAY_"))
     }
-    code = f"from assay.command import main; main(['assay', 'completion', '{shell}'])"
+    code = f"from assay.cli.main import main; main(['assay', 'completion', '{shell}'])"
     return subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,

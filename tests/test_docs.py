@@ -9,9 +9,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from django.core.management import get_commands
 
 from benchmarks.acceptance.page import write
+from tests.commands import get_commands
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -34,7 +34,7 @@ def test_every_command_is_documented() -> None:
     ours = [
         name
         for name, app in get_commands().items()
-        if app in {"pooling", "annotation", "analysis", "config"}
+        if app in {"pooling", "annotation", "analysis", "config", "assay"}
     ]
     assert ours
     text = text_of_docs()

@@ -10,7 +10,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
@@ -18,6 +17,7 @@ from config import doctor, health
 from pooling import signs_of_life, sqlite_log
 from pooling.models import Job
 from tests.builders import make_user
+from tests.commands import call_command
 from tests.pooling.conftest import RUN_A, bring_in
 
 pytestmark = pytest.mark.django_db

@@ -9,12 +9,12 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.test import Client
 
 from config import health
 from tests.builders import judge, make_annotator, make_campaign
+from tests.commands import call_command
 
 ROOT = Path(__file__).resolve().parent.parent
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,6 @@ from io import StringIO
 
 import pytest
 from django.core.files.base import ContentFile
-from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -19,6 +18,7 @@ from annotation.services import tokens
 from config import installation
 from pooling.models import Job, Upload
 from tests.builders import PASSWORD, make_collection, make_user
+from tests.commands import call_command
 
 pytestmark = pytest.mark.django_db
 

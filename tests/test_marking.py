@@ -31,7 +31,7 @@ def test_what_templates_say_is_marked() -> None:
 OTHERS = {"migrations", "management", "core", "formats", "commandline", "papers", "api"}
 """Folders whose sentences are no page's: docs/developing.md says which side a sentence is on."""
 NOT_OF_PAGES = {
-    "pooling/commandline.py",
+    "assay/cli/base.py",
     "annotation/services/simulated_clients.py",
     "annotation/authentication.py",
     "annotation/api_urls.py",

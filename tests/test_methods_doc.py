@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from django.core.management import get_commands
 
 from assay.labels.aggregation import METHODS
 from assay.measures.measures import FAMILIES, known_names
 from assay.measures.subcollections import ELEMENTS
 from assay.pools.hygiene import Match
+from tests.commands import get_commands
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 INDEX = (DOCS / "methods.md").read_text("utf-8")
@@ -36,7 +36,7 @@ def test_every_method_of_aggregation_is_in_the_index_and_on_its_page():
 
 
 def test_every_command_that_computes_something_is_described():
-    ours = (name for name, app in get_commands().items() if app in ("pooling", "analysis"))
+    ours = (name for name, app in get_commands().items() if app in ("pooling", "analysis", "assay"))
     names = sorted(
         name for name in ours if not name.startswith(("import_", "export_", "create_"))
     )  # these move files

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 from scipy.stats import rankdata, wilcoxon
 
 from analysis.studies.papers import NAMES
@@ -41,6 +40,7 @@ from benchmarks.reproduction import (
     study_text,
     written,
 )
+from tests.commands import call_command
 
 TEXT = PAGE.read_text("utf-8")
 BLOCKS = {name: body for name, body in CHECKED.findall(TEXT) if body.startswith("```")}

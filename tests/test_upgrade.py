@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
-from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
@@ -22,6 +21,7 @@ from annotation.services.sessions import open_sessions
 from annotation.services.tokens import token_row
 from pooling.models import Document, Pool, PoolEntry, Topic
 from tests.builders import submit
+from tests.commands import call_command
 from tests.databases import own_database, undone
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade")]

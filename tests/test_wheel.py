@@ -104,7 +104,7 @@ def test_every_file_of_the_program_is_in_the_wheel_below_one_package(wheel: Path
             "assay/annotation/demo/topics.py",
             "assay/docs/commands.md",
             "assay/manage.py",
-            "assay/command.py",
+            "assay/cli/main.py",
         ),
     } <= names
     assert not [name for name in names if "__pycache__" in name or "/tests/" in name]

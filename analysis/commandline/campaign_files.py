@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from analysis.commandline.judged_files import duration
-from analysis.commandline.judges import add_judges, judges_of
 from analysis.commandline.stored_campaigns import campaign_named as campaign_named
 from analysis.judgements.labels import EVERYBODY, Choices
 from analysis.publishing import exports
 from annotation.models import Campaign
 from annotation.services.errors import CampaignError
+from assay.analyses.shared.judged_files import duration
+from assay.analyses.shared.judges import add_judges, judges_of
+from assay.cli.base import BadInput, DatabaseCommand, positive
 from assay.counts import counted
 from assay.labels.aggregation import METHODS
 from assay.whole_files import whole_bytes
-from pooling.commandline import BadInput, DatabaseCommand, positive
 
 
 def add_campaign_options(parser: ArgumentParser) -> None:

@@ -11,10 +11,10 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Model, QuerySet
 
-from analysis.commandline.counted_judgements import CountedJudgements, threshold_within
-from analysis.commandline.judges import judges_of
-from analysis.commandline.only_topics import only_topics, rows_of
+from analysis.commandline.database import no_database
+from analysis.judgements.agreement_by_entry import agreement_by_entry as agreement_by_entry
 from analysis.judgements.campaign_sample import NotEstimable, sample_of
+from analysis.judgements.campaign_sample import is_sampled as is_sampled
 from analysis.judgements.labels import Choices, Reference, campaign_qrels, labels
 from analysis.judgements.rows import (
     EXCLUDED,
@@ -28,6 +28,10 @@ from analysis.judgements.rows import (
 from analysis.publishing.contents import raw_judgements
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
+from assay.analyses.shared.counted_judgements import CountedJudgements, threshold_within
+from assay.analyses.shared.judges import judges_of
+from assay.analyses.shared.only_topics import only_topics, rows_of
+from assay.cli.base import BadInput, FileCommand
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.exports import write_raw_judgements
 from assay.formats.prel import Prel
@@ -36,8 +40,8 @@ from assay.labels.labels import Dropped, LabelTable
 from assay.labels.overlap import Contradiction
 from assay.measures.packing import TopicDocumentPairs
 from assay.precision import in_order_by_score
-from pooling.commandline import BadInput, FileCommand, no_database
 from pooling.models import Collection, Run
+from pooling.services.matching import count_documents as count_documents
 from pooling.services.runs import rankings_of
 
 Row = TypeVar("Row", bound=Model)

@@ -12,14 +12,14 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from analysis.judgements.agreement_by_entry import agreement_by_entry, words_by_entry
-from analysis.judgements.as_json import scale_json
 from analysis.judgements.live import Live, live_rows
 from annotation.models import Campaign
+from assay.analyses.shared.as_json import scale_json
+from assay.cli.base import jsonable
 from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group
 from assay.labels.agreement.report import agreement_report
 from assay.labels.labels import LabelTable
 from pooling import jobs
-from pooling.commandline import jsonable
 from pooling.jobs import Work
 from pooling.models import Job
 

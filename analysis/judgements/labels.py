@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from analysis.judgements.rows import COUNTED, EXCLUDED, NO_GRADE, JudgementRows, read_rows, table_of
 from analysis.models import Recipe
-from annotation.core import judges as kinds_of_judges
-from annotation.core.judges import LABELLING, JudgeKind
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import ruled_pairs, special_pairs
 from assay.formats.qrels import OF_A_SAMPLE, QrelsColumns, qrels_of_rows
+from assay.labels import judges as kinds_of_judges
 from assay.labels.aggregation import ADJUDICATED, DECISIONS, METHODS, NONE, Aggregation
+from assay.labels.judges import LABELLING, JudgeKind
 from assay.labels.labels import MISSING, LabelTable
 
 SCALES = ("graded", "binary")
@@ -40,7 +40,7 @@ class Choices:
     min_seconds: faster judgements are left out, beyond those that the campaign itself found too
     fast. exclude: pseudonyms. take_back: pseudonyms of annotators whose judgements count although
     the campaign excludes them; EVERYBODY for all that it excludes. judges: kinds of judges
-    (annotation.core.judges) whose judgements are taken."""
+    (assay.labels.judges) whose judgements are taken."""
 
     method: str = "majority"
     min_judgements: int = 2

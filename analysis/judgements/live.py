@@ -21,8 +21,8 @@ from analysis.judgements.pairs import QUALIFICATION, PairColumns, read_pairs
 from analysis.judgements.rows import LISTS, NO_GRADE, STANDINGS, JudgementRows, seconds_of
 from analysis.judgements.shared_answer import forget_answers
 from annotation.core.audit_actions import AuditAction
-from annotation.core.judges import LABELLING
 from annotation.models import AuditEvent, Campaign, Judgement, Membership
+from assay.labels.judges import LABELLING
 from assay.labels.labels import LabelTable
 
 T = TypeVar("T")

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.core.judges import LABELLING
 from annotation.models import Campaign, Judgement, Pair
 from annotation.selectors.pairs import kept_pairs, special_pairs
+from assay.labels.judges import LABELLING
 from assay.labels.labels import LabelTable, label_table
 
 STANDINGS = [standing.value for standing in Judgement.Standing]

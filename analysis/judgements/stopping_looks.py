@@ -21,6 +21,7 @@ from analysis.judgements.campaign_sample import NotEstimable, sample_of, stages_
 from analysis.judgements.labels import Choices, Labels, labels
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
+from assay.cli.base import jsonable
 from assay.measures.packing import index_of, pack
 from assay.pools.depth import of_topics
 from assay.pools.pool_kinds import PoolKind
@@ -29,7 +30,6 @@ from assay.sampling import estimates
 from assay.sampling.stopping import LOOKS, why_never, why_no_look
 from assay.sampling.stopping_answers import of_audit, of_order, of_sample
 from pooling import jobs
-from pooling.commandline import jsonable
 from pooling.jobs import Refused, Work
 from pooling.models import Job, Pool
 from pooling.services.pools import stored_pairs

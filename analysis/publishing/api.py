@@ -22,12 +22,12 @@ from analysis.publishing.forms import ChoicesForm, WantedForm
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.api.refusals import refusal_of
 from annotation.core.audit_actions import AuditAction
-from annotation.core.judges import CHOICES as CHOICES_OF_JUDGES
-from annotation.core.judges import LABELLING, JudgeKind
 from annotation.permissions import managed_campaign, person
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from assay.labels.aggregation import METHODS
+from assay.labels.judges import CHOICES as CHOICES_OF_JUDGES
+from assay.labels.judges import LABELLING, JudgeKind
 from pooling.api.bodies import Body, TextField
 from pooling.api.problems import malformed
 from pooling.api.repeats import repeatable

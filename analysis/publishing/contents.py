@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.judgements.labels import Choices
-from annotation.core.judges import WORDS, JudgeKind
 from annotation.core.timing import too_fast
 from annotation.models import Campaign, Feedback, Judgement, Pair
 from annotation.selectors.pairs import kept_pairs
 from assay.formats.exports import RawJudgement
 from assay.formats.pool import HEADER_LINE
+from assay.labels.judges import WORDS, JudgeKind
 from pooling.selectors.pools import table as pool_table
 
 PAIRS_AT_ONCE = 400

@@ -29,9 +29,7 @@ from analysis.publishing.contents import (
     raw_judgements,
 )
 from analysis.publishing.zips import write_zip
-from annotation.core import judges
 from annotation.core.audit_actions import AuditAction
-from annotation.core.judges import JudgeKind
 from annotation.models import Campaign
 from annotation.selectors.pairs import ruled_pairs
 from annotation.services.audit import record
@@ -54,6 +52,8 @@ from assay.formats.quepid_tables import (
     write_general,
     write_ratings,
 )
+from assay.labels import judges
+from assay.labels.judges import JudgeKind
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document
 from pooling.services.topics import kept_table, removed_table

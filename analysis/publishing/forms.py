@@ -11,11 +11,11 @@ from analysis.judgements.labels import EVERYBODY, Choices
 from analysis.models import Recipe
 from analysis.publishing import exports
 from analysis.publishing.release.parts import ReleasePlan
-from annotation.core.judges import LABELLING, JudgeKind, check, ordered
-from annotation.core.judges import WORDS as JUDGES
 from annotation.models import Campaign, Membership
 from annotation.services import beside_judging
 from assay.labels.aggregation import METHODS
+from assay.labels.judges import LABELLING, JudgeKind, check, ordered
+from assay.labels.judges import WORDS as JUDGES
 
 METHOD_WORDS = {
     "majority": _("Majority; ties take the lowest grade"),

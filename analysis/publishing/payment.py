@@ -13,11 +13,11 @@ from django.db.models import Count, Q, Sum
 from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Judgement, Membership
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from assay.formats.delimited import harmless
+from assay.labels.judges import JudgeKind
 from pooling.snapshot import snapshot
 
 PER = ("hour", "judgement")

@@ -22,11 +22,11 @@ from analysis.publishing import exports
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.core.audit_actions import AuditAction
-from annotation.core.judges import ordered
 from annotation.models import Campaign
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from assay.formats.delimited import harmless
+from assay.labels.judges import ordered
 from assay.natural import natural
 from pooling import jobs
 from pooling.jobs import Refused, Work

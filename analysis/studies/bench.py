@@ -7,11 +7,11 @@ import shlex
 from functools import cache, partial
 from typing import Any
 
-from analysis.commandline.measures import Stored
 from analysis.studies.settings import Settings
 from analysis.studies.study import PartLeftOut
 from analysis.systems.kind import NotPossible, Result
 from analysis.systems.running import Analysis
+from assay.analyses.shared.measures import Stored
 from assay.column_types import RunColumns
 from assay.formats.runs import read_run
 

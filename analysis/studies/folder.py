@@ -19,7 +19,7 @@ from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.report import html, markdown
 from analysis.systems.tabular import to_csv, to_latex
 from assay.charts.printed import Nothing, printed
-from pooling.commandline import BadInput, jsonable
+from assay.cli.base import BadInput, jsonable
 
 SUMS, ABOUT = "SHA256SUMS", "study.json"
 

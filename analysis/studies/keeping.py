@@ -29,9 +29,9 @@ from analysis.systems.reports import content, delete_files, stored
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
 from annotation.services.audit import record
+from assay.cli.base import BadInput
 from assay.version import program_version
 from pooling import jobs
-from pooling.commandline import BadInput
 from pooling.jobs import Refused, Work
 from pooling.models import Collection
 

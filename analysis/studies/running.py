@@ -11,7 +11,7 @@ from analysis.studies.folder import write_study
 from analysis.studies.making import make_study
 from analysis.studies.settings import read_settings
 from analysis.studies.study import PartLeftOut, Study
-from pooling.commandline import BadInput
+from assay.cli.base import BadInput
 
 
 def make_folder(

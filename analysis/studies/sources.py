@@ -38,10 +38,10 @@ from analysis.studies.study import Study
 from analysis.systems.inputs import is_reference, path_of
 from analysis.systems.written_files import tab_separated
 from annotation.models import Campaign
+from assay.cli.base import BadInput
 from assay.formats.qrels import write_qrels
 from assay.formats.runs import write_run
 from assay.measures.measures import at_judged_depth, parse_measures
-from pooling.commandline import BadInput
 from pooling.jobs import Refused
 from pooling.models import Collection, Qrels
 from pooling.services.matching import count_documents

@@ -36,6 +36,7 @@ from analysis.judgements.stopping_looks import least_judgements
 from analysis.judgements.system_rankings import mark_of_runs, mark_of_tags
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign
+from assay.cli.base import jsonable
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.holes import TopicTop, open_together, tops_under
 from assay.comparison.leading import leader_words, open_words, standing_of
@@ -53,7 +54,6 @@ from assay.measures.measures import (
 from assay.measures.packing import Packed, index_of, pack
 from assay.sampling import estimates
 from pooling import jobs
-from pooling.commandline import jsonable
 from pooling.jobs import Work
 from pooling.models import Job
 from pooling.services.runs import rankings_of

@@ -18,12 +18,12 @@ from analysis.commandline.stored_campaigns import why_not_naive
 from analysis.judgements.campaign_sample import NotEstimable, is_sampled, sample_of
 from analysis.judgements.labels import Choices, Reference, campaign_qrels
 from analysis.systems.kind import Files, ReportKind
-from annotation.core.judges import LABELLING, JudgeKind
-from annotation.core.judges import words as kinds_words
 from annotation.models import Campaign
 from assay.formats.prel import write_prel
 from assay.formats.qrels import write_qrels
 from assay.labels.aggregation import METHODS
+from assay.labels.judges import LABELLING, JudgeKind
+from assay.labels.judges import words as kinds_words
 from pooling.jobs import Malformed, Refused
 from pooling.models import Collection, Qrels
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.commandline.sampled_files import SAMPLED_MEASURES
+from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
 
 
 @dataclass(frozen=True)

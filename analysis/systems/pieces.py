@@ -17,12 +17,12 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analysis.commandline.measures import PieceworkPlan
 from analysis.models import Report, ReportChunk
 from analysis.systems import reports
 from analysis.systems.kind import NotPossible
 from analysis.systems.kinds import KINDS
 from analysis.systems.running import Analysis, as_text, from_text
+from assay.analyses.shared.measures import PieceworkPlan
 from pooling.heartbeats import beating
 from pooling.jobs import ATTEMPTS, Cancelled, Refused, Work, without_heartbeat
 from pooling.models import Job

@@ -19,7 +19,6 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from analysis.commandline.measures import Stored
 from analysis.judgements.labels import is_own
 from analysis.models import Report
 from analysis.systems import figures
@@ -29,6 +28,7 @@ from analysis.systems.kinds import KINDS
 from analysis.systems.options import TRIPJUDGE_MEASURES
 from analysis.systems.running import Analysis, command_line
 from annotation.models import Campaign
+from assay.analyses.shared.measures import Stored
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.prel import Prel, read_prel
 from assay.formats.qrels import read_qrels, write_qrels

@@ -12,12 +12,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
-from django.core.management import load_command_class
 
-from analysis.commandline.measures import PiecewiseCommand, PieceworkPlan, Stored
 from analysis.systems.kind import NotPossible
+from assay.analyses.shared.measures import PiecewiseCommand, PieceworkPlan, Stored
+from assay.cli.base import BadInput, FileCommand, WrongArguments, jsonable, readable
+from assay.cli.command_list import loaded
 from assay.formats.errors import FormatError
-from pooling.commandline import BadInput, FileCommand, WrongArguments, jsonable, readable
 
 
 class Analysis:
@@ -26,8 +26,7 @@ class Analysis:
     def __init__(
         self, name: str, arguments: Sequence[str], *, stored: Stored | None = None, folder: str = ""
     ) -> None:
-        loaded: Any = load_command_class("analysis", name)
-        self.command = loaded
+        self.command = loaded(name)
         self.name, self.folder = name, folder
         self.warnings: list[str] = []
         self.command.stored = stored

@@ -15,9 +15,9 @@ from typing import Any
 
 from annotation.core import rules
 from annotation.core.gold_rules import GoldRule
-from annotation.core.judges import JudgeKind
 from annotation.core.known_pairs import are_in_doubt, grades_in_words, with_grades
 from annotation.core.scale import SHAPES, Scale
+from assay.labels.judges import JudgeKind
 from pooling.core.collection_file import COLLECTION, POOL
 from pooling.core.declared import Change, Key, Mistake, Path, differences, plain_table, read_table
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pooling.commandline import BadInput
+from assay.cli.base import BadInput
 
 
 class AnswerStore:

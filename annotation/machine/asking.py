@@ -26,7 +26,7 @@ from annotation.core.machine_prompts import (
     tokens_of,
 )
 from annotation.machine.chat_endpoint import LOOK_SECONDS, CallFailed, CallStopped, Endpoint, Said
-from pooling.commandline import BadInput
+from assay.cli.base import BadInput
 
 LONGEST_PAUSE = 60.0
 EXPECTED_ANSWER = {"grade": 8, "reasons": 120}

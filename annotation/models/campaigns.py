@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from annotation.core.gold_rules import GoldRule
-from annotation.core.judges import CHOICES, JudgeKind
 from annotation.core.scale import Scale
+from assay.labels.judges import CHOICES, JudgeKind
 from pooling.models import Collection, Pool
 
 

@@ -10,8 +10,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.judges import CHOICES, JudgeKind
 from annotation.models.campaigns import Campaign
+from assay.labels.judges import CHOICES, JudgeKind
 
 LONGEST_INVITATION = timedelta(days=180)
 """How long an invitation is good for which nobody said an end."""

@@ -13,7 +13,6 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.judges import JudgeKind
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Pair, Question
 from annotation.selectors import machines
 from annotation.selectors.pairs import counts_of_pairs
@@ -24,6 +23,7 @@ from annotation.services.slots import (
     number_saying_so,
     wanted,
 )
+from assay.labels.judges import JudgeKind
 
 OTHER_THAN_ENTRY = (
     ~Q(topic_row=F("entry__topic_id"))

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
-from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership
 from annotation.selectors.drafts import contradictions
 from annotation.selectors.pairs import kept_pairs
@@ -23,6 +22,7 @@ from annotation.services import pairs, people, slots
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from annotation.services.pairs import extend, set_kind, set_pool  # the same door for callers
+from assay.labels.judges import JudgeKind
 from pooling.models import Collection, Pool
 
 __all__ = [

@@ -21,7 +21,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.judges import JudgeKind
 from annotation.core.scale import NAMES
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.services import restoring
@@ -32,6 +31,7 @@ from assay.column_types import JudgementColumns
 from assay.counts import counted, part_of
 from assay.formats.errors import FormatError, Problem
 from assay.formats.pool import HEADER_LINE, read_pool
+from assay.labels.judges import JudgeKind
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Topic
 from pooling.services.restoring import (

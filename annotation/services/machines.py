@@ -28,8 +28,8 @@ from annotation.models import Campaign, MachineJudge, MachineLabel
 from annotation.selectors import machines as selectors
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError, Contradictory
+from assay.cli.base import BadInput
 from pooling import jobs
-from pooling.commandline import BadInput
 from pooling.jobs import Refused, Work
 from pooling.models import Job
 

@@ -26,13 +26,13 @@ from django.utils.translation import gettext as _
 
 from annotation import languages
 from annotation.core.audit_actions import AuditAction
-from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Invitation, Membership, Message, Profile
 from annotation.services import leases
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from annotation.services.messages import MAIL_FAILS
 from assay.formats.errors import FormatError, Problem
+from assay.labels.judges import JudgeKind
 
 log = logging.getLogger(__name__)
 CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letters that look like digits

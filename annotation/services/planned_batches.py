@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Count
 
-from annotation.core import judges
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.selectors.pairs import kept_pairs
+from assay.labels import judges
 from assay.pools.pool_kinds import PoolKind
 from pooling.jobs import Refused
 from pooling.models import Job, Pool

@@ -31,7 +31,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.core import scheduling as rule
-from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Lease, Membership, Pair
 from annotation.selectors.pairs import special_pairs
 from annotation.services import leases
@@ -63,6 +62,7 @@ from annotation.services.statements import (
     waited_for_disk,
     written_at_once,
 )
+from assay.labels.judges import JudgeKind
 from pooling.unavailable import lost_a_race
 
 ATTEMPTS, PATIENCE = (

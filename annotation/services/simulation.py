@@ -18,11 +18,11 @@ from django.utils import timezone
 
 from annotation.core import simulation as core
 from annotation.core.audit_actions import AuditAction
-from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Membership, Profile
 from annotation.services import judging, people
 from annotation.services.audit import record
 from assay.column_types import QrelsColumns
+from assay.labels.judges import JudgeKind
 
 
 @dataclass

@@ -13,8 +13,8 @@ from typing import TypeVar
 from django.db import OperationalError, connection, transaction
 from django.db.models import Count, Q, QuerySet
 
-from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
+from assay.labels.judges import JudgeKind
 from pooling.unavailable import lost_a_race
 
 COUNTERS = ["needed", "counted", "held", "open_slots", "started", "unjudgeable"]

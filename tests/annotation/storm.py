@@ -265,11 +265,11 @@ def drain(campaign: Any) -> int:
 
 def prepare(kind: str, n_annotators: int) -> Any:
     from django.contrib.auth.models import User
-    from django.core.management import call_command
 
     from annotation.models import Membership
     from pooling.models import Pool, PoolEntry
     from tests.builders import make_campaign, make_collection, make_pool
+    from tests.commands import call_command
 
     call_command("migrate", verbosity=0)
     n_topics, n_documents = (10, 12) if kind == "orderly" else (8, 20)

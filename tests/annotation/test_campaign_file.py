@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 
 from annotation.core.campaign_file import SETTINGS, TABLES, read_document
 from annotation.demo import campaign as demo
@@ -29,6 +28,7 @@ from assay.formats.errors import FormatError
 from pooling.core.declared import Key, line_of
 from pooling.models import Collection, DocumentFile
 from tests.builders import judge, make_annotator, make_user
+from tests.commands import call_command
 
 pytestmark = pytest.mark.django_db
 

@@ -4,13 +4,13 @@ command."""
 from __future__ import annotations
 
 import pytest
-from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.urls import reverse
 
 from annotation import permissions as of_campaigns
 from pooling import permissions as of_collections
 from tests.builders import make_user
+from tests.commands import call_command
 
 pytestmark = pytest.mark.django_db
 

@@ -10,12 +10,12 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
 from annotation.models import Judgement
 from annotation.selectors.judging import audit_invariants
 from pooling.models import Collection, Topic
 from tests.builders import make_campaign
+from tests.commands import call_command
 
 pytestmark = [pytest.mark.data, pytest.mark.django_db(transaction=True)]
 ANNOTATORS, DEPTH = 20, 10

@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session
-from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
 from annotation.models import OpenSession
 from annotation.services.sessions import device_of
 from tests.builders import PASSWORD, make_annotator, make_campaign, make_user
+from tests.commands import call_command
 
 pytestmark = pytest.mark.django_db
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"

@@ -6,13 +6,14 @@ import json
 from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.utils import timezone
 
 from annotation.models import ApiTokenRow, Judgement, Membership
 from annotation.selectors.judging import audit_invariants
 from annotation.services import campaigns
 from tests.builders import make_campaign
+from tests.commands import call_command
 
 
 @pytest.fixture

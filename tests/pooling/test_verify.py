@@ -8,7 +8,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 from django.db.models import F
 
 from analysis.judgements.labels import Choices
@@ -20,6 +19,7 @@ from annotation.services import scheduling
 from pooling import jobs
 from pooling.models import DocumentFile, Qrels, Run
 from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.commands import call_command
 from tests.databases import undone
 
 pytestmark = pytest.mark.django_db

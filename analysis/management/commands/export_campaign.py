@@ -18,8 +18,8 @@ from analysis.publishing.release.writing import write_release
 from annotation.core.audit_actions import AuditAction
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
+from assay.cli.base import BadInput, DatabaseCommand, ProgressLine
 from assay.counts import counted
-from pooling.commandline import BadInput, DatabaseCommand, ProgressLine
 
 N_PARTS = 20
 

@@ -9,8 +9,8 @@ from typing import Any
 from analysis.commandline.campaign_files import bytes_output, campaign_named
 from analysis.publishing import payment
 from annotation.services.errors import CampaignError
+from assay.cli.base import BadInput, DatabaseCommand
 from assay.counts import counted
-from pooling.commandline import BadInput, DatabaseCommand
 
 
 class Command(DatabaseCommand):

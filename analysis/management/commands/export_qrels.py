@@ -11,9 +11,9 @@ from analysis.commandline.campaign_files import (
     campaign_named,
     choices_of,
 )
-from analysis.commandline.only_topics import add_only_topics, only_topics, rows_of
 from analysis.judgements.labels import labels
 from analysis.publishing.exports import EXPORTS, ExportWanted, note_export
+from assay.analyses.shared.only_topics import add_only_topics, only_topics, rows_of
 from assay.labels.aggregation import ADJUDICATED, DECISIONS
 from pooling.snapshot import snapshot
 

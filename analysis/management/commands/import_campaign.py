@@ -10,8 +10,8 @@ from django.contrib.auth import get_user_model
 
 from analysis.publishing.release.importing import import_release
 from annotation.services import beside_judging
+from assay.cli.base import BadInput, DatabaseCommand
 from assay.counts import counted
-from pooling.commandline import BadInput, DatabaseCommand
 from pooling.jobs import Refused
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.studies.papers import NAMES
+from assay.cli import server
+from assay.cli.base import BadInput, FileCommand
 from assay.counts import counted
-from pooling.commandline import BadInput, FileCommand, with_database
 
 if TYPE_CHECKING:
     from analysis.studies.study import Study
@@ -70,7 +71,7 @@ class Command(FileCommand):
     ) -> dict[str, Any]:
         # tables and pictures are those of reports, whose modules know their models; no query is
         # made for files
-        with_database()
+        server.database().with_database()
         from analysis.studies.papers import study_named
         from analysis.studies.settings import keys_of
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from django.db.models import Count, Sum
 
-import assay.counts as counts
-import assay.markdown as markdown
 from analysis.judgements.agreement_by_entry import words_by_entry
 from analysis.judgements.campaign_sample import is_sampled, stages_of
 from analysis.judgements.labels import KNOWN, Labels
@@ -21,6 +19,7 @@ from annotation.core.resemblance import NEAR, WORDS_A_SHINGLE
 from annotation.models import AuditEvent, Campaign, Pair
 from annotation.selectors import machines
 from annotation.selectors.pairs import kept_pairs
+from assay import counts, markdown
 
 LISTED = 50
 """Removed topics in the datasheet."""

@@ -23,11 +23,9 @@ from analysis.judgements.labels import KNOWN, Choices, labels
 from analysis.models import Recipe
 from analysis.publishing.release.parts import MACHINES, SHARED_SETTINGS
 from analysis.publishing.release.reading import ReleaseFile, open_release
-from annotation.core import judges
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
 from annotation.core.gold_rules import GoldRule
-from annotation.core.judges import JudgeKind
 from annotation.models import Campaign, Membership
 from annotation.services import restoring as campaigns
 from annotation.services.audit import record
@@ -36,7 +34,9 @@ from annotation.services.restoring_machines import restore_machines
 from assay.formats.errors import FormatError
 from assay.formats.pool import read_pool
 from assay.formats.qrels import write_qrels
+from assay.labels import judges
 from assay.labels.aggregation import METHODS
+from assay.labels.judges import JudgeKind
 from pooling.models import Collection, Pool, Topic
 from pooling.services import restoring as collections
 from pooling.services.restoring import NotRestorable

@@ -21,9 +21,9 @@ from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
 from annotation.selectors import machines
 from annotation.selectors.pairs import kept_pairs, special_pairs
 from annotation.services.campaigns import SETTINGS
+from assay.cli.base import jsonable
 from assay.formats.exports import RAW_COLUMNS, RawJudgement, write_raw_judgements
 from assay.formats.qrels import write_qrels
-from pooling.commandline import jsonable
 
 FORMAT, VERSION = "assay campaign archive", 1
 """In campaign.json. The words are those of the first version: other words would shut its

@@ -32,7 +32,6 @@ from analysis.publishing.release.parts import (
     SUMS,
     VERSION,
 )
-from annotation.core.judges import JudgeKind
 from annotation.core.rules import MOST
 from annotation.models import Feedback, Judgement, Membership, Pair
 from annotation.services.restoring import AnnotatorRow, FeedbackRow, JudgementRow, PairRow, Ruling
@@ -41,6 +40,7 @@ from assay.formats.archives import DAMAGED, damaged, opened_zip
 from assay.formats.delimited import DelimitedTable, FileMistakes, Row
 from assay.formats.errors import FormatError
 from assay.formats.opening import lines
+from assay.labels.judges import JudgeKind
 from assay.pools.pool_kinds import LAST_STAGE, Entered
 from pooling.services.restoring import DrawRow, StratumRow
 

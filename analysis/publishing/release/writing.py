@@ -19,7 +19,6 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from analysis.judgements.agreement_by_entry import agreement_by_entry
-from analysis.judgements.as_json import annotator_json, scale_json, statistics_json
 from analysis.judgements.labels import Choices, Labels, labels
 from analysis.judgements.rows import pool_ranks
 from analysis.publishing.contents import raw_judgements
@@ -37,6 +36,7 @@ from analysis.publishing.zips import write_zip
 from annotation.models import Campaign, Judgement
 from annotation.selectors.pairs import kept_pairs
 from annotation.services.errors import CampaignError
+from assay.analyses.shared.as_json import annotator_json, scale_json, statistics_json
 from assay.campaigns.statistics import campaign_statistics
 from assay.formats.exports import RAW_COLUMNS, raw_cells, time_text
 from assay.formats.qrels import write_qrels

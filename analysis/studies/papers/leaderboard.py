@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from analysis.commandline.institutions import taken
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import READ, READING, RUNS, pictured, prefixed, slug
@@ -20,15 +19,16 @@ from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
 from analysis.systems.tables import best_of, conditions_of
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import tab_separated
+from assay.analyses.shared.institutions import taken
 from assay.charts.lines import Line, lines
 from assay.charts.panels import panels
 from assay.charts.points import DrawnInterval, Spot, intervals, scatter
+from assay.cli.base import BadInput
 from assay.comparison.bootstrap_words import by_expected_rank
 from assay.comparison.submissions import mean_ranks
 from assay.counts import counted
 from assay.formats.leaderboards import SUBMISSIONS as COLUMNS
 from assay.formats.leaderboards import BoardRow, read_leaderboard
-from pooling.commandline import BadInput
 
 MOST_GROUPS = 4
 """Groups whose submissions are drawn over time."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from analysis.commandline.topic_groups import groups_of_topics
 from analysis.studies.bench import Bench
 from analysis.studies.study import PartLeftOut, SettingKey
 from analysis.studies.words import READ, READING, RUNS, slug
+from assay.analyses.shared.topic_groups import groups_of_topics
 from assay.formats.opening import lines
 from assay.formats.qrels import read_qrels
 from assay.labels.aggregation import METHODS

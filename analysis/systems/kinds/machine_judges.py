@@ -8,7 +8,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analysis.commandline.machine_answers import contradiction_words
 from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.rows import counted_table
 from analysis.models import Report
@@ -21,9 +20,10 @@ from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
 from annotation.models import Campaign
 from annotation.selectors import machines
+from assay.analyses.shared.machine_answers import contradiction_words
 from assay.charts.points import DrawnInterval, intervals
+from assay.cli.base import jsonable
 from assay.natural import natural
-from pooling.commandline import jsonable
 from pooling.jobs import Refused, Work
 from pooling.models import Run
 

@@ -17,9 +17,9 @@ from annotation.selectors.described import described
 from annotation.services import declared
 from annotation.services.campaign_files import CampaignFile, as_toml
 from annotation.services.errors import CampaignError
+from assay.cli.base import BadInput, DatabaseCommand
 from assay.counts import counted
 from assay.whole_files import whole_file
-from pooling.commandline import BadInput, DatabaseCommand
 from pooling.core.declared import Change
 from pooling.jobs import Refused
 from pooling.management.import_commands import Failed, collection_named, user_named

@@ -8,13 +8,13 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from annotation.core.judges import JudgeKind
 from annotation.services import beside_judging
 from annotation.services.judged_elsewhere import CampaignWanted, bring_judgements
+from assay.cli.base import BadInput, DatabaseCommand, positive
 from assay.counts import counted
 from assay.formats.judgements import read_judgements
 from assay.formats.topics import read_topics
-from pooling.commandline import BadInput, DatabaseCommand, positive
+from assay.labels.judges import JudgeKind
 from pooling.jobs import Refused
 from pooling.models import Collection
 

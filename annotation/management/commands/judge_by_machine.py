@@ -25,13 +25,7 @@ from annotation.machine.asking import (
     labels_of,
 )
 from annotation.machine.chat_endpoint import Endpoint
-from assay.counts import counted
-from assay.formats.documents import DocumentRecord, read_documents
-from assay.formats.opening import lines
-from assay.formats.pool import read_pool
-from assay.formats.prel import read_prel
-from assay.formats.topics import TopicRecord, read_topics
-from pooling.commandline import (
+from assay.cli.base import (
     BadInput,
     FileCommand,
     ProgressLine,
@@ -40,6 +34,12 @@ from pooling.commandline import (
     text_table,
     whole_file,
 )
+from assay.counts import counted
+from assay.formats.documents import DocumentRecord, read_documents
+from assay.formats.opening import lines
+from assay.formats.pool import read_pool
+from assay.formats.prel import read_prel
+from assay.formats.topics import TopicRecord, read_topics
 
 KEY_VARIABLE = "ASSAY_MACHINE_KEY"
 SCALE = (

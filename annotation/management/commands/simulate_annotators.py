@@ -16,10 +16,10 @@ from annotation.core.simulation import KINDS, mixture
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
 from annotation.services import simulated_clients, simulated_time, simulation
+from assay.cli.base import readable, seed_number
 from assay.counts import counted
 from assay.formats.errors import FormatError
 from assay.formats.qrels import read_qrels
-from pooling.commandline import readable, seed_number
 
 
 class Command(BaseCommand):

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from assay.cli.base import fraction, positive, seed_number
 from assay.counts import counted
 from assay.pools.batches import AUDIT, SIZE, Goal
 from assay.pools.pool_kinds import PoolKind
 from assay.pools.stages import KINDS_OF_STRATA
-from pooling.commandline import fraction, positive, seed_number
 from pooling.jobs import Refused
 from pooling.management.import_commands import (
     Failed,

@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+
+from tests.commands import call_command
 
 
 def answer(command: str, *arguments: object) -> tuple[dict[str, Any], str]:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
+from tests.commands import call_command
 
 
 def write_qrels(folder: Path, topics: list[str], name: str = "qrels.txt") -> str:

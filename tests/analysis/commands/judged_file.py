@@ -6,9 +6,8 @@ import io
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
-
 from tests.analysis.commands.called import answer
+from tests.commands import call_command
 
 ROWS = """topic,document,annotator,grade,seconds,judged_at,excluded,gold
 t1,d1,a,3,20,2021-02-15T01:00:00Z,0,0

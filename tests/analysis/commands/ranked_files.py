@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from django.core.management import call_command
+from tests.commands import call_command
 
 QRELS = "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 a 1\n2 0 d -1\n3 0 z 0\n"
 CLICKS = "1 0 a 0\n1 0 b 1\n1 0 q 1\n2 0 a 3\n4 0 a 1\n"

@@ -7,10 +7,10 @@ import io
 import json
 
 import pytest
-from django.core.management import call_command
 
 from assay.labels.aggregation.dawid_skene import ROUNDS, Rule
 from tests.analysis.commands.judged_file import ROWS, refused, run, written
+from tests.commands import call_command
 
 
 def test_labels_decisions_and_dropped_rows_by_hand(tmp_path):

@@ -7,10 +7,10 @@ import re
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 from sklearn.metrics import cohen_kappa_score
 
 from tests.analysis.commands.judged_file import run, written
+from tests.commands import call_command
 
 KEYS = {
     "mean_kappa",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 
-from django.core.management import call_command
-
 from tests.analysis.commands.judged_file import POOL, refused, run, written
+from tests.commands import call_command
 
 
 def test_table_1_of_a_small_campaign_by_hand(tmp_path):

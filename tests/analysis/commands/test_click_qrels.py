@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pooling.commandline import WrongArguments
+from assay.cli.base import WrongArguments
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import files, printed
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.commandline.planning import depth_list
+from assay.analyses.shared.planning import depth_list
 from assay.comparison.system_comparison import all_pairs, letters
 from assay.comparison.verdict_words import groups_column
 from tests.analysis.commands.called import answer, refused

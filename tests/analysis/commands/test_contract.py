@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import get_commands, load_command_class
 
 from tests.analysis.commands import judged_file
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files
+from tests.commands import get_commands, load_command_class
 
 JUDGED = "--scale --threshold --min-seconds --campaign"
 MEASURED = "--level --topics --scores --lenient --topic-groups"

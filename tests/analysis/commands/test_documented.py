@@ -7,14 +7,16 @@ import shlex
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, get_commands, load_command_class
+from django.core.management import CommandError
+
+from tests.commands import get_commands, load_command_class
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 TEXT = (DOCS / "commands.md").read_text(encoding="utf-8")
 OURS = {
     name: app
     for name, app in get_commands().items()
-    if app in {"pooling", "annotation", "analysis", "config"}
+    if app in {"pooling", "annotation", "analysis", "config", "assay"}
 }
 SHARED = "".join(TEXT.split("## On plain files")[0])
 COMMON = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pooling.commandline import WrongArguments
+from assay.cli.base import WrongArguments
 from tests.analysis.commands.called import answer
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files, printed

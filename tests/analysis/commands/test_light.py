@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.core.management import load_command_class
 
-from assay.command_list import command_files, described
-from pooling.commandline import DatabaseCommand, FileCommand
+from assay.cli.base import DatabaseCommand, FileCommand
+from assay.cli.command_list import command_files, described, loaded
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, POOR, QRELS, files
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,7 +32,7 @@ ABOUT = {name: described(path) for name, path in command_files().items()}
 ON_FILES = sorted(name for name, about in ABOUT.items() if about.on_files)
 HELPED = f"""
 import contextlib, importlib, io, json, sys
-from assay.command import main
+from assay.cli.main import main
 found = {{}}
 for name in {ON_FILES!r}:
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
@@ -75,7 +74,7 @@ def test_evaluating_files_needs_neither_django_nor_scipy_nor_a_data_folder(tmp_p
     qrels, good = files(tmp_path, qrels=QRELS, good=GOOD)
     code = f"""
 import sys
-from assay.command import main
+from assay.cli.main import main
 main(["manage.py", "evaluate", {qrels!r}, {good!r}, "--measures", "AP nDCG@10", "--json"])
 print(sorted(set(sys.modules) & set({sorted({*HEAVY, "scipy"})!r})))
 """
@@ -125,7 +124,7 @@ def test_no_comparison_or_agreement_of_files_imports_the_slow_parts_of_scipy(
     ]
     code = f"""
 import sys
-from assay.command import main
+from assay.cli.main import main
 slow = {{}}
 for line in {lines!r}:
     main(["assay", *line])
@@ -139,7 +138,7 @@ print(slow)
 
 def test_importing_the_library_imports_nothing_before_it_is_used() -> None:
     code = (
-        "import sys, assay; print({'numpy', 'pooling', 'django'} & set(sys.modules)); "
+        "import sys, assay; print({'numpy', 'django'} & set(sys.modules)); "
         "assay.evaluate; print('django' in sys.modules)"
     )
     assert python("-c", code).stdout.splitlines() == ["set()", "False"]
@@ -147,7 +146,7 @@ def test_importing_the_library_imports_nothing_before_it_is_used() -> None:
 
 @pytest.mark.parametrize("name", sorted(ABOUT))
 def test_what_the_file_of_a_command_says_is_what_its_class_is(name: str) -> None:
-    command = load_command_class(ABOUT[name].app, name)
+    command = loaded(name)
     assert ABOUT[name].help == command.help
     assert ABOUT[name].on_files == (
         isinstance(command, FileCommand) and not isinstance(command, DatabaseCommand)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import get_commands, load_command_class
 
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files
+from tests.commands import get_commands, load_command_class
 
 QRELS = "".join(
     f"{t} 0 {d} {g}\n"
@@ -61,7 +61,7 @@ MORE = {
 OFFERING = sorted(
     name
     for name, app in get_commands().items()
-    if app in {"pooling", "annotation", "analysis"}
+    if app in {"assay"}
     and "--only-with-relevant"
     in load_command_class(app, name).create_parser("manage.py", name).format_help()
 )

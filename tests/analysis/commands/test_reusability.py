@@ -5,11 +5,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.test_stability import written
 from tests.assay.measures.small_collections import Small
+from tests.commands import call_command
 
 SMALL = Small(
     {"1": {"a": 1, "b": 1, "c": 0, "d": 1}},

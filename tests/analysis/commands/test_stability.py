@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 from scipy.stats import kendalltau
 
-from analysis.management.commands.stability import levels
+from assay.analyses.stability import levels
 from assay.measures.subcollections import JOINT
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import printed
@@ -25,6 +24,7 @@ from tests.assay.measures.small_collections import (
     random_collection,
     reference_scores,
 )
+from tests.commands import call_command
 from tests.installation import interruptible
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -9,7 +9,6 @@ import zipfile
 from datetime import timedelta
 
 import pytest
-from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.dashboard import agreement_figures
@@ -23,6 +22,7 @@ from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.test_ordered_campaigns import Choices, make_ordered
 from tests.analysis.publishing.test_sampled_campaigns import make_collection_with_runs
 from tests.builders import lease_of, submit
+from tests.commands import call_command
 from tests.pooling.conftest import run as do
 
 pytestmark = pytest.mark.django_db

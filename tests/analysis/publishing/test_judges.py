@@ -16,7 +16,7 @@ from analysis.publishing.forms import RecipeForm
 from analysis.publishing.recipes import plan_of, save_recipe
 from analysis.systems.inputs import campaign_references, qrels_path
 from annotation.models import Campaign
-from pooling.commandline import BadInput
+from assay.cli.base import BadInput
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.publishing.exported import START, judged, pair_of
 from tests.builders import make_annotator, make_campaign

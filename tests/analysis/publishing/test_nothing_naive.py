@@ -9,12 +9,10 @@ import io
 import zipfile
 
 import pytest
-from django.core.management import get_commands, load_command_class
 from django.urls import get_resolver, reverse
 
 import assay
 import assay.library
-from analysis.commandline.sampled_files import SAMPLED_MEASURES
 from analysis.dashboard import exclusions
 from analysis.judgements.labels import Choices
 from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
@@ -27,6 +25,7 @@ from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
 from annotation.services import campaigns
+from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
 from assay.measures.evaluation import Evaluator
 from assay.measures.measures import FAMILIES, parse_measures
 from pooling.jobs import Refused
@@ -38,6 +37,7 @@ from tests.analysis.publishing.test_sampled_campaigns import (
     make_sampled,
     ranked,
 )
+from tests.commands import get_commands, load_command_class
 from tests.pooling.conftest import bring_in
 from tests.pooling.conftest import run as do
 
@@ -94,7 +94,7 @@ def commands() -> dict[str, object]:
     ours = {
         name: app
         for name, app in get_commands().items()
-        if app in ("pooling", "annotation", "analysis")
+        if app in ("annotation", "analysis", "assay")
     }
     return {
         name: load_command_class(app, name).create_parser("manage.py", name)

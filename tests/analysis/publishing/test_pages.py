@@ -13,7 +13,6 @@ from datetime import timedelta
 import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
 from django.test import Client
 
 from analysis.judgements import live
@@ -38,6 +37,7 @@ from tests.analysis.publishing.exported import (
 from tests.analysis.real_campaign import store_run
 from tests.annotation.test_campaign_pages import client_of, manager_of
 from tests.builders import make_annotator, make_campaign, make_user
+from tests.commands import call_command
 
 pytestmark = pytest.mark.django_db
 PAGES = ["export/", "export/files/qrels", "export/files/judgements"]

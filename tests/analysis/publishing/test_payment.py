@@ -10,13 +10,13 @@ from io import StringIO
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 
 from analysis.publishing.payment import COLUMNS, Rate, work_of
 from annotation.models import Judgement
 from annotation.services.errors import CampaignError
 from tests.analysis.dashboard.test_pages import client_of, manager_of
 from tests.builders import judge, make_annotator, make_campaign
+from tests.commands import call_command
 
 pytestmark = pytest.mark.django_db
 

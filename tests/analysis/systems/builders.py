@@ -11,7 +11,6 @@ from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
-from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.models import Campaign
@@ -29,6 +28,7 @@ from tests.builders import (
     make_user,
     submit,
 )
+from tests.commands import call_command
 
 N_TOPICS, N_DOCUMENTS = 8, 30
 GROUPS = ["north", "north", "south", "", "east"]

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import load_command_class
 from django.urls import reverse
 from django.utils import timezone
 
@@ -22,6 +21,7 @@ from assay.formats.runs import read_run, save_run
 from pooling.services.stored_columns import store_columns
 from tests.analysis.systems.builders import by_command, small_campaign, small_collection
 from tests.analysis.systems.test_reports import done, unpacked
+from tests.commands import load_command_class
 
 DJANGO = {
     "help",
@@ -74,7 +74,7 @@ SAME = {"condition": "conditions"}
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_option_of_the_command_is_in_the_form(name: str) -> None:
-    parser = load_command_class("analysis", name).create_parser("manage.py", name)
+    parser = load_command_class("assay", name).create_parser("manage.py", name)
     fields = {field.name for field in KINDS[name].fields} | {"qrels"}
     options = {
         option.lstrip("-").replace("-", "_")

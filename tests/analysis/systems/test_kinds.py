@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.core.management import get_commands
 from django.urls import reverse
 
 from analysis.systems import kinds, reports
 from analysis.systems.kinds import KINDS
 from tests.analysis.commands.judged_file import ROWS
 from tests.analysis.systems.builders import small_collection, work_off
+from tests.commands import get_commands
 
 DRAWS_FIGURES = True
 ROOT = Path(__file__).resolve().parents[3]
@@ -30,7 +30,7 @@ def test_each_file_is_a_kind_called_as_its_command() -> None:
     assert files == set(KINDS)
     commands = get_commands()
     for name, kind in KINDS.items():
-        assert (kind.name, commands[name]) == (name, "analysis")
+        assert (kind.name, commands[name]) == (name, "assay")
     assert len({kind.place for kind in KINDS.values()}) == len(KINDS)
 
 

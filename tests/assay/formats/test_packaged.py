@@ -10,11 +10,12 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from assay.formats.documents import read_documents
 from assay.formats.packaged import Unavailable, write_documents
 from tests.builders import make_collection, make_user
+from tests.commands import call_command
 
 
 class WebPage(NamedTuple):

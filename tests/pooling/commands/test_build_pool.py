@@ -8,7 +8,8 @@ import json
 import os
 
 import pytest
-from django.core.management import call_command
+
+from tests.commands import call_command
 
 A = "1 Q0 a 1 9 A\n1 Q0 b 2 8 A\n1 Q0 c 3 7 A\n2 Q0 x 1 5 A\n"
 B = "1 Q0 b 1 3 B\n1 Q0 d 2 2 B\n1 Q0 a 3 1 B\n"

@@ -6,7 +6,8 @@ import io
 import json
 
 import pytest
-from django.core.management import call_command
+
+from tests.commands import call_command
 
 TOPICS = "1\tHeart failure\n2\t#1 or #2\n3\theart  FAILURE\n4\theart-failure\n5\tfailure heart\n6\tother\n"
 

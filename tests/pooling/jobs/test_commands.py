@@ -6,9 +6,10 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from pooling.models import Collection, Job, Upload
+from tests.commands import call_command
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS
 
 

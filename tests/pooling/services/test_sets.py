@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from assay.formats.exports import BookPair, write_quepid_book
 from pooling.models import Collection, Job
 from pooling.selectors.collections import steps
 from pooling.services import sets
 from pooling.services.qrels import grades_of
+from tests.commands import call_command
 from tests.pooling.conftest import run
 
 CORPUS = (

@@ -6,12 +6,12 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
 from django.urls import reverse
 from rest_framework.test import APIClient
 
 from pooling.management.import_commands import Failed
 from pooling.models import Job, Topic, Upload
+from tests.commands import call_command
 from tests.pooling.conftest import RUN_A, bring_in, run
 
 DOCUMENTS = "".join(f'{{"_id": "d{n}", "title": "Title {n}", "text": "text"}}\n' for n in range(3))

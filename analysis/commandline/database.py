@@ -1,0 +1,56 @@
+"""The database for commands on files that meet --campaign: imported only then."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import django
+from django.apps import apps
+from django.core.exceptions import ImproperlyConfigured
+
+from assay.cli.base import BadInput
+
+
+def with_database() -> None:
+    """Django, ready for queries. Raises BadInput."""
+    try:
+        if not apps.ready:
+            django.setup()
+    except ImproperlyConfigured as error:
+        raise BadInput(f"assay: {error}") from None
+
+
+def no_database(error: Exception) -> str:
+    return (
+        f"the database cannot be read ({error}); `up` or `migrate` prepare one, ASSAY_DATA_DIR "
+        f"and ASSAY_DATABASE_URL say where it is"
+    )
+
+
+def stored_campaigns() -> Any:
+    """The module that reads campaigns in the place of files. Raises BadInput."""
+    with_database()
+    return importlib.import_module("analysis.commandline.stored_campaigns")
+
+
+@contextmanager
+def moment() -> Iterator[None]:
+    """The database as of one moment. Raises BadInput where it cannot be reached."""
+    with_database()
+    from django.db import DatabaseError
+
+    from pooling.snapshot import snapshot
+
+    opened = snapshot()
+    try:
+        opened.__enter__()
+    except DatabaseError as error:
+        raise BadInput(no_database(error)) from None
+    try:
+        yield
+    finally:
+        with suppress(DatabaseError):  # it went away while the answer was computed, which is there
+            opened.__exit__(None, None, None)

@@ -1,0 +1,1 @@
+"""The analyses: one module each, with its command."""

@@ -1,0 +1,1 @@
+"""What several analyses share: their options, and how they read runs, qrels and judgements."""

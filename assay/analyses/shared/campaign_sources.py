@@ -1,0 +1,126 @@
+"""A campaign in the database in the place of QRELS: its labels, and the runs of its collection by
+their tags.
+
+class Command(OfCampaign):
+    qrels_place = "qrels"                       # the argument in whose place the labels stand; all
+    before RUN move up by one
+    def arguments(self, parser):
+        ...
+        add_campaign_options(parser)            # after the positional arguments
+"""
+
+from __future__ import annotations
+
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from assay.analyses.shared.judges import add_judges
+from assay.analyses.shared.measures import DefaultMeasures, Stored
+from assay.cli.base import BadInput, FileCommand
+from assay.counts import counted
+from assay.labels.aggregation import METHODS
+from assay.measures.measures import at_judged_depth
+
+
+class InPlaceOfFiles(Action):
+    """--campaign SLUG: then no file has to be named."""
+
+    def __call__(
+        self,
+        parser: ArgumentParser,
+        namespace: Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, values)
+        for action in parser._actions:
+            if not action.option_strings or action.dest == "judged":
+                action.required = False
+
+
+def add_campaign_options(parser: ArgumentParser, *, grades: str = "graded") -> None:
+    """--campaign, --grades, --method, --judges."""
+    parser.add_argument(
+        "--campaign",
+        action=InPlaceOfFiles,
+        metavar="SLUG",
+        help=(
+            "the labels of this campaign in the database in place of QRELS; a RUN may then be a "
+            "tag of its collection (default: all its runs)"
+        ),
+    )
+    parser.add_argument(
+        "--grades",
+        choices=["graded", "binary"],
+        default=grades,
+        help=f"with --campaign: which labels (default {grades})",
+    )
+    parser.add_argument(
+        "--method",
+        choices=list(METHODS),
+        default="majority",
+        help="with --campaign: how labels are made (default majority)",
+    )
+    add_judges(parser)
+
+
+class OfCampaign(FileCommand):
+    """A command that takes --campaign in place of QRELS."""
+
+    qrels_place = "qrels"
+    estimates_sampled = False
+    """Whether it can estimate from a sampled pool; others refuse a campaign that has one, unless
+    they count labels only."""
+    counts_labels_only = False
+    """Whether what is unjudged plays no part in what it says."""
+    run_places: Sequence[str] = ("runs",)
+    """One argument with all runs, or one for each."""
+
+    def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options with the campaign's labels and runs in the place of files. Raises
+        BadInput."""
+        if options["campaign"] is None:
+            return options
+        source = self.stored_campaigns()
+        campaign = source.campaign_named(options["campaign"])
+        name = campaign.slug
+        if isinstance(options.get("measures"), DefaultMeasures):
+            options = {
+                **options,
+                "measures": at_judged_depth(options["measures"], campaign.judged_depth),
+            }
+        self.stored = Stored(
+            runs=source.runs_of(campaign), qrels={name: source.labels_of(campaign, options)}
+        )
+        if source.is_sampled(campaign) and not self.counts_labels_only:
+            if not self.estimates_sampled:
+                raise BadInput(source.why_not_naive(name))
+            self.stored = Stored(
+                runs=self.stored.runs, qrels={}, prels={name: source.prel_of(campaign, options)}
+            )
+            options = {**options, "sampled": True}
+        if not self.run_places:
+            return {**options, self.qrels_place: name}
+        given = [
+            value
+            for place in (self.qrels_place, *self.run_places)
+            for value in as_list(options[place])
+        ]
+        runs = given or list(self.stored.runs)
+        if self.run_places == ("runs",):
+            if not runs:
+                raise BadInput(
+                    f"the collection of the campaign {name} has no runs; name some files"
+                )
+            return {**options, self.qrels_place: name, "runs": runs}
+        if len(runs) != len(self.run_places):
+            raise BadInput(
+                f"with --campaign expected {counted(len(self.run_places), 'run')}, files or tags "
+                f"of its collection, not {len(runs)}"
+            )
+        return {**options, self.qrels_place: name, **dict(zip(self.run_places, runs, strict=True))}
+
+
+def as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]

@@ -1,0 +1,149 @@
+"""What the commands over judgements share: their options, and where judgements come from, a file or
+a campaign's database.
+
+judged = read_judged(self, options)        # CountedJudgements(table, dropped, threshold, campaign,
+only)
+"""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Mapping
+from typing import Any
+
+from assay.analyses.shared.counted_judgements import CountedJudgements, threshold_within
+from assay.analyses.shared.judges import add_judges
+from assay.analyses.shared.only_topics import add_only_topics, judgements_of, only_topics
+from assay.cli.base import BadInput, FileCommand, positive
+from assay.formats.judgements import read_judgements
+from assay.labels.labels import Dropped, counted
+
+DEFAULT_SCALE = 4
+DEFAULT_THRESHOLD = 2
+DEFAULT_MIN_SECONDS = 1.0
+
+
+def at_least_two(text: str) -> int:
+    value = positive(text)
+    if value < 2:
+        raise ArgumentTypeError("a scale has at least 2 grades")
+    return value
+
+
+def duration(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return value
+
+
+def add_judgement_options(parser: ArgumentParser) -> None:
+    """JUDGEMENTS or --campaign, --scale, --threshold, --min-judgements, --min-seconds, --no-gold,
+    --judges, --only-topics."""
+    parser.add_argument(
+        "judgements",
+        metavar="JUDGEMENTS",
+        nargs="?",
+        help="CSV or TSV, one row per judgement (topic, document, annotator, grade)",
+    )
+    parser.add_argument(
+        "--campaign",
+        metavar="SLUG",
+        help="the judgements of this campaign in the database, in place of a file",
+    )
+    parser.add_argument(
+        "--scale",
+        type=at_least_two,
+        metavar="N",
+        help=f"number of grades, 0 to N - 1 (default {DEFAULT_SCALE}; a campaign has its own)",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=positive,
+        metavar="GRADE",
+        help=(
+            f"lowest relevant grade of the 2-grade label (default {DEFAULT_THRESHOLD}, of two "
+            f"grades 1; a campaign has its own)"
+        ),
+    )
+    parser.add_argument(
+        "--min-judgements",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="a pair has a label from so many counted judgements on (default 2)",
+    )
+    parser.add_argument(
+        "--min-seconds",
+        type=duration,
+        metavar="S",
+        help=(
+            f"faster judgements do not count, unknown times do (default "
+            f"{DEFAULT_MIN_SECONDS:.0f}; a campaign has applied its own)"
+        ),
+    )
+    parser.add_argument(
+        "--no-gold", action="store_true", help="leave out the judgements of gold pairs"
+    )
+    add_judges(parser)
+    add_only_topics(parser)
+
+
+def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudgements:
+    """The judgements that count, from the file or the campaign named; warnings of the reader go to
+    standard error.
+
+    FormatError if the file cannot be read, BadInput if the options name no judgements or contradict
+    each other."""
+    path, slug = options["judgements"], options["campaign"]
+    if path is not None and options["judges"]:
+        raise BadInput(
+            "--judges chooses among the judges of a campaign; a file does not say who judged"
+        )
+    if (path is None) == (slug is None):
+        raise BadInput(
+            "judgements come from a file or from --campaign SLUG, expected one of the two"
+        )
+    if path is not None:
+        return _of_file(command, path, options)
+    judged: CountedJudgements = command.stored_campaigns().judged_of_campaign(
+        command, slug, options
+    )
+    return judged
+
+
+def _of_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> CountedJudgements:
+    n_grades = options["scale"] or DEFAULT_SCALE
+    threshold = threshold_within(
+        options["threshold"] or min(DEFAULT_THRESHOLD, n_grades - 1), n_grades
+    )
+    stored = getattr(command, "stored", None)
+    judgements = (
+        stored.judgements[path]()
+        if stored is not None and path in stored.judgements
+        else read_judgements(path, scale=n_grades)
+    )
+    for warning in judgements.warnings:
+        command.warn(warning)
+    min_seconds = DEFAULT_MIN_SECONDS if options["min_seconds"] is None else options["min_seconds"]
+    only = only_topics(command, options, judgements.topics, path)
+    judgements = judgements_of(judgements, only)
+    table, dropped = counted(
+        judgements, n_grades=n_grades, min_seconds=min_seconds, with_gold=not options["no_gold"]
+    )
+    return CountedJudgements(table, dropped, threshold, None, only)
+
+
+def dropped_rows(dropped: Dropped) -> dict[str, int]:
+    """For JSON: rows by reason, and pairs left without any counted judgement."""
+    return {
+        "too_fast": dropped.too_fast,
+        "excluded": dropped.excluded,
+        "repeated": dropped.repeated,
+        "gold": dropped.gold,
+        "emptied_pairs": dropped.emptied_pairs,
+    }

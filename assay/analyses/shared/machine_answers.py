@@ -1,0 +1,342 @@
+"""What `machine_judges` answers of one machine: agreement, rankings, and people's estimates
+corrected by it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from assay.analyses.shared.sampled_files import SampledPool
+from assay.cli.base import BadInput, FileCommand
+from assay.column_types import QrelsColumns
+from assay.comparison.rankings import tau_b
+from assay.formats.judgements import read_judgements
+from assay.formats.opening import lines
+from assay.formats.qrels import qrels_of_rows
+from assay.labels import machine_agreement as agreement
+from assay.labels.agreement.kappa import cohen_kappa
+from assay.labels.labels import counted
+from assay.measures.measures import Measure
+from assay.measures.packing import Packed
+from assay.sampling.correction import (
+    CorrectedEstimate,
+    Targets,
+    corrected,
+    cross_fitted,
+    rank_features,
+    ranking_by_runs,
+    tuned_lambda,
+    weights_of_run,
+)
+from assay.sampling.estimates import within_range
+
+BEST = agreement.BEST
+WAYS = ("people", "corrected", "cross_fitted")
+"""Estimates of one quantity: by people alone, by PPI++, cross-fitted."""
+HEADER = ["machine", "topic", "document", "grade"]
+
+
+def machines_of_table(path: str) -> dict[str, QrelsColumns]:
+    """The second file of a release: machine, topic, document, grade. BadInput with the line."""
+    rows: dict[str, list[tuple[str, str, int]]] = {}
+    seen: dict[tuple[str, str, str], int] = {}
+    for number, text in lines(path, name=path):
+        cells = text.rstrip("\n").split("\t")
+        if number == 1 and cells == HEADER:
+            continue
+        if len(cells) != len(HEADER) or not re.fullmatch(r"-?[0-9]{1,9}", cells[3]):
+            raise BadInput(
+                f"{path}:{number}: expected {', '.join(HEADER)} with tabs between, as "
+                f"machine-labels.tsv of a release has them"
+            )
+        before = seen.setdefault((cells[0], cells[1], cells[2]), number)
+        if before != number:
+            raise BadInput(
+                f"{path}:{number}: {cells[0]} has document {cells[2]} of topic {cells[1]} in line "
+                f"{before} already, expected each pair once"
+            )
+        rows.setdefault(cells[0], []).append((cells[1], cells[2], int(cells[3])))
+    return {name: qrels_of_rows(name, machine_rows) for name, machine_rows in rows.items()}
+
+
+def about_of(path: str | None) -> dict[str, Mapping[str, Any]]:
+    """machines.json of a release, by name. BadInput for another file."""
+    if path is None:
+        return {}
+    try:
+        with open(path, encoding="utf-8") as file:
+            return {str(one["name"]): one for one in json.load(file)}
+    except (ValueError, KeyError, TypeError):
+        raise BadInput(
+            f"{path}: no list of machines as machines.json of a release has it"
+        ) from None
+
+
+def why_not_valid(about: Mapping[str, Any] | None) -> str | None:
+    """Why people may not be corrected by it, from what is known of the machine; None where nothing
+    speaks against it, or nothing is known."""
+    if about is None:
+        return None
+    frozen, drawn = about.get("frozen_at"), about.get("drawn_at")
+    if not frozen:
+        return (
+            "its labels are not frozen: who knows the sample could still change them. Freeze "
+            "them, and draw a sample then"
+        )
+    if drawn and datetime.fromisoformat(frozen) > datetime.fromisoformat(drawn):
+        return (
+            f"its labels were frozen at {frozen}, after the sample was drawn at {drawn}; they "
+            f"have to be made and frozen before. Draw a new sample"
+        )
+    return None
+
+
+def labels_on(
+    command: FileCommand, pool: SampledPool, qrels: QrelsColumns, name: str
+) -> tuple[np.ndarray, str | None]:
+    """int64 (n_rows), -1 without a label: the machine's grade of every pair of the pool; and why it
+    cannot correct where one is missing."""
+    rows = np.full(len(pool.sample.grades), -1, np.int64)
+    for index, topic in enumerate(qrels.topics):
+        own = qrels.rows(index)
+        if topic in pool.index.topic_codes:
+            codes = np.full(own.stop - own.start, pool.index.topic_codes[topic], np.int64)
+            pair_rows = pool.index.rows(codes, qrels.documents[own])
+            rows[pair_rows[pair_rows >= 0]] = qrels.grades[own][pair_rows >= 0]
+    missing = int((rows < 0).sum())
+    return rows, (
+        f"{missing} of {len(rows)} pairs of the pool have no label by {name}; the correction is "
+        f"valid only if the machine "
+        "labelled every pair before the draw. Label the rest with the same model and prompt, or leave this machine out"
+        if missing
+        else None
+    )
+
+
+def judgement_counts(path: str, pool: SampledPool) -> np.ndarray:
+    """float64 (n_rows, n_grades): judgements of each pair of the pool by grade, from a file of
+    single judgements."""
+    judgements = read_judgements(path)
+    n_grades = 1 + int(judgements.grade.max(initial=1))
+    table, _ = counted(judgements, n_grades=n_grades)
+    counts = np.zeros((len(pool.sample.grades), n_grades))
+    for code, topic in enumerate(table.topics):
+        if topic not in pool.index.topic_codes:
+            continue
+        pairs = np.flatnonzero(table.pair_topic == code)
+        documents = np.array(
+            [table.documents[d].encode("utf-8") for d in table.pair_document[pairs].tolist()]
+        )
+        rows = pool.index.rows(
+            np.full(len(pairs), pool.index.topic_codes[topic], np.int64), documents
+        )
+        row_of = np.full(len(table.pair_topic), -1, np.int64)
+        row_of[pairs] = rows
+        own = row_of[table.pair]
+        np.add.at(counts, (own[own >= 0], table.grade[own >= 0]), 1)
+    return counts
+
+
+def agreement_of(
+    pool: SampledPool, labels: np.ndarray, level: int, counts: np.ndarray | None
+) -> dict[str, Any]:
+    """Kappas of people's labels and the machine's over the judged pairs, each weighted by 1 / π, so
+    that they speak of the pool, not of the sample; of people among themselves and of a single
+    judgement and the machine, over the pairs that two or more judged."""
+    sample = pool.sample
+    judged = np.flatnonzero((sample.grades >= 0) & (labels >= 0))
+    n_grades = 1 + int(
+        max(
+            sample.grades.max(initial=1),
+            labels.max(initial=1),
+            0 if counts is None else counts.shape[1] - 1,
+        )
+    )
+    people, machine, weight, topic = (
+        sample.grades[judged],
+        labels[judged],
+        sample.weight[judged],
+        sample.topic[judged],
+    )
+    single = np.eye(n_grades)[people]
+    joint = agreement.joint_with_machine(single, machine, topic, len(sample.topics), weight)
+    kappas = agreement.kappas(joint, level)
+    binary = agreement.on_two_grades(joint, level)
+    n = np.bincount(topic, minlength=len(sample.topics))
+    result: dict[str, Any] = {
+        "pairs": len(judged),
+        **{name: one.value for name, one in kappas.items()},
+        "intervals": {name: one.interval.bounds for name, one in kappas.items()},
+        "undefined": {
+            name: one.interval.reason for name, one in kappas.items() if one.interval.reason
+        },
+        "confusion": np.bincount(people * n_grades + machine, minlength=n_grades**2)
+        .reshape(n_grades, n_grades)
+        .tolist(),
+        "by_topic": {
+            name: {
+                "pairs": int(n[k]),
+                "binary_kappa": float(cohen_kappa(binary[k], weighted=False)),
+            }
+            for k, name in enumerate(sample.topics)
+        },
+    }
+    if counts is not None:
+        wide = np.zeros((len(counts), n_grades))
+        wide[:, : counts.shape[1]] = counts
+        rows = np.flatnonzero((counts.sum(axis=1) >= 2) & (labels >= 0) & (sample.grades >= 0))
+        where = (sample.topic[rows], len(sample.topics), sample.weight[rows])
+        result["people"] = {
+            "pairs": len(rows),
+            "among_themselves": _figures(agreement.joint_of_people(wide[rows], *where), level),
+            "one_and_machine": _figures(
+                agreement.joint_with_machine(wide[rows], labels[rows], *where), level
+            ),
+        }
+    return result
+
+
+def _figures(joint: np.ndarray, level: int) -> dict[str, list[float]]:
+    return {name: kappa.figures for name, kappa in agreement.kappas(joint, level).items()}
+
+
+def systems_of(
+    pool: SampledPool,
+    runs: Sequence[Packed],
+    labels: np.ndarray,
+    measure: Measure,
+    level: int,
+    seed: int,
+    *,
+    related: Mapping[str, str],
+    why: str | None,
+) -> dict[str, Any]:
+    """why: a reason for which people are not corrected."""
+    sample = pool.sample
+    discounted = measure.family == "DCG"
+    lowest = measure.level or level
+    people = np.where(
+        sample.grades >= 0, sample.grades if discounted else sample.grades >= lowest, np.nan
+    ).astype(np.float64)
+    machine = (np.maximum(labels, 0) if discounted else labels >= lowest).astype(np.float64)
+    weights = np.column_stack(
+        [
+            weights_of_run(packed, sample, cutoff=measure.cutoff or 10, discounted=discounted)
+            for packed in runs
+        ]
+    )
+    targets = Targets(sample, weights, people, machine)
+    alone = corrected(targets, 0.0)
+    tags = [packed.tag for packed in runs]
+    by_topic = np.zeros_like(alone.by_topic)
+    np.add.at(by_topic, sample.topic, weights * machine[:, None])
+    by_machine = by_topic.sum(axis=0)
+    top = np.argsort(-alone.values, kind="stable")[:BEST]
+    others = np.array([tag not in related for tag in tags])
+    result: dict[str, Any] = {
+        "people": of_systems(tags, alone, measure),
+        "machine_alone": dict(zip(tags, by_machine.tolist(), strict=True)),
+        "tau_machine_alone": tau_b(alone.values, by_machine),
+        "tau_machine_alone_top5": tau_b(alone.values[top], by_machine[top]),
+        "halves": agreement.halves(alone.by_topic, by_topic, np.random.default_rng(seed))._asdict(),
+    }
+    if related:
+        by_people, by_its_own = (
+            agreement.places(alone.values).tolist(),
+            agreement.places(by_machine).tolist(),
+        )
+        result["related"] = {
+            tag: [p, m]
+            for tag, p, m in zip(tags, by_people, by_its_own, strict=True)
+            if tag in related
+        }
+        result["tau_machine_alone_others"] = (
+            tau_b(alone.values[others], by_machine[others]) if others.sum() > 1 else math.nan
+        )
+    estimates = [alone]
+    if why is None:
+        corrections, corrected_ones = corrections_of(
+            targets, alone, runs, tags, labels, measure, seed
+        )
+        result |= corrections
+        estimates += corrected_ones
+    reasons = {
+        tag: reason
+        for k, tag in enumerate(tags)
+        if (reason := next((one.why[k] for one in estimates if one.why[k] is not None), None))
+        is not None
+    }
+    contradictions = {
+        tag: both
+        for tag in tags
+        if (both := contradiction({way: result[way][tag] for way in WAYS if way in result}))
+    }
+    return (
+        result
+        | ({"undefined": reasons} if reasons else {})
+        | ({"contradictions": contradictions} if contradictions else {})
+    )
+
+
+def contradiction(estimates: Mapping[str, Sequence[float]]) -> list[str]:
+    """The first two of these estimates of one quantity whose intervals exclude each other; empty
+    where there are none. estimates: value, low, high."""
+    for (a, (_, low_a, high_a)), (b, (_, low_b, high_b)) in combinations(estimates.items(), 2):
+        if low_a > high_b or low_b > high_a:
+            return [a, b]
+    return []
+
+
+def contradiction_words(contradictions: Mapping[str, Sequence[str]]) -> str:
+    shown = ", ".join(f"{tag} ({a} and {b})" for tag, (a, b) in contradictions.items()).replace(
+        "_fitted", "-fitted"
+    )
+    return (
+        f"Contradiction: two 95% confidence intervals of one quantity exclude each other for "
+        f"{shown}. Drawn pairs without a grade are then not missing "
+        "at random, or the machine's labels were not frozen before the draw: trust none of these intervals."
+    )
+
+
+def corrections_of(
+    targets: Targets,
+    alone: CorrectedEstimate,
+    runs: Sequence[Packed],
+    tags: Sequence[str],
+    labels: np.ndarray,
+    measure: Measure,
+    seed: int,
+) -> tuple[dict[str, Any], list[CorrectedEstimate]]:
+    powered = corrected(targets, tuned_lambda(targets))
+    fitted = cross_fitted(
+        targets,
+        rank_features(ranking_by_runs(runs, len(labels)), labels),
+        np.random.default_rng(seed),
+    )
+    new = zip(tags, fitted.new_low.tolist(), fitted.new_high.tolist(), strict=True)
+    corrections = {
+        "corrected": of_systems(tags, powered, measure),
+        "cross_fitted": of_systems(tags, fitted, measure),
+        "new_topics": {tag: list(within_range(measure, low, high)) for tag, low, high in new},
+        "lambda": dict(zip(tags, powered.lambdas.tolist(), strict=True)),
+        "gain": float(alone.variances.sum() / powered.variances.sum())
+        if powered.variances.sum() > 0
+        else math.nan,
+    }
+    return corrections, [powered, fitted]
+
+
+def of_systems(
+    tags: Sequence[str], estimate: CorrectedEstimate, measure: Measure
+) -> Mapping[str, list[float]]:
+    columns = zip(
+        tags, estimate.values.tolist(), estimate.low.tolist(), estimate.high.tolist(), strict=True
+    )
+    return {tag: [value, *within_range(measure, low, high)] for tag, value, low, high in columns}

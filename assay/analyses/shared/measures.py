@@ -1,0 +1,361 @@
+"""What the commands that compute measures share: their options, and how runs and qrels are read and
+named.
+
+    class Command(FileCommand):
+        def arguments(self, parser):
+            parser.add_argument("qrels", metavar="QRELS")
+            parser.add_argument("runs", nargs="+", metavar="RUN")
+            add_measure_options(parser)                           # --measures --level --topics
+            --only-with-relevant --scores --lenient
+
+        def compute(self, *, qrels, runs, **options):
+            judged = one_qrels(self, qrels)                       # or named_qrels(self,
+            ["judged=q.txt", ...]) -> {name: Qrels}
+            for run in each_run(self, runs, options):             # tags are distinct: the second of
+            a name is tag#2, with a warning
+                ...
+            evaluations = evaluate_files(self, runs, {"q": judged}, options)   # {"q": [Evaluation,
+            one a run]}
+
+`each_run` reads one file at a time, so that a command that reduces a run at once needs no more
+memory than one run. Measures arrive in `options["measures"]` as a list of
+`assay.measures.measures.Measure`."""
+
+from __future__ import annotations
+
+import dataclasses
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.only_topics import qrels_of
+from assay.chunks import in_processes
+from assay.cli.base import (
+    BadInput,
+    FileCommand,
+    ProgressLine,
+    bare_name,
+    distinct_tags,
+    named_file,
+    positive,
+)
+from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
+from assay.formats.prel import Prel
+from assay.formats.qrels import OF_A_SAMPLE, lone_grade, read_qrels
+from assay.formats.runs import read_run
+from assay.measures.evaluation import Evaluation, Evaluator
+from assay.measures.measures import (
+    Measure,
+    UnknownMeasure,
+    parse_measures,
+    refuse_estimates,
+    refuse_indivisible,
+)
+from assay.precision import in_single_precision
+
+
+@dataclasses.dataclass(frozen=True)
+class Stored:
+    """What need not be read from files, by the path under which a command's arguments name it."""
+
+    runs: Mapping[str, Callable[[], RunColumns]] = dataclasses.field(default_factory=dict)
+    qrels: Mapping[str, Callable[[], QrelsColumns]] = dataclasses.field(default_factory=dict)
+    judgements: Mapping[str, Callable[[], JudgementColumns]] = dataclasses.field(
+        default_factory=dict
+    )
+    prels: Mapping[str, Callable[[], Prel]] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class PieceworkPlan:
+    """Work in independent pieces, called `label` while it lasts: function(shared, piece) of each,
+    in any process, where function is one of a module's top level; finish(results, in the order of
+    the pieces) is the command's answer."""
+
+    label: str
+    function: Callable[[Any, Any], Any]
+    shared: Any
+    pieces: list[Any]
+    finish: Callable[[list[Any]], dict[str, Any]]
+
+
+class PiecewiseCommand(FileCommand):
+    """A command whose work is a PieceworkPlan. It spreads the pieces over processes; a report of
+    the web pages over workers."""
+
+    takes_processes = True
+
+    def plan(self, *_: Any, **options: Any) -> PieceworkPlan:
+        raise NotImplementedError
+
+    def compute(self, *, processes: int, **options: Any) -> dict[str, Any]:
+        plan = self.plan(**options)
+        results = []
+        with ProgressLine(plan.label, len(plan.pieces)) as progress:
+            for result in in_processes(
+                plan.function, plan.pieces, processes=processes, shared=plan.shared
+            ):
+                results.append(result)
+                progress.step()
+        return plan.finish(results)
+
+
+DEFAULT_MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
+
+
+class DefaultNames(str):
+    """The names of the default measures, for a parser."""
+
+
+class DefaultMeasures(list[Measure]):
+    """The measures if the user names none. A campaign limits their cutoffs to its judged depth."""
+
+
+def measure_list(text: str) -> list[Measure]:
+    """For argparse: the measures named, of those that qrels can tell, or its error."""
+    return _measures(text, refuse_estimates)
+
+
+def divisible_measures(text: str) -> list[Measure]:
+    """For argparse of commands that compute measures on parts of a collection."""
+    return _measures(text, refuse_indivisible)
+
+
+def measures_or_estimates(text: str) -> list[Measure]:
+    """For argparse of commands that take a sampled pool, too."""
+    return _measures(text)
+
+
+def _measures(
+    text: str, check: Callable[[list[Measure]], object] = lambda measures: None
+) -> list[Measure]:
+    try:
+        measures = parse_measures(text)
+        check(measures)
+    except UnknownMeasure as error:
+        raise ArgumentTypeError(str(error)) from None
+    return DefaultMeasures(measures) if isinstance(text, DefaultNames) else measures
+
+
+def add_measure_options(
+    parser: ArgumentParser,
+    measures: str = DEFAULT_MEASURES,
+    *,
+    reading: Callable[[str], list[Measure]] = measure_list,
+) -> None:
+    """--measures, --level, --topics, --scores, --lenient."""
+    parser.add_argument(
+        "--measures",
+        type=reading,
+        default=DefaultNames(measures),
+        metavar='"..."',
+        help=f'between blanks (default "{measures}")',
+    )
+    add_level_options(parser)
+    add_run_options(parser)
+
+
+def add_level(parser: ArgumentParser) -> None:
+    """--level: for commands that score no run by topics of their own choice."""
+    parser.add_argument(
+        "--level",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="lowest relevant grade, except for nDCG (default 1)",
+    )
+
+
+def add_level_options(parser: ArgumentParser) -> None:
+    """--level, --topics, --only-with-relevant: for commands whose measure is fixed."""
+    add_level(parser)
+    parser.add_argument(
+        "--topics",
+        choices=["complete", "intersection"],
+        default="complete",
+        help=(
+            "complete: all topics of the qrels, 0 where a run has none (default); intersection: "
+            "those that the run has too"
+        ),
+    )
+    parser.add_argument(
+        "--only-with-relevant",
+        action="store_true",
+        help="leave out topics without relevant documents",
+    )
+
+
+def add_run_options(parser: ArgumentParser) -> None:
+    """--scores, --lenient: how runs are read."""
+    parser.add_argument(
+        "--scores",
+        choices=["float64", "float32"],
+        default="float64",
+        help=(
+            "precision in which scores are compared: float64 as trec_eval 10 (default), float32 "
+            "as trec_eval 9 and pytrec_eval"
+        ),
+    )
+    parser.add_argument(
+        "--lenient",
+        action="store_true",
+        help="accept extra columns, and runs of three columns (topic, document, rank)",
+    )
+
+
+def each_run(
+    command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]
+) -> Iterator[RunColumns]:
+    """The runs of these files one by one, their tags made distinct; warnings and progress go to
+    standard error.
+
+    Raises FormatError for a file that cannot be read.
+    """
+    paths = list(paths)
+    if paths.count("-") > 1:
+        raise BadInput("standard input (-) can be read only once")
+    tags: list[str] = []
+    with ProgressLine("reading runs", len(paths)) as progress:
+        for path in paths:
+            run = _run(command, path, options)
+            command.tell_of(run.name or path, run)
+            names, renamed = distinct_tags([*tags, run.tag])
+            tags.append(names[-1])
+            if tags[-1] != run.tag:
+                command.warn(f"{path}: {renamed[-1]}")
+                run = dataclasses.replace(run, tag=tags[-1])
+            yield run
+            progress.step()
+
+
+def _run(command: FileCommand, path: str, options: Mapping[str, Any]) -> RunColumns:
+    stored = getattr(command, "stored", None)
+    if stored is not None and path in stored.runs:
+        run: RunColumns = stored.runs[path]()
+        return in_single_precision(run) if options["scores"] == "float32" else run
+    return read_run(path, lenient=options["lenient"], scores=options["scores"])
+
+
+def all_runs(
+    command: FileCommand, paths: Iterable[str], options: Mapping[str, Any]
+) -> list[RunColumns]:
+    """As each_run, all in memory at once."""
+    return list(each_run(command, paths, options))
+
+
+def one_qrels(
+    command: FileCommand,
+    path: str,
+    name: str | None = None,
+    *,
+    read: Callable[..., QrelsColumns] = read_qrels,
+) -> QrelsColumns:
+    """The qrels of this file, called `name` or as the file without its extensions; warnings go to
+    standard error."""
+    stored = getattr(command, "stored", None)
+    if stored is not None and path in stored.qrels:
+        qrels = dataclasses.replace(stored.qrels[path](), name=name or bare_name(path))
+        refuse_sample(command, path, qrels)
+        if lone := lone_grade(qrels):
+            command.warn(f"{qrels.name}: {lone}")
+        return within_group(command, qrels)
+    qrels = read(path, name=name or bare_name(path))
+    refuse_sample(command, path, qrels)
+    command.tell_of(path, qrels)
+    return within_group(command, qrels)
+
+
+def within_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
+    """Cut to the group of topics that a command of `ByTopicGroup` computes within; BadInput where
+    they have none of it."""
+    if not isinstance(command, ByTopicGroup):
+        return qrels
+    if command.topics_read is None:
+        command.topics_read = list(qrels.topics)
+    if command.only_these is None:
+        return qrels
+    if command.only_these.isdisjoint(qrels.topics):
+        raise BadInput(f"{qrels.name} has no topic of this group")
+    return qrels_of(qrels, command.only_these)
+
+
+def topics_that_count(qrels: QrelsColumns, options: Mapping[str, Any]) -> QrelsColumns:
+    """With --only-with-relevant: without the topics that have no relevant document, as
+    `evaluate_files` leaves them out. For commands that pack the qrels before anything is evaluated.
+    BadInput where no topic is left."""
+    if not options["only_with_relevant"]:
+        return qrels
+    topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
+    relevant = np.unique(topic[qrels.grades >= options["level"]]).tolist()
+    if not relevant:
+        raise BadInput(f"{qrels.name}: no topic has a document of grade {options['level']} or more")
+    return qrels_of(qrels, frozenset(qrels.topics[number] for number in relevant))
+
+
+def refuse_sample(command: FileCommand, path: str, qrels: QrelsColumns) -> None:
+    """BadInput for labels of a sampled pool where a number would count what was not drawn as not
+    relevant."""
+    if OF_A_SAMPLE in qrels.warnings and not getattr(command, "counts_labels_only", False):
+        raise BadInput(
+            f"{path}: {OF_A_SAMPLE}; `evaluate PRELS RUN... --sampled` estimates from the five "
+            f"columns that are exported beside them"
+        )
+
+
+def named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, QrelsColumns]:
+    """Qrels of `NAME=FILE` or `FILE` arguments by name, in the order given. Raises BadInput for two
+    of one name."""
+    named: dict[str, QrelsColumns] = {}
+    for text in files:
+        name, path = named_file(text)
+        if name in named:
+            raise BadInput(f"two qrels are called {name}; name them, as in first={path}")
+        named[name] = one_qrels(command, path, name)
+    return named
+
+
+def evaluate_files(
+    command: FileCommand,
+    paths: Iterable[str],
+    qrels: Mapping[str, QrelsColumns],
+    options: Mapping[str, Any],
+) -> dict[str, list[Evaluation]]:
+    """Every run under every qrels. -> {name of the qrels: [one Evaluation a run, in the order of
+    the files]}"""
+    evaluators = {
+        name: Evaluator(
+            judged,
+            options["measures"],
+            level=options["level"],
+            topics=options["topics"],
+            only_with_relevant=options["only_with_relevant"],
+        )
+        for name, judged in qrels.items()
+    }
+    evaluations: dict[str, list[Evaluation]] = {name: [] for name in qrels}
+    for run in each_run(command, paths, options):
+        for name, evaluator in evaluators.items():
+            evaluations[name].append(evaluator.evaluate(run))
+    if options["topics"] == "complete" and getattr(command, "only_these", None) is None:
+        tell_of_strangers(command, evaluations)
+    return evaluations
+
+
+def tell_of_strangers(command: FileCommand, evaluations: Mapping[str, list[Evaluation]]) -> None:
+    """A warning of each run that shares no topic with the qrels, which would be 0 throughout;
+    BadInput where no run shares one with any of them."""
+    strangers = [
+        (one.tag, name)
+        for name, of_qrels in evaluations.items()
+        for one in of_qrels
+        if not one.has_topic.any()
+    ]
+    if strangers and len(strangers) == sum(map(len, evaluations.values())):
+        raise BadInput("no run has a topic of the qrels; are the topics' ids spelled alike?")
+    for tag, name in strangers:
+        command.warn(
+            f"{tag} has no topic of {name or 'the qrels'}; are the topics' ids spelled alike?"
+        )

@@ -1,0 +1,102 @@
+"""`--only-topics FILE`: a computation over these topics only."""
+
+from __future__ import annotations
+
+import dataclasses
+from argparse import ArgumentParser
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.cli.base import BadInput, FileCommand
+from assay.column_types import JudgementColumns, QrelsColumns
+from assay.counts import counted, part_of
+
+
+def add_only_topics(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--only-topics",
+        metavar="FILE",
+        help="only these topics: a file of topics, or of their ids, one a line",
+    )
+
+
+def only_topics(
+    command: FileCommand, options: Mapping[str, Any], topics: Iterable[str], what: str
+) -> frozenset[str] | None:
+    """The ids that the file names; None without the option. topics: those of `what`.
+
+    Those that are not there are warned about; BadInput where none is. FormatError if the file
+    cannot be read."""
+    path = options["only_topics"]
+    if path is None:
+        return None
+    from assay.formats.topics import (
+        read_topics,
+    )  # with a reader of XML, which only this option needs
+
+    wanted = frozenset(topic.topic for topic in read_topics(path))
+    absent = sorted(wanted - set(topics))
+    if len(absent) == len(wanted):
+        raise BadInput(
+            f"{path}: none of its {counted(len(wanted), 'topic')} is among those of {what}, "
+            f"expected ids as they stand there, such as {absent[0]!r}"
+        )
+    if absent:
+        command.warn(
+            f"{path}: {part_of(len(absent), len(wanted), 'topic', 'is', 'are')} not among those "
+            f"of {what}: {', '.join(absent[:5])}"
+        )
+    return wanted
+
+
+def rows_of(
+    topics: Sequence[str], topic: NDArray[np.int32], wanted: frozenset[str] | None
+) -> NDArray[np.bool_]:
+    """(n) which rows are of a topic that is wanted (None: of any). topics: ids; topic: (n) index
+    into them."""
+    if wanted is None:
+        return np.ones(len(topic), dtype=bool)
+    return np.array([name in wanted for name in topics], dtype=bool)[topic]
+
+
+def judgements_of(judgements: JudgementColumns, wanted: frozenset[str] | None) -> JudgementColumns:
+    """Those of the topics that are wanted; the lists of ids stay whole."""
+    if wanted is None:
+        return judgements
+    kept = rows_of(judgements.topics, judgements.topic, wanted)
+    columns = (
+        "topic",
+        "document",
+        "annotator",
+        "grade",
+        "seconds",
+        "judged_at",
+        "excluded",
+        "gold",
+        "lines",
+    )
+    return dataclasses.replace(
+        judgements, **{name: getattr(judgements, name)[kept] for name in columns}
+    )
+
+
+def qrels_of(qrels: QrelsColumns, wanted: frozenset[str] | None) -> QrelsColumns:
+    """The grades of the topics that are wanted, in the order of the file."""
+    if wanted is None:
+        return qrels
+    chosen = [number for number, topic in enumerate(qrels.topics) if topic in wanted]
+    lengths = np.diff(qrels.offsets)[chosen]
+    rows = np.concatenate(
+        [np.arange(qrels.offsets[n], qrels.offsets[n + 1]) for n in chosen]
+        or [np.empty(0, np.int64)]
+    )
+    return dataclasses.replace(
+        qrels,
+        topics=[qrels.topics[number] for number in chosen],
+        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        documents=qrels.documents[rows],
+        grades=qrels.grades[rows],
+    )

@@ -1,0 +1,35 @@
+"""The group (a team, a family of systems) of each run, from a file of tags and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.cli.base import BadInput, FileCommand
+from assay.counts import counted
+from assay.formats.leaderboards import read_leaderboard
+
+
+def groups_of_runs(command: FileCommand, path: str, tags: Sequence[str]) -> tuple[str, ...]:
+    """The group of each run; a run that the file lacks is a group of its own, with a warning."""
+    group: dict[str, str] = {}
+    for row in read_leaderboard(path, columns=("tag", "group"), required=("tag", "group")):
+        if group.setdefault(row.tag, row.group) != row.group:
+            raise BadInput(
+                f"{path}: the run {row.tag} is in two groups, {group[row.tag]} and {row.group}"
+            )
+    if not set(tags) & set(group):
+        raise BadInput(
+            f"{path}: none of the runs is in it; its tags are "
+            f"{', '.join(list(group)[:5])}{' ...' if len(group) > 5 else ''}"
+        )
+    if absent := [tag for tag in tags if tag not in group]:
+        clash = [tag for tag in absent if tag in group.values()]
+        if clash:
+            raise BadInput(f"{path}: no line for the run {clash[0]}, and a group has its name")
+        command.warn(f"{path}: no line for {', '.join(absent)}; each is a group of its own")
+    if unknown := sorted(set(group) - set(tags)):
+        command.warn(
+            f"{path}: {counted(len(unknown), 'run', 'was', 'were')} not given: "
+            f"{', '.join(unknown[:5])}{' ...' if len(unknown) > 5 else ''}"
+        )
+    return tuple(group.get(tag, tag) for tag in tags)

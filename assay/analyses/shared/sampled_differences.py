@@ -1,0 +1,219 @@
+"""Differences of systems estimated from a sampled pool, with their intervals (SAMPLING 3.2, 3.4).
+
+compared_by_sample(self, "pool.prel", runs, measures, against="all", family="holm", alpha=0.05,
+options=options)
+
+For new topics: the paired t over the topics' estimates; their spread holds the noise of the draw
+already. For these very topics: the variance of the draw alone, of measures that are sums over
+pairs. No other test is made of estimates: only these intervals were found to cover what they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.analyses.shared.linear_estimates import LINEAR, ranges_of, targets_of
+from assay.analyses.shared.sampled_files import (
+    SampledPool,
+    packed_runs,
+    refuse_topic_choice,
+    sampled_pool,
+)
+from assay.cli.base import BadInput, FileCommand
+from assay.comparison.leading import compared_words
+from assay.comparison.significance import why_no_verdict
+from assay.comparison.system_comparison import (
+    TESTS,
+    all_pairs,
+    compare,
+    deciding_p,
+    grouped,
+    verdicts,
+)
+from assay.comparison.system_comparison import corrected as held_together
+from assay.measures.measures import Measure
+from assay.measures.packing import Packed
+from assay.sampling.correction import (
+    Targets,
+    corrected,
+    cross_fitted,
+    rank_features,
+    ranking_by_runs,
+)
+from assay.sampling.estimates import estimate_topics, why_no_interval, within_range
+
+SystemPairs = Sequence[tuple[int, int]]
+ONLY_T = "estimates from a sample are tested by t alone: only its intervals were found to cover what they say"
+
+
+def compared_by_sample(
+    command: FileCommand,
+    path: str,
+    runs: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    against: str,
+    family: str,
+    alpha: float,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The contract's answer of `compare_systems PREL RUN... --sampled`. Raises BadInput."""
+    if family == "max":
+        raise BadInput(
+            f"--family max is of the randomisation test, but {ONLY_T}; choose holm or bonferroni"
+        )
+    refuse_topic_choice(options)
+    pool = sampled_pool(command, path)
+    packed = list(packed_runs(command, runs, pool, options))
+    tags = [one.tag for one in packed]
+    if against != "all" and against not in tags:
+        raise BadInput(f"--against {against}, but the runs are {', '.join(tags)}")
+    pairs = (
+        all_pairs(len(tags))
+        if against == "all"
+        else [(tags.index(against), k) for k, tag in enumerate(tags) if tag != against]
+    )
+    by_run = np.stack(
+        [estimate_topics(one, pool.sample, measures, level=options["level"]) for one in packed],
+        axis=1,
+    )
+    if options["topics"] == "intersection":
+        by_run[~np.all([one.has_topic for one in packed], axis=0)] = np.nan
+    result: dict[str, Any] = {}
+    undefined: dict[str, str] = {}
+    for column, measure in enumerate(measures):
+        values = by_run[:, :, column]
+        values = values[~np.isnan(values).any(axis=1)]
+        why = why_no_interval(pool.sample, measure) or (
+            f"{len(values)} topics count for all runs, a paired test needs two"
+            if len(values) < 2
+            else None
+        )
+        if why is not None:
+            undefined[str(measure)] = why
+        made = _compared(
+            values, measure, tags, pairs, family, alpha, None if why else options["seed"]
+        )
+        words = compared_words(
+            str(measure),
+            made,
+            against=against,
+            family=family,
+            alpha=alpha,
+            estimated=True,
+            no_verdict=why or "",
+        )
+        result[str(measure)] = {"verdict": words, **made}
+    _add_linear(result, pool, packed, pairs, options)
+    result["pool"] = {
+        "pairs": len(pool.sample.grades),
+        "judged": int(pool.sample.n_judged.sum()),
+        "drawn": pool.sample.drawn,
+        "strata": len(pool.sample.sizes),
+    }
+    result["settings"] = {
+        "against": against,
+        "family": family,
+        "trials": 0,
+        "alpha": alpha,
+        "letters_by": "t",
+        "tests": ONLY_T,
+    }
+    return result | ({"undefined": undefined} if undefined else {})
+
+
+def _compared(
+    values: NDArray[np.float64],
+    measure: Measure,
+    tags: Sequence[str],
+    pairs: SystemPairs,
+    family: str,
+    alpha: float,
+    seed: int | None,
+) -> dict[str, Any]:
+    """values: float64 (n_topics, n_runs), estimates without NaN. seed: None where no interval may
+    be shown: then there are means alone."""
+    means = values.mean(axis=0) if len(values) else np.full(len(tags), np.nan)
+    shown: dict[str, Any] = {
+        "means": dict(zip(tags, means.tolist(), strict=True)),
+        "topics": len(values),
+        "pairs": [],
+        "groups": dict.fromkeys(tags, ""),
+        "no_verdict": why_no_verdict(len(values)),
+    }
+    if seed is None:
+        return shown
+    made = compare(values, pairs, trials=1, rng=np.random.default_rng(seed), alpha=alpha)
+    held = held_together(made, values, family, rng=np.random.default_rng(seed))
+    p = deciding_p(made, held, family)
+    different = verdicts(made, p, alpha=alpha)
+    for k, (a, b) in enumerate(made.pairs):
+        none = dict.fromkeys(TESTS)
+        row = {
+            "a": tags[a],
+            "b": tags[b],
+            "difference": made.difference[k],
+            "interval": list(within_range(measure, *made.intervals[k].bounds, difference=True)),
+            "interval_reason": made.intervals[k].reason,
+            **none,
+            "t": made.p["t"][k],
+            "corrected": {**none, "t": held["t"][k]},
+            "p": p[k],
+            "opposed": bool(made.opposed[k]),
+            "different": None if shown["no_verdict"] else bool(different[k]),
+            "effect": made.effect[k],
+            "effect_interval": [made.effect_low[k], made.effect_high[k]],
+            "wins": int(made.wins[k]),
+            "ties": int(made.ties[k]),
+            "losses": int(made.losses[k]),
+        }
+        shown["pairs"].append(row)
+    return shown | grouped(made, values, different, tags)
+
+
+def _add_linear(
+    result: dict[str, Any],
+    pool: SampledPool,
+    packed: Sequence[Packed],
+    pairs: SystemPairs,
+    options: Mapping[str, Any],
+) -> None:
+    """Of sums over pairs, over all topics: the interval for these topics, and the whole again with
+    the regression on ranks where it is asked for."""
+    linear = (
+        [measure for measure in options["measures"] if measure.family in LINEAR]
+        if options["topics"] == "complete"
+        else []
+    )
+    if options["rank_model"] and not linear:
+        raise BadInput(
+            "--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures"
+        )
+    first, second = ([pair[k] for pair in pairs] for k in (0, 1))
+    features = rank_features(ranking_by_runs(packed, len(pool.sample.grades)))
+    for measure, of_runs in targets_of(pool.sample, packed, linear, options["level"]):
+        targets = Targets(
+            of_runs.sample,
+            of_runs.weights[:, second] - of_runs.weights[:, first],
+            of_runs.labels,
+            of_runs.machine,
+        )
+        alone = corrected(targets, 0.0)
+        helped = (
+            cross_fitted(targets, features, np.random.default_rng(options["seed"]))
+            if options["rank_model"]
+            else None
+        )
+        for k, row in enumerate(result[str(measure)]["pairs"]):
+            ranges = ranges_of(measure, alone, k, difference=True)
+            row["these_topics"] = ranges["these_topics"]
+            if "undefined" in ranges:
+                row["these_topics_reason"] = ranges["undefined"]
+            if helped is not None:
+                row["rank_model"] = {"difference": float(helped.values[k])} | ranges_of(
+                    measure, helped, k, difference=True
+                )

@@ -1,0 +1,232 @@
+"""What the commands over sampled pools share: the pool's file, the runs joined with it, and means
+with their intervals.
+
+pool = sampled_pool(self, "pool.prel")                         # Sample, index of its pairs;
+warnings of what it cannot say
+for packed in packed_runs(self, runs, pool, options): ...
+result = evaluate_sampled(self, {"name": "pool.prel"}, runs, options)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.analyses.shared.measures import Stored, each_run
+from assay.cli.base import BadInput, FileCommand
+from assay.counts import counted
+from assay.formats.prel import Prel, read_prel
+from assay.measures.measures import FAMILIES, Measure, parse_measures
+from assay.measures.packing import Packed, PairIndex, index_of, pack
+from assay.sampling.estimates import (
+    MEASURED_COVERAGE,
+    OUTSIDE,
+    Sample,
+    estimate_topics,
+    interval_over_topics,
+    sample_of,
+    why_no_interval,
+    within_range,
+)
+
+SAMPLED_MEASURES = "HT-nDCG@10 HT-P@10 xinfAP"
+
+
+@dataclass(frozen=True, eq=False)
+class SampledPool:
+    prel: Prel
+    sample: Sample
+    index: PairIndex
+
+
+def sampled_pool(command: FileCommand, path: str) -> SampledPool:
+    """The pool of this file. Strata of which nothing is judged are warned of: estimates over them
+    are biased low."""
+    stored: Stored | None = getattr(command, "stored", None)
+    prel = stored.prels[path]() if stored is not None and path in stored.prels else read_prel(path)
+    for warning in prel.warnings:
+        command.warn(f"{path}: {warning}")
+    sample = sample_of(prel)
+    if not sample.n_judged.any():
+        raise BadInput(f"{path}: no pair has a grade, so that there is nothing to estimate from")
+    if sample.why_ungraded is not None:
+        command.warn(f"{path}: {sample.why_ungraded}; no interval is shown")
+    if empty := sample.empty_strata():
+        command.warn(
+            f"{path}: nothing is judged of {counted(len(empty), 'stratum', plural='strata')} "
+            f"({', '.join(empty[:5])}{' ...' if len(empty) > 5 else ''}); "
+            "what they hold counts as not relevant"
+        )
+    return SampledPool(prel, sample, index_of(prel.qrels))
+
+
+def packed_runs(
+    command: FileCommand, paths: Sequence[str], pool: SampledPool, options: Mapping[str, Any]
+) -> Iterator[Packed]:
+    for run in each_run(command, paths, options):
+        yield pack(run, pool.index)
+
+
+def refuse_topic_choice(options: Mapping[str, Any]) -> None:
+    """A topic none of whose drawn pairs is relevant may have relevant ones that were not drawn: to
+    leave it out would leave out by chance."""
+    if options["only_with_relevant"]:
+        raise BadInput(
+            "--only-with-relevant: of a sampled pool nobody knows which topics have no relevant "
+            "document; every topic counts"
+        )
+
+
+def refuse_unsampled(measures: Sequence[Measure]) -> None:
+    """On a pool of which only a sample is judged a measure under qrels would count the rest as not
+    relevant."""
+    instead = {"P": "HT-P", "nDCG": "HT-nDCG", "AP": "xinfAP"}
+    for measure in measures:
+        if not FAMILIES[measure.family].sampled:
+            hint = f"; {instead[measure.family]} estimates it" if measure.family in instead else ""
+            raise BadInput(
+                f"{measure} on a sampled pool would count every pair that was not drawn as not relevant{hint} "
+                f"(estimates: {', '.join(name for name, family in FAMILIES.items() if family.sampled)})"
+            )
+
+
+def sampled_measures(measures: Sequence[Measure], default: str) -> list[Measure]:
+    """The measures asked for, or the usual ones where nobody asked."""
+    chosen = (
+        parse_measures(SAMPLED_MEASURES)
+        if list(measures) == parse_measures(default)
+        else list(measures)
+    )
+    refuse_unsampled(chosen)
+    return chosen
+
+
+def evaluate_sampled(
+    command: FileCommand,
+    files: Mapping[str, str],
+    runs: Sequence[str],
+    measures: Sequence[Measure],
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The contract's answer of `evaluate PREL RUN... --sampled`."""
+    keys = ("qrels", "interval", "interval_reason", "per_topic", "topics", "pool")
+    optional = ("these_topics", "these_topics_reason", "rank_model", "undefined", "caution")
+    result: dict[str, Any] = {key: {} for key in (*keys, *optional)}
+    refuse_topic_choice(options)
+    for name, path in files.items():
+        pool = sampled_pool(command, path)
+        reasons = {str(measure): why_no_interval(pool.sample, measure) for measure in measures}
+        means: dict[str, dict[str, float]] = {}
+        intervals: dict[str, dict[str, list[float]]] = {}
+        why_none: dict[str, dict[str, str]] = {}
+        topics: dict[str, dict[str, dict[str, float]]] = {}
+        missing: dict[str, int] = {}
+        kept_runs: list[Packed] = []
+        for packed in packed_runs(command, runs, pool, options):
+            kept_runs.append(packed)
+            values = estimate_topics(packed, pool.sample, measures, level=options["level"])
+            if options["topics"] == "intersection":
+                values[~packed.has_topic] = math.nan
+            kept = ~np.isnan(values).any(axis=1)
+            missing[packed.tag] = int((~packed.has_topic).sum())
+            columns = list(zip(map(str, measures), values[kept].T, strict=True))
+            means[packed.tag] = {
+                key: float(column.mean()) if len(column) else math.nan for key, column in columns
+            }
+            intervals[packed.tag], why_none[packed.tag] = _intervals(
+                measures, values[kept], reasons
+            )
+            topics[packed.tag] = {
+                str(measure): {
+                    t: float(v)
+                    for t, v in zip(pool.sample.topics, values[:, k].tolist(), strict=True)
+                    if not math.isnan(v)
+                }
+                for k, measure in enumerate(measures)
+            }
+        result["qrels"][name], result["per_topic"][name] = means, topics
+        result["interval"][name], result["interval_reason"][name] = intervals, why_none
+        _add_linear(result, name, pool, kept_runs, measures, options)
+        result["topics"][name] = {
+            "qrels": len(pool.sample.topics),
+            "missing": missing,
+            "without_relevant": int((pool.sample.n_relevant(options["level"]) == 0).sum()),
+        }
+        n_judged = int(pool.sample.n_judged.sum())
+        result["pool"][name] = {
+            "pairs": len(pool.sample.grades),
+            "judged": n_judged,
+            "drawn": pool.sample.drawn,
+            "strata": len(pool.sample.sizes),
+        }
+        result["undefined"][name] = {
+            key: reason for key, reason in reasons.items() if reason is not None
+        }
+        result["caution"][name] = {
+            str(m): words
+            for m in measures
+            if reasons[str(m)] is None and (words := MEASURED_COVERAGE.get(m.family)) is not None
+        }
+    for key in optional:
+        if not any(result[key].values()):
+            del result[key]
+    return result
+
+
+def _intervals(
+    measures: Sequence[Measure], values: np.ndarray, reasons: Mapping[str, str | None]
+) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Of one run, by measure: the interval for new topics within the measure's range, and why there
+    is none. values: float64 (n_topics, n_measures)."""
+    intervals, why_none = {}, {}
+    for measure, column in zip(measures, values.T, strict=True):
+        name = str(measure)
+        reason = reasons[name] or (
+            f"{counted(len(column), 'topic counts', plural='topics count')}; an interval needs two"
+            if len(column) < 2
+            else None
+        )
+        low, high = (
+            (math.nan, math.nan) if reason else within_range(measure, *interval_over_topics(column))
+        )
+        intervals[name] = [low, high]
+        if reason or math.isnan(low):
+            why_none[name] = reason or OUTSIDE
+    return intervals, why_none
+
+
+def _add_linear(
+    result: dict[str, Any],
+    name: str,
+    pool: SampledPool,
+    packed: Sequence[Packed],
+    measures: Sequence[Measure],
+    options: Mapping[str, Any],
+) -> None:
+    """What can be said of sums over pairs only; over all topics of the pool."""
+    # Here, because it brings scipy, which `evaluate` needs for nothing else.
+    from assay.analyses.shared.linear_estimates import linear, these_topics, with_rank_model
+
+    if options["topics"] != "complete" or not linear(measures):
+        if options.get("rank_model"):
+            raise BadInput(
+                "--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures"
+            )
+        return
+    rows = these_topics(pool.sample, packed, measures, options["level"])
+    result["these_topics"][name] = {
+        tag: {m: row["these_topics"] for m, row in of_run.items()} for tag, of_run in rows.items()
+    }
+    result["these_topics_reason"][name] = {
+        tag: {m: row["undefined"] for m, row in of_run.items() if "undefined" in row}
+        for tag, of_run in rows.items()
+    }
+    if options.get("rank_model"):
+        result["rank_model"][name] = with_rank_model(
+            pool.sample, packed, measures, options["level"], options["seed"]
+        )
+        result["seed"] = options["seed"]

@@ -1,0 +1,129 @@
+"""The sub-collections that `stability` draws, as files.
+
+FOLDER/documents-0.25.tsv.gz      a thing a row, and a digit a pair: 0 in neither sub-collection, 1
+in the first, 2 in the second, 3 in both
+FOLDER/qrels-0.25/3-2.txt         the qrels of the second sub-collection of the third pair
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.cli.base import BadInput
+from assay.comparison.stability import Protocol, StabilityChunk, drawn_at, drawn_rows
+from assay.measures.batch import PackedCollection
+from assay.measures.subcollections import IN_FIRST, IN_SECOND
+
+Drawn = dict[str, NDArray[np.uint8]]
+
+
+def new_folder(name: str) -> Path:
+    """Raises BadInput where something is there."""
+    folder = Path(name)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{name} is there and not an empty folder; name another one with --export")
+    return folder
+
+
+def export(
+    folder: Path,
+    collection: PackedCollection,
+    protocol: Protocol,
+    work: Sequence[StabilityChunk],
+    documents: NDArray[np.bytes_] | None,
+    *,
+    n_qrels: int,
+) -> list[str]:
+    """-> the files written, by their paths in the folder. The same bytes for the same seed,
+    whatever the processes."""
+    written: list[str] = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for chunk in work:
+        level = f"{float(chunk.overlap):.6g}"
+        drawn = drawn_at(collection, protocol, chunk, documents)
+        for element, memberships in drawn.items():
+            things = things_of(collection, protocol.alone(element), documents)
+            name = f"{element}-{level}.tsv.gz"
+            (folder / name).write_bytes(packed(header_of(element), things, memberships))
+            written.append(name)
+        for pair in range(min(n_qrels, protocol.pairs)):
+            for side, bit in ((1, IN_FIRST), (2, IN_SECOND)):
+                name = f"qrels-{level}/{pair + 1}-{side}.txt"
+                (folder / name).parent.mkdir(exist_ok=True)
+                kept = rows_of(
+                    collection,
+                    protocol,
+                    {element: of[pair] & bit > 0 for element, of in drawn.items()},
+                    documents,
+                )
+                (folder / name).write_text(
+                    "".join(f"{topic} 0 {document} {grade}\n" for topic, document, grade in kept),
+                    encoding="utf-8",
+                    newline="\n",
+                )
+                written.append(name)
+    return written
+
+
+def header_of(element: str) -> str:
+    return {"documents": "document", "topics": "topic"}.get(element, "topic\tdocument\tgrade")
+
+
+def assessments(collection: PackedCollection) -> list[tuple[str, str, int]]:
+    """(topic, document, grade) of each row."""
+    topic = np.repeat(np.arange(len(collection.topics)), np.diff(collection.offsets)).tolist()
+    names = [document.decode() for document in collection.documents[collection.assessed].tolist()]
+    return [
+        (collection.topics[t], name, grade)
+        for t, name, grade in zip(topic, names, collection.grades.tolist(), strict=True)
+    ]
+
+
+def things_of(
+    collection: PackedCollection, protocol: Protocol, documents: NDArray[np.bytes_] | None
+) -> list[str]:
+    """What is drawn from, in the order of the memberships."""
+    if protocol.element == "documents":
+        return [
+            document.decode()
+            for document in (collection.documents if documents is None else documents).tolist()
+        ]
+    if protocol.element == "topics":
+        return collection.topics
+    rows = assessments(collection)
+    return ["\t".join(map(str, rows[row])) for row in drawn_rows(collection, protocol).tolist()]
+
+
+def packed(header: str, things: Iterable[str], memberships: NDArray[np.uint8]) -> bytes:
+    """memberships: (n_pairs, n_things)."""
+    out = io.BytesIO()
+    digits = (np.ascontiguousarray(memberships.T) + ord("0")).astype(np.uint8)
+    with gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as file:
+        file.write(f"{header}\tpairs\n".encode())
+        for thing, row in zip(things, digits, strict=True):
+            file.write(thing.encode() + b"\t" + row.tobytes() + b"\n")
+    return out.getvalue()
+
+
+def rows_of(
+    collection: PackedCollection,
+    protocol: Protocol,
+    has: dict[str, NDArray[np.bool_]],
+    documents: NDArray[np.bytes_] | None,
+) -> list[tuple[str, str, int]]:
+    """The qrels of one sub-collection. has: by element, bool (N)."""
+    kept = np.ones(len(collection.grades), bool)
+    if "documents" in has:
+        listed = collection.documents if documents is None else documents
+        kept &= np.isin(collection.documents[collection.assessed], listed[has["documents"]])
+    if "topics" in has:
+        kept &= np.repeat(has["topics"], np.diff(collection.offsets))
+    for element in {"assessments", "positive"} & set(has):
+        kept[drawn_rows(collection, protocol.alone(element))] &= has[element]
+    return [row for row, stays in zip(assessments(collection), kept.tolist(), strict=True) if stays]

@@ -1,0 +1,392 @@
+"""What every command on plain files shares (the command-line contract): JSON or a table, exit
+status 2 for bad input, whole output files or none, a seed, progress on standard error.
+
+Nothing here imports Django: a command on files starts without it, and `--campaign` brings it in
+(`stored_campaigns`)."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+import numpy as np
+
+from assay.cli import server
+from assay.column_types import QrelsColumns, RunColumns
+from assay.formats.errors import FormatError
+from assay.formats.opening import bare_name
+from assay.whole_files import refuse_unwritable
+from assay.whole_files import whole_file as whole_file  # the commands find it here
+
+BAD_INPUT = 2
+
+
+class BadInput(Exception):
+    """A person's mistake that no single line of a file shows: unknown names, contradicting
+    options."""
+
+
+class WrongArguments(BadInput):
+    """What a command's parser refuses where no person has typed it: a form, a test."""
+
+
+class FileParser(ArgumentParser):
+    """from_command_line: whether a mistake ends the program, as argparse does, or is raised as
+    WrongArguments."""
+
+    def __init__(self, *, from_command_line: bool = False, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.from_command_line = from_command_line
+
+    def error(self, message: str) -> NoReturn:
+        if self.from_command_line:
+            super().error(message)
+        raise WrongArguments(message)
+
+
+class Output:
+    """A stream that ends what it is given with a line break, coloured in a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str, colour: str = "") -> None:
+        text = text.removesuffix("\n")
+        if colour and self.stream.isatty() and not os.environ.get("NO_COLOR"):
+            text = f"\33[{colour}m{text}\33[0m"
+        self.stream.write(text + "\n")
+
+
+RED, YELLOW = "31;1", "33;1"
+OF_DJANGO = {"--settings": "settings", "--pythonpath": "pythonpath", "--verbosity": "verbosity"}
+"""Options with a value that every other command of manage.py takes: accepted, and meaningless on
+files but for --campaign."""
+
+
+class FileCommand:
+    """A command on plain files: no database, no server, no Django.
+
+    Subclasses give `arguments(parser)`, `compute(**options) -> dict` (the JSON object of the
+    contract) and `table(result, **options) -> str` (what a person reads). A command that makes a
+    data file writes it itself with `whole_file` and sets `makes_data_file = True`: then --output is
+    that file.
+
+    It is called by `assay NAME`, and has the methods and attributes by which Django's
+    `call_command` knows a command."""
+
+    help = ""
+    makes_data_file = False
+    writes: tuple[str, ...] = ("output",)
+    """The options that name a file to write: what cannot be written is refused before anything is
+    computed."""
+    takes_seed = True
+    takes_processes = False
+    # For Django's call_command.
+    requires_system_checks: list[str] = []
+    base_stealth_options = ("stdout", "stderr", "skip_checks")
+    stealth_options = ()
+
+    def __init__(self) -> None:
+        self.stdout, self.stderr = Output(sys.stdout), Output(sys.stderr)
+        self.until_answered = ExitStack()
+        self._stored_campaigns: Any = None
+
+    def create_parser(
+        self, program: str, name: str, *, from_command_line: bool = False
+    ) -> FileParser:
+        """program: what was typed before the command's name."""
+        parser = FileParser(
+            prog=f"{Path(program).name} {name}",
+            description=self.help,
+            from_command_line=from_command_line,
+        )
+        self.add_arguments(parser)
+        for option, place in OF_DJANGO.items():
+            parser.add_argument(option, dest=place, help=SUPPRESS)
+        for option in ("--traceback", "--no-color", "--force-color", "--skip-checks"):
+            parser.add_argument(option, action="store_true", help=SUPPRESS)
+        return parser
+
+    def print_help(self, program: str, name: str) -> None:
+        self.create_parser(program, name).print_help()
+
+    def run_from_argv(self, words: list[str]) -> None:
+        """words: program, name, arguments. Raises SystemExit where the status is not 0."""
+        parser = self.create_parser(words[0], words[1], from_command_line=True)
+        self.execute(**vars(parser.parse_args(words[2:])))
+
+    def execute(
+        self, *, stdout: TextIO | None = None, stderr: TextIO | None = None, **options: Any
+    ) -> None:
+        if stdout is not None:
+            self.stdout = Output(stdout)
+        if stderr is not None:
+            self.stderr = Output(stderr)
+        if options.get("settings"):
+            os.environ["DJANGO_SETTINGS_MODULE"] = options["settings"]
+        if options.get("pythonpath"):
+            sys.path.insert(0, options["pythonpath"])
+        self.handle(**options)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--json", action="store_true", help="print one JSON object and nothing else"
+        )
+        parser.add_argument(
+            "--output", metavar="FILE", help="write to this file instead of standard output"
+        )
+        seeded = (
+            "fixes everything random (default 0)"
+            if self.takes_seed
+            else "accepted as everywhere; nothing here is random"
+        )
+        parser.add_argument("--seed", type=seed_number, default=0, metavar="N", help=seeded)
+        if self.takes_processes:
+            parser.add_argument(
+                "--processes",
+                type=positive,
+                default=1,
+                metavar="N",
+                help="the result is the same for any N",
+            )
+        self.arguments(parser)
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        raise NotImplementedError
+
+    def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options as `compute` takes them."""
+        return options
+
+    compute: Callable[..., dict[str, Any]]
+    table: Callable[..., str]
+
+    def answered(self, options: dict[str, Any]) -> dict[str, Any]:
+        """What `compute` says of these options, which `prepared` has seen."""
+        return self.compute(**options)
+
+    def shown(self, result: dict[str, Any], options: dict[str, Any]) -> str:
+        return self.table(result, **options)
+
+    def refuse_unwritable_files(self, options: dict[str, Any]) -> None:
+        option_of: dict[str, str] = {}
+        for name in self.writes:
+            if options[name] in (None, "-"):
+                continue
+            refuse_unwritable(options[name])
+            other = option_of.setdefault(os.path.realpath(options[name]), name)
+            if other != name:
+                raise BadInput(
+                    f"--{other} and --{name} name one file, expected one for each: {options[name]}"
+                )
+
+    def handle(self, **options: Any) -> None:
+        try:
+            self.refuse_unwritable_files(options)
+            with self.until_answered:
+                result = self.answered(self.prepared(options))
+            if self.takes_seed:
+                result.setdefault("seed", options["seed"])
+            text = (
+                json.dumps(jsonable(result), ensure_ascii=False, allow_nan=False)
+                if options["json"]
+                else self.shown(result, options)
+            )
+            target = None if self.makes_data_file or options["output"] == "-" else options["output"]
+            if target:
+                with whole_file(target) as out:
+                    out.write(text + "\n")
+        except FormatError as error:
+            for line in error.lines():
+                self.stderr.write(line, RED)
+            raise SystemExit(BAD_INPUT) from None
+        except BrokenPipeError:
+            raise
+        except (BadInput, OSError) as error:
+            self.stderr.write(readable(error), RED)
+            raise SystemExit(BAD_INPUT) from None
+        except KeyboardInterrupt:
+            self.stderr.write("interrupted; nothing was written", RED)
+            raise SystemExit(130) from None
+        if not target:
+            self.stdout.write(text)
+
+    def stored_campaigns(self) -> Any:
+        """The module that reads campaigns: what a command on files calls once it meets --campaign.
+        The database is seen as of one moment until the answer is computed. Raises BadInput."""
+        if self._stored_campaigns is not None:
+            return self._stored_campaigns
+        try:
+            database = server.database()
+        except ModuleNotFoundError as error:
+            raise BadInput(
+                f"--campaign reads the database of an installation, and there is none here ({error}); "
+                'pip install "assay-ir[server]" adds what it needs'
+            ) from None
+        self.until_answered.enter_context(database.moment())
+        self._stored_campaigns = database.stored_campaigns()
+        return self._stored_campaigns
+
+    def warn(self, message: str) -> None:
+        self.stderr.write(f"warning: {message}", YELLOW)
+
+    def note(self, message: str) -> None:
+        self.stderr.write(f"note: {message}")
+
+    def tell_of(self, name: str, read: RunColumns | QrelsColumns) -> None:
+        """Pass on what the reader of a file warns of and notes."""
+        for warning in read.warnings:
+            self.warn(f"{name}: {warning}")
+        for note in read.notes:
+            self.note(f"{name}: {note}")
+
+
+class DatabaseCommand(FileCommand):
+    """A command with the same habits that always needs the database; its module may import
+    models."""
+
+
+def readable(error: BaseException) -> str:
+    """One sentence for a person, without the number that the system gives an error."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror or error}"
+    return str(error)
+
+
+def positive(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return value
+
+
+def seed_number(text: str) -> int:
+    """For argparse: what every --seed takes; generators of random numbers know no negative ones."""
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r}: a seed is a whole number from 0")
+    return int(text)
+
+
+def fraction(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
+    return value
+
+
+def named_file(text: str) -> tuple[str, str]:
+    """`NAME=FILE` or `FILE`, whose name is then the file's without its extensions. -> (name,
+    file)"""
+    if "=" in text and not Path(text).exists():
+        name, _, file = text.partition("=")
+        if name and file:
+            return name, file
+    return bare_name(text), text
+
+
+def distinct_tags(tags: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Tags with the second and later of the same name called `tag#2`, `tag#3`. -> (tags,
+    warnings)"""
+    tags = list(tags)
+    taken = set(tags)
+    result: list[str] = []
+    warnings = []
+    for tag in tags:
+        name, number = tag, 1
+        while name in result or (number > 1 and name in taken):
+            number += 1
+            name = f"{tag}#{number}"
+        if number > 1:
+            warnings.append(f"two runs have the tag {tag}; this one is called {name}")
+        result.append(name)
+    return result, warnings
+
+
+class ProgressLine:
+    """A progress line on standard error that appears only after two seconds."""
+
+    def __init__(
+        self, label: str, total: int, stream: TextIO | None = None, after: float = 2.0
+    ) -> None:
+        self.label, self.total, self.done = label, total, 0
+        self.stream = stream or sys.stderr
+        self.start = time.monotonic()
+        self.after, self.shown = after, 0.0
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self.shown:
+            self.stream.write("\n")
+            self.stream.flush()
+
+    def step(self, n: int = 1) -> None:
+        self.done += n
+        now = time.monotonic()
+        if now - self.start < self.after or now - self.shown < 0.2:
+            return
+        self.shown = now
+        rate = self.done / (now - self.start)
+        left = (self.total - self.done) / rate if rate else math.inf
+        self.stream.write(
+            f"\r{self.label}: {self.done}/{self.total} "
+            f"({100 * self.done / max(self.total, 1):.0f} %), {left:.0f} s left   "
+        )
+        self.stream.flush()
+
+
+def jsonable(value: Any) -> Any:
+    """Plain Python for JSON: NaN (undefined) becomes null, numpy numbers become numbers, keys
+    become strings."""
+    if isinstance(value, dict):
+        return {str(k): jsonable(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return jsonable(value.tolist())
+    if isinstance(value, np.generic):
+        return jsonable(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def text_table(header: list[str], rows: list[list[Any]]) -> str:
+    """Columns aligned: text to the left, numbers to the right with four decimals; undefined is
+    `-`."""
+
+    def cell(value: Any) -> str:
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return "-"
+        if isinstance(value, (float, np.floating)):
+            return f"{value:.4f}"
+        return str(value)
+
+    cells = [header] + [[cell(v) for v in row] for row in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    numeric = [
+        all(isinstance(row[i], (int, float, np.number)) or row[i] is None for row in rows)
+        for i in range(len(header))
+    ]
+    return "\n".join(
+        "  ".join(
+            c.rjust(w) if right else c.ljust(w)
+            for c, w, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in cells
+    )

@@ -1,0 +1,70 @@
+"""The command `assay` (and manage.py): a command on plain files is run as it stands, all others by
+Django."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+from assay.cli import server
+from assay.cli.command_list import command_files, described, listing, loaded
+
+
+def told_version() -> str:
+    from assay.version import program_version
+
+    python = f"Python {sys.version.partition(' ')[0]}"
+    try:
+        return f"Assay {program_version()} (Django {metadata.version('django')}, {python})"
+    except metadata.PackageNotFoundError:
+        return f"Assay {program_version()} ({python})"
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """words: program, command, arguments. Raises SystemExit."""
+    words = list(sys.argv if words is None else words)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    try:
+        answer(Path(words[0]).name, words[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads has read enough, as in `| head`
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # or the interpreter's own flush at the end would tell of it
+        raise SystemExit(1) from None
+
+
+def answer(program: str, rest: list[str]) -> None:
+    """rest: command and arguments."""
+    if rest in (["--version"], ["version"]):
+        print(told_version())
+    elif program != "manage.py" and rest in ([], ["help"], ["--help"], ["-h"]):
+        print(listing())
+    elif rest[:1] == ["completion"]:
+        from assay.cli.completion import script
+
+        print(script(rest[1:]))
+    else:
+        run(program, ["help"] if rest == ["help", "--django"] else rest)
+
+
+def run(program: str, words: list[str]) -> None:
+    """words: command and arguments."""
+    if words[:1] == ["help"] and len(words) == 2:
+        words = [words[1], "--help"]
+    name = words[0].replace("-", "_") if words else ""
+    path = command_files().get(name)
+    try:
+        if path is not None and (about := described(path)).on_files:
+            if not about.module.startswith("assay."):
+                server.make_importable()
+            loaded(name).run_from_argv([program, name, *words[1:]])
+        else:
+            server.run_by_django(
+                program, [name if path is not None else words[0], *words[1:]] if words else []
+            )
+    except KeyboardInterrupt:
+        raise SystemExit("assay: stopped") from None

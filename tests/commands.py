@@ -1,0 +1,32 @@
+"""Commands by name, those on files and those of the installation: what Django's own functions of
+these names give for the latter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core import management
+
+from assay.cli.command_list import command_files, described, loaded
+
+LIBRARY = "assay"
+
+
+def get_commands() -> dict[str, str]:
+    """name -> app, or `assay`."""
+    ours = {
+        name: LIBRARY
+        for name, path in command_files().items()
+        if described(path).module.startswith("assay.")
+    }
+    return {**management.get_commands(), **ours}
+
+
+def load_command_class(app: str, name: str) -> Any:
+    return loaded(name) if app == LIBRARY else management.load_command_class(app, name)
+
+
+def call_command(command: str, *arguments: Any, **options: Any) -> Any:
+    of = get_commands()
+    named = loaded(command) if of.get(command) == LIBRARY else command
+    return management.call_command(named, *arguments, **options)
