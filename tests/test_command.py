@@ -58,7 +58,7 @@ def test_an_unknown_shell_is_told_which_there_are() -> None:
 
 ASKED = """
 {script}
-ask() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _assay; echo "${{COMPREPLY[*]}}"; }}
+ask() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _shtab_assay; echo "${{COMPREPLY[*]}}"; }}
 ask assay comp
 ask assay aggregate --me
 ask assay aggregate --method ""
@@ -93,16 +93,16 @@ def test_bash_completes_commands_options_and_values() -> None:
         (
             "zsh",
             [
-                "    aggregate) _arguments -s \\",
-                "      '*--json[print one JSON object and nothing else]' \\",
+                "_shtab_assay_aggregate_options=(",
+                '  "--json[print one JSON object and nothing else]"',
             ],
         ),
         (
             "fish",
             [
                 (
-                    "complete -c assay -n '__fish_seen_subcommand_from aggregate' -l json -d 'print "
-                    "one JSON object and nothing else'"
+                    "complete -c assay -n '_shtab_assay_using aggregate' -l json -d 'print one JSON "
+                    "object and nothing else'"
                 )
             ],
         ),

@@ -150,7 +150,11 @@ def test_every_licence_is_one_of_those_that_are_allowed():
             strange[name] = found
     assert strange == {}
     runtime = {PIN.fullmatch(head)[1] for head, _ in blocks("requirements.txt")}  # type: ignore[index]
-    assert {name for name in runtime if licences(name) & BY_FILE} == {"psycopg", "psycopg-binary"}
+    assert {name for name in runtime if licences(name) & BY_FILE} == {
+        "psycopg",
+        "psycopg-binary",
+        "shtab",
+    }
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in readme and licence in readme for name, licence in NAMED.items())
 
