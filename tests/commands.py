@@ -26,7 +26,10 @@ def load_command_class(app: str, name: str) -> Any:
     return loaded(name) if app == LIBRARY else management.load_command_class(app, name)
 
 
-def call_command(command: str, *arguments: Any, **options: Any) -> Any:
-    of = get_commands()
-    named = loaded(command) if of.get(command) == LIBRARY else command
-    return management.call_command(named, *arguments, **options)
+def call_command(name: str, *arguments: Any, **options: Any) -> Any:
+    """options: by the names that the command gives them, beside what is typed."""
+    if get_commands().get(name) != LIBRARY:
+        return management.call_command(name, *arguments, **options)
+    command = loaded(name)
+    parsed = command.create_parser("assay", name).parse_args([str(word) for word in arguments])
+    return command.execute(**{**vars(parsed), **options})

@@ -97,18 +97,16 @@ class ChoicesForm(forms.Form):
             .values_list("pseudonym", flat=True)
         )
         self.fields["exclude"].choices = [(name, name) for name in people]  # type: ignore[attr-defined]
-        self.fields["exclude"].widget.attrs["size"] = min(
-            max(len(self.fields["exclude"].choices), 2), 6
-        )  # type: ignore[attr-defined]
+        self.fields["exclude"].widget.attrs["size"] = min(max(len(people), 2), 6)
 
         back = self.fields["take_back"]
         out = campaign.memberships.filter(
             role="annotator", standing=Membership.Standing.EXCLUDED
         ).order_by("pseudonym")
-        back.choices = [
+        back.choices = [  # type: ignore[attr-defined]
             (EVERYBODY, _("All of them")),
             *((name, name) for name in out.values_list("pseudonym", flat=True)),
-        ]  # type: ignore[attr-defined]
+        ]
         back.widget.attrs["size"] = min(max(len(back.choices), 2), 6)  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:

@@ -256,15 +256,15 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
         where = Stored(
             runs={at[one.path]: run_at(one) for one in inputs if one.kind == "run"},
             qrels={
-                at[one.path]: (lambda one=one: load_qrels(report, one))
+                at[one.path]: partial(load_qrels, report, one)
                 for one in inputs
                 if one.kind == "qrels"
-            },  # type: ignore[misc]
+            },
             prels={
-                at[one.path]: (lambda one=one: load_prel(report, one))
+                at[one.path]: partial(load_prel, report, one)
                 for one in inputs
                 if one.path.endswith(PREL)
-            },  # type: ignore[misc]
+            },
         )
         arguments = kind.arguments(choice_of(inputs, at), report.parameters.get("options", {}))
         yield Analysis(

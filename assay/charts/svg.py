@@ -429,12 +429,9 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, caption: str
     """The numbers behind a picture."""
 
     def cell(value: Cell) -> str:
-        numeric = isinstance(value, (int, float)) or value is None
-        return element(
-            "td",
-            text=number(value, 3) if numeric else str(value),
-            class_="number" if numeric else None,
-        )  # type: ignore[arg-type]
+        if isinstance(value, str):
+            return element("td", text=value)
+        return element("td", text=number(value, 3), class_="number")
 
     head = element(
         "thead", element("tr", *(element("th", text=name, scope="col") for name in header))

@@ -79,8 +79,7 @@ class FileCommand:
     data file writes it itself with `whole_file` and sets `makes_data_file = True`: then --output is
     that file.
 
-    It is called by `assay NAME`, and has the methods and attributes by which Django's
-    `call_command` knows a command."""
+    It is called by `assay NAME`."""
 
     help = ""
     makes_data_file = False
@@ -89,10 +88,6 @@ class FileCommand:
     computed."""
     takes_seed = True
     takes_processes = False
-    # For Django's call_command.
-    requires_system_checks: list[str] = []
-    base_stealth_options = ("stdout", "stderr", "skip_checks")
-    stealth_options = ()
 
     def __init__(self) -> None:
         self.stdout, self.stderr = Output(sys.stdout), Output(sys.stderr)

@@ -189,16 +189,18 @@ def activity(collection: Collection, *, n_recent: int = 5) -> Activity:
     ids, waiting = {upload.pk for upload in uploads}, []
     for upload in uploads:
         if upload.pk not in reading:
-            upload.last_job = (
+            upload.last_job = (  # type: ignore[attr-defined]
                 jobs.shown(last[upload.pk], waiting=ids) if upload.pk in last else None
-            )  # type: ignore[attr-defined]
+            )
             waiting.append(upload)
     turned_down = [
         jobs.shown(job) for job in refused(collection).select_related("created_by")[:MOST_REFUSED]
     ]
     doubtful = any(
-        _is_doubtful(upload.last_job.job.report) for upload in waiting if upload.last_job
-    )  # type: ignore[attr-defined]
+        _is_doubtful(upload.last_job.job.report)  # type: ignore[attr-defined]
+        for upload in waiting
+        if upload.last_job  # type: ignore[attr-defined]
+    )
     return Activity(
         active, [jobs.shown(job, waiting=ids) for job in ended], waiting, turned_down, doubtful
     )

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -446,9 +447,7 @@ def _store(upload: Upload, work: Work, coming: Coming) -> dict[str, Any]:
             )
         qrels_rows = []
         for source, grades, histogram, warnings in coming.grades:
-            stored, digest = store_columns(
-                "qrels", lambda path, grades=grades: save_qrels(grades, path)
-            )  # type: ignore[misc]
+            stored, digest = store_columns("qrels", partial(save_qrels, grades))
             written.append(stored)
             qrels_rows.append(
                 qrels.row_of(

@@ -234,8 +234,11 @@ class ReleaseFile:
         writes them."""
         with self.part(part) as file:
             table = DelimitedTable(
-                file, name=f"{self.name}/{part}", delimiter="\t", quoting=quoting
-            )  # type: ignore[arg-type]
+                file,  # type: ignore[arg-type]
+                name=f"{self.name}/{part}",
+                delimiter="\t",
+                quoting=quoting,
+            )
             columns = tuple(table.first.cells)
             if columns not in (BY_NAME[part].columns, *BY_NAME[part].earlier):
                 raise self.wrong(

@@ -452,9 +452,9 @@ def times(bench: Bench) -> Section:
             )
         )
         series = [
-            Line(name, [(float(i), row[1 + k]) for i, row in enumerate(rows)], marks=True)
+            Line(name, [(float(i), row[1 + k]) for i, row in enumerate(rows)], marks=True)  # type: ignore[misc]
             for k, name in enumerate(names)
-        ]  # type: ignore[misc]
+        ]
         figures.append(
             Figure(
                 "daily-seconds",
