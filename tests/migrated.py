@@ -3,9 +3,9 @@ all tables, and the static files as they are collected. A test that is not about
 first start copies them.
 
 Either takes five to seven seconds of a processor, and every process of a test run and every
-installation of a test needs the tables. They stand in .pytest_cache under a digest of all that they
-can depend on, so that a changed migration is never met with an old file. Static files are only a
-saving: an installation that finds others than its own collects them anew."""
+installation of a test needs the tables. They are kept in .pytest_cache under a digest of migrations,
+models and settings, so that an edit anywhere else makes nothing again. Whatever a kept file lacks,
+the test run and each installation migrate. Static files also depend on what collects them (config)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ import django
 import psycopg
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("pooling", "annotation", "analysis", "config", "assay")
+APPS = ("pooling", "annotation", "analysis")
 KEPT = ROOT / ".pytest_cache"
 COLLECTED = ("static", "static.digest")
 
@@ -34,13 +34,22 @@ def digest(
     root: Path = ROOT,
     versions: Iterable[str] = (django.__version__, sqlite3.sqlite_version, sys.version),
 ) -> str:
-    """Of every module of the program, not only of its migrations: they may call the rest. root: of
-    the checkout."""
-    found = hashlib.sha256("\n".join(versions).encode())
-    for path in sorted(path for package in PACKAGES for path in (root / package).rglob("*.py")):
-        content = path.read_bytes()
-        found.update(f"\0{path.relative_to(root)}\0{len(content)}\0".encode() + content)
-    return found.hexdigest()[:24]
+    """Digest of migrations, models and settings. root: of the checkout."""
+    tables = [
+        path
+        for app in APPS
+        for path in (root / app).rglob("*.py")
+        if {"migrations", "models", "models.py"} & {*path.relative_to(root).parts}
+    ]
+    return _digest_of([*tables, root / "config" / "settings.py"], root, versions)
+
+
+def _digest_of(paths: Iterable[Path], root: Path, more: Iterable[str]) -> str:
+    content = hashlib.sha256("\n".join(more).encode())
+    for path in sorted(path for path in paths if path.exists()):
+        text = path.read_bytes()
+        content.update(f"\0{path.relative_to(root)}\0{len(text)}\0".encode() + text)
+    return content.hexdigest()[:24]
 
 
 @contextmanager
@@ -77,8 +86,7 @@ def collected_folder() -> Path:
         f"{path.relative_to(ROOT)} {path.stat().st_size} {path.stat().st_mtime_ns}"
         for path in stands
     ]
-    found = hashlib.sha256("\n".join([digest(), *lines]).encode()).hexdigest()[:24]
-    path = KEPT / f"collected-{found}"
+    path = KEPT / f"collected-{_digest_of((ROOT / 'config').rglob('*.py'), ROOT, lines)}"
     with _alone("collected"):
         if not path.exists():
             for earlier in KEPT.glob("collected-*"):

@@ -22,19 +22,23 @@ def test_nothing_is_left_to_migrate_in_the_test_database():
     assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
 
 
-def test_another_migration_another_module_and_another_django_mean_another_file(tmp_path: Path):
-    folder = tmp_path / "annotation" / "migrations"
-    folder.mkdir(parents=True)
-    (folder / "0001_initial.py").write_text("operations = []\n")
-    found = [migrated.digest(tmp_path, ["5.2"]), migrated.digest(tmp_path, ["5.3"])]
-    (folder / "0001_initial.py").write_text("operations = [1]\n")
-    found.append(migrated.digest(tmp_path, ["5.2"]))
-    (folder / "0002_next.py").write_text("")
-    found.append(migrated.digest(tmp_path, ["5.2"]))
-    (folder / "0002_next.py").rename(folder.parent / "0002_next.py")
-    found.append(migrated.digest(tmp_path, ["5.2"]))
-    assert len(set(found)) == 5
-    assert migrated.digest(tmp_path, ["5.2"]) == found[-1]
+def test_only_migrations_models_settings_and_django_mean_another_file(tmp_path: Path):
+    def digest(path: str, text: str, version: str = "5.2") -> str:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+        return migrated.digest(tmp_path, [version])
+
+    found = [
+        digest("annotation/migrations/0001_initial.py", "operations = []\n"),
+        digest("annotation/migrations/0001_initial.py", "operations = [1]\n"),
+        digest("annotation/migrations/0002_next.py", ""),
+        digest("annotation/models/campaigns.py", ""),
+        digest("analysis/models.py", ""),
+        digest("config/settings.py", ""),
+        digest("config/settings.py", "", "5.3"),
+    ]
+    assert len(set(found)) == len(found)
+    assert digest("annotation/services/judging.py", "") == found[-2]
 
 
 def test_the_file_is_made_once_and_an_earlier_one_goes(
