@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,11 +13,17 @@ WORDLESS = {"found", "there", "several", "ours"}
 """Words that say how a value came, and not what it is."""
 
 
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    """The file, parsed once for all tests of a process, which only read it."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def parsed_files() -> Iterator[tuple[Path, ast.Module]]:
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
             if "migrations" not in path.parts:
-                yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+                yield path.relative_to(ROOT), tree(path)
 
 
 def named_by_contract(path: Path, node: ast.ClassDef) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import graphlib
 import re
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,7 @@ import pytest
 
 from tests import names
 
+pytestmark = pytest.mark.xdist_group("architecture")  # each file is parsed once
 ROOT = Path(__file__).resolve().parent.parent
 APPS = {
     "pooling": {"annotation", "analysis", "config"},
@@ -98,14 +100,17 @@ def python_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.py") if "migrations" not in path.parts)
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
+@functools.cache
+def imports(path: Path) -> list[tuple[int, str]]:
     """(line, dotted name) of every import in the file, wherever it stands."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    named: list[tuple[int, str]] = []
+    for node in ast.walk(names.tree(path)):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            named += ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            yield node.lineno, node.module
-            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+            named.append((node.lineno, node.module))
+            named += ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+    return named
 
 
 @pytest.mark.parametrize("app", APPS)
@@ -143,7 +148,7 @@ def test_pure_code_knows_neither_framework_nor_chance(folder: Path) -> None:
                 or name.startswith("random.")
             ):
                 wrong.append(f"{path.relative_to(ROOT)}:{line} imports {name}")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(names.tree(path)):
             dotted = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
             if dotted in {
                 "np.random.seed",
@@ -249,7 +254,7 @@ def test_selectors_only_read() -> None:
                 "judgements",
             ):
                 continue
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in ast.walk(names.tree(path)):
                 if (
                     isinstance(node, ast.Call)
                     and isinstance(node.func, ast.Attribute)
@@ -271,7 +276,7 @@ def test_analysis_writes_no_table_of_the_lower_apps() -> None:
     """Their rows are made and changed by their own services."""
     wrong = []
     for path in python_files(ROOT / "analysis"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = names.tree(path)
         lower = {
             alias.asname or alias.name
             for node in ast.walk(tree)
@@ -305,8 +310,10 @@ def test_no_function_has_grown_out_of_hand() -> None:
     long = {}
     for folder in ("pooling", "annotation", "analysis", "config", "assay", "benchmarks", "tests"):
         for path in python_files(ROOT / folder):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(names.tree(path)):
+                if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    continue
+                if (node.end_lineno or 0) - node.lineno >= MOST_STATEMENTS:  # one a line at most
                     statements = sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) - 1
                     if statements > MOST_STATEMENTS:
                         long[f"{path.relative_to(ROOT)}:{node.name}"] = statements
