@@ -1,5 +1,5 @@
-"""Find Debian's Chromium for the browser tests, or install it where that is possible (root, apt).
-Never another browser.
+"""Find Debian's Chromium for the browser tests, or install it where that is possible (root, apt),
+with its variant without windows, in which most of the tests run faster. Never another browser.
 
 A lack is said in a box that cannot be overlooked; under CI=true it is an error.
 """
@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+SHELL = "chromium-headless-shell"
 FONTS = ["fonts-noto-core", "fonts-noto-color-emoji", "fonts-dejavu-core"]
 
 
@@ -24,17 +25,21 @@ def find() -> str | None:
 
 
 def install() -> None:
-    """apt-get install chromium, when root and apt is there."""
+    """Install what is missing with apt-get, when this is root's and Debian's machine."""
     if os.environ.get("ASSAY_TEST_CHROMIUM") or os.geteuid() != 0 or not shutil.which("apt-get"):
         return
     print("Installing Chromium for the browser tests …", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (
-        ["apt-get", "update", "-qq"],
-        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", *FONTS],
-    ):
+    commands = [["update"], ["install", "-y", "--no-install-recommends", SHELL]]
+    if find() is None:
+        commands.insert(1, ["install", "-y", "--no-install-recommends", "chromium", *FONTS])
+    for command in commands:
         done = subprocess.run(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+            ["apt-get", "-qq", *command],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
         if done.returncode:
             sys.stderr.write(done.stdout.decode(errors="replace")[-2000:])
@@ -42,7 +47,7 @@ def install() -> None:
 
 
 def main() -> int:
-    if find() is None:
+    if find() is None or (shutil.which("chromium") and not shutil.which(SHELL)):
         install()
     if find():
         return 0

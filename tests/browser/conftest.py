@@ -30,7 +30,7 @@ from playwright.sync_api import (
 )
 
 from tests.browser.axe import problems_in_both_schemes
-from tests.browser.chromium import FLAGS, browser_path
+from tests.browser.chromium import FLAGS, browser_path, quick_browser_path
 from tests.conftest import absent
 
 # Playwright's synchronous interface keeps an event loop in this thread, in which Django would
@@ -50,7 +50,7 @@ SCREENS: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
-    path = browser_path()
+    path = quick_browser_path()
     if path is None:
         absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
     return str(path)
@@ -79,7 +79,7 @@ def plain_browser(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [
-        chromium_path,
+        browser_path() or chromium_path,
         *FLAGS,
         "--headless",
         f"--remote-debugging-port={port}",
