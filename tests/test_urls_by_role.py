@@ -9,6 +9,7 @@ the sign-in."""
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import shutil
 import uuid
@@ -53,7 +54,7 @@ from tests.builders import judge, make_annotator, make_campaign, make_user
 from tests.databases import for_several_tests, undone
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("addresses")]
 SECRET = "Zweitmeinung-7"
 """Stands in everything that the world's machine judge is and says."""
 ROLES = ("anonymous", "stranger", "annotator", "manager", "superuser")
@@ -399,6 +400,46 @@ def world(made: tuple[World, Path], settings: Any, tmp_path: Path) -> World:
     return copy.deepcopy(world)
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What one address answered, and the statements that were sent to the database for it."""
+
+    status: int
+    kept: str
+    led_to: str
+    content: bytes
+    statements: list[str]
+
+
+@pytest.fixture(scope="module")
+def answers_to(
+    made: tuple[World, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], dict[str, Answer]]:
+    """answers_to(role): of every address, asked once for all tests."""
+    world, files = made
+    routes = every_pattern()
+
+    @functools.cache
+    def ask_all(role: str) -> dict[str, Answer]:
+        answers = {}
+        own = copy.deepcopy(world)
+        folder = shutil.copytree(files, tmp_path_factory.mktemp(role) / "files")
+        with override_settings(MEDIA_ROOT=folder):
+            for name in TABLE:
+                with statements_sent() as statements:
+                    answer = own.ask(role, name, routes[name])
+                answers[name] = Answer(
+                    answer.status_code,
+                    answer.headers["Cache-Control"],
+                    answer.headers.get("Location", ""),
+                    b"".join(answer.streaming_content) if answer.streaming else answer.content,  # type: ignore[attr-defined]
+                    statements,
+                )
+        return answers
+
+    return ask_all
+
+
 def make_world(brought: Brought) -> World:
     say, call = brought.say, brought.call
     manager = make_user("manager", may_create=True)
@@ -632,20 +673,20 @@ def test_the_table_names_every_address_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("role", [*ROLES, "viewer"])
-def test_every_address_answers_each_role_as_the_table_says(world: World, role: str) -> None:
-    patterns = {name: route for name, route in every_pattern().items() if name in TABLE}
-    answers = {name: world.ask(role, name, route) for name, route in patterns.items()}
-    expected = {name: status_of(name, role) for name in patterns}
-    found = {name: answer.status_code for name, answer in answers.items()}
-    assert {name: status for name, status in found.items() if status != expected[name]} == {}
+def test_every_address_answers_each_role_as_the_table_says(
+    answers_to: Callable[[str], dict[str, Answer]], role: str
+) -> None:
+    answers = answers_to(role)
+    wrong = {name: answer.status for name, answer in answers.items()}
+    assert {name: one for name, one in wrong.items() if one != status_of(name, role)} == {}
     for_all = {
-        name: kept
+        name: answer.kept
         for name, answer in answers.items()
-        if "private" not in (kept := answer.headers["Cache-Control"]) and "no-store" not in kept
+        if "private" not in answer.kept and "no-store" not in answer.kept
     }
     assert for_all == {}, "a cache that several people share would keep these"
     if role == "anonymous":
-        led_to = {name: answer.url for name, answer in answers.items() if answer.status_code == 302}
+        led_to = {name: answer.led_to for name, answer in answers.items() if answer.status == 302}
         assert {
             name: url for name, url in led_to.items() if not url.startswith(reverse("sign-in"))
         } == {}
@@ -711,22 +752,18 @@ def test_a_token_without_manage_changes_nothing_by_whatever_method(
 
 
 def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(
-    world: World, settings: Any
+    answers_to: Callable[[str], dict[str, Answer]],
 ) -> None:
     """Every page and every answer of the API, by its content and by what is read for it; a
     manager's have them."""
-    routes = every_pattern()
     for role in ("annotator", "stranger", "viewer"):
-        for name in TABLE:
-            with statements_sent() as statements:
-                answer = world.ask(role, name, routes[name])
-            said = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
-            assert SECRET.encode() not in said, name
-            assert not reads_of_machines(statements), name
+        for name, answer in answers_to(role).items():
+            assert SECRET.encode() not in answer.content, name
+            assert not reads_of_machines(answer.statements), name
     for name in ("campaign-machines", "campaign-machine", "api-machines", "api-machine"):
-        with statements_sent() as statements:
-            assert SECRET.encode() in world.ask("manager", name, routes[name]).content, name
-        assert reads_of_machines(statements), name
+        answer = answers_to("manager")[name]
+        assert SECRET.encode() in answer.content, name
+        assert reads_of_machines(answer.statements), name
 
 
 OWN_AFFAIRS = {
