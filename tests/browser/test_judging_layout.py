@@ -120,27 +120,36 @@ def settled(page: Page) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("window", "n_grades"),
-    [*((window, 4) for window in WINDOWS), *((window, 9) for window in MANY_GRADES)],
-)
+@pytest.mark.parametrize(("n_grades", "windows"), [(4, [*WINDOWS]), (9, MANY_GRADES)])
 def test_nothing_lies_under_anything_else(
-    signed_in_page: Signed, window: str, n_grades: int
+    signed_in_page: Signed, n_grades: int, windows: list[str]
 ) -> None:
     campaign, ada = make_job(
-        texts=[LONG_TEXT],
+        texts=[LONG_TEXT] * (len(windows) + 2),
         scale=scale_of(n_grades),
         threshold=1,
         spans="required",
         spans_from=1,
-        n_documents=3,
+        n_documents=len(windows) + 2,
     )
     topic = campaign.collection.topics.get()
     topic.text = LONG_QUERY
     topic.save()
+    judging = JudgingPage(signed_in_page(ada.user), campaign)
+    # no load returns to where the page was scrolled to
+    judging.page.add_init_script("sessionStorage.clear(); history.scrollRestoration = 'manual'")
+    wrong = {window: overlaps_by_state(judging, window, n_grades) for window in windows}
+    assert {window: states for window, states in wrong.items() if states} == {}
+
+
+def overlaps_by_state(judging: JudgingPage, window: str, n_grades: int) -> dict[str, list[str]]:
+    """State -> what lies under something else there, while a document is judged in a window of this
+    size."""
+    page = judging.page
     width, height = WINDOWS[window]
-    page = signed_in_page(ada.user, viewport={"width": width, "height": height})
-    judging = JudgingPage(page, campaign).open()
+    page.set_viewport_size({"width": width, "height": height})
+    judging.open()
+    assert page.evaluate("scrollY") == 0
     states: dict[str, list[str]] = {}
 
     def check(name: str) -> None:
@@ -149,6 +158,10 @@ def test_nothing_lies_under_anything_else(
         wrong = page.evaluate(OVERLAPS) + [f"cut: {text}" for text in page.evaluate(CUT_BUTTONS)]
         if wrong:
             states[name] = wrong
+
+    def check_last_line(name: str) -> None:
+        if page.evaluate(LAST_LINE) < 0:
+            states[f"{name}, at the end"] = ["the last lines lie behind the bar or the note above"]
 
     check("begin")
     if page.locator("#guidelines").is_hidden():
@@ -160,6 +173,7 @@ def test_nothing_lies_under_anything_else(
     judging.press("i")
     check("need")
     page.mouse.wheel(0, 600)
+    page.wait_for_function("() => scrollY > 0")
     check("need, scrolled")
     if width >= 1024:
         assert page.locator("#guidelines").is_visible()
@@ -171,12 +185,13 @@ def test_nothing_lies_under_anything_else(
     check("passage missing")
     judging.press("s", "s", "ArrowRight", "Enter")
     check("passage marked")
-    assert page.evaluate(LAST_LINE) >= 0, "the marked passages and their buttons lie behind the bar"
+    check_last_line("passage marked")
     judging.press("Enter")
     expect(judging.toast).to_be_visible()
     check("toast")
-    assert page.evaluate(LAST_LINE) >= 0, "the last lines lie behind the bar or the note above it"
-    assert states == {}
+    check_last_line("toast")
+    judging.saved()
+    return states
 
 
 @pytest.mark.parametrize("window", ["desktop", "phone on its side"])
