@@ -11,7 +11,7 @@ class AnalysisConfig(AppConfig):
         from analysis.deletion import forget_campaign
         from analysis.systems.selectors import files_of_collection
         from analysis.systems.top_ups import close_reports
-        from annotation.services.removal import forgetters
+        from annotation.services.campaigns.removal import forgetters
         from assay.labels.clicks import dctr_labels, raw_labels
         from pooling import jobs
         from pooling.services.collections import further_files

@@ -9,9 +9,8 @@ class AnnotationConfig(AppConfig):
 
         import annotation.kinds  # noqa: F401  registers the app's kinds of jobs
         from annotation.selectors.machine_grades import SOURCE
-        from annotation.services import sessions
-        from annotation.services.planned_batches import labels_so_far, plan_what_runs_low
-        from annotation.services.pool_changes import (
+        from annotation.services.campaigns.planned_batches import labels_so_far, plan_what_runs_low
+        from annotation.services.campaigns.pool_changes import (
             follow_decisions,
             follow_pool,
             follow_texts,
@@ -19,6 +18,7 @@ class AnnotationConfig(AppConfig):
             manages_campaign_of,
             note_name,
         )
+        from annotation.services.people import sessions
         from pooling import jobs
         from pooling.permissions import job_readers
         from pooling.services import ordering, sampling
@@ -36,4 +36,6 @@ class AnnotationConfig(AppConfig):
         jobs.upkeep.append(plan_what_runs_low)
         sampling.machine_sources.append(SOURCE)
         job_readers.append(manages_campaign_of)
-        user_logged_in.connect(sessions.note_sign_in, dispatch_uid="annotation.services.sessions")
+        user_logged_in.connect(
+            sessions.note_sign_in, dispatch_uid="annotation.services.people.sessions"
+        )

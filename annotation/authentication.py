@@ -13,7 +13,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from annotation.models import ApiTokenRow, Scope
-from annotation.services import tokens
+from annotation.services.people import tokens
 
 
 class ApiToken(BaseAuthentication):

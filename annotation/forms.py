@@ -14,9 +14,9 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Scope
-from annotation.services import attempts
-from annotation.services.messages import are_printed
-from annotation.services.tokens import DAYS, USUAL_DAYS
+from annotation.services.people import attempts
+from annotation.services.people.messages import are_printed
+from annotation.services.people.tokens import DAYS, USUAL_DAYS
 
 
 class SignInForm(forms.Form):

@@ -14,7 +14,7 @@ from annotation.core.scale import FEWEST_GRADES, MOST_GRADES, SHAPES
 from annotation.fields import MomentField, ProseField, still_to_come
 from annotation.forms import DAYS_OFFERED
 from annotation.models import Campaign, Membership
-from annotation.services.tokens import USUAL_DAYS
+from annotation.services.people.tokens import USUAL_DAYS
 from pooling.models import Pool
 
 

@@ -8,7 +8,7 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from annotation.services.machines import Limits, Wanted
+from annotation.services.llm_judges.judges import Limits, Wanted
 
 PROMPTS = [
     ("grade", _("Grade alone: short, cheap")),

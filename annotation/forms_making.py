@@ -17,8 +17,8 @@ from annotation.core.known_pairs import suggested_grades
 from annotation.core.presets import PRESETS, Preset
 from annotation.core.rules import MOST
 from annotation.fields import MomentField, still_to_come
-from annotation.services.campaign_files import as_table, read_gold
-from annotation.services.known_pairs import MOST_FROM_A_FILE, GradesInDoubt, rows_of_qrels
+from annotation.services.campaigns.campaign_files import as_table, read_gold
+from annotation.services.campaigns.known_pairs import MOST_FROM_A_FILE, GradesInDoubt, rows_of_qrels
 from pooling.models import Collection, Pool, Qrels
 from pooling.requests import row_number
 

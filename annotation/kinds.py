@@ -1,3 +1,7 @@
 """Imports every service that registers a kind of job."""
 
-from annotation.services import account_mails, machines, messages  # noqa: F401
+from annotation.services.llm_judges import judges  # noqa: F401
+from annotation.services.people import (
+    account_mails,  # noqa: F401
+    messages,  # noqa: F401
+)

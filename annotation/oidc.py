@@ -15,7 +15,7 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 
-from annotation.services.institution import Identity
+from annotation.services.people.institution import Identity
 
 WRONG = (
     SuspiciousOperation,

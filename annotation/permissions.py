@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from annotation import who_judges
 from annotation.models import Campaign, Membership, Profile
-from annotation.services.statements import Reader, rows_of
+from annotation.services.judging.statements import Reader, rows_of
 from pooling.models import Collection
 from pooling.permissions import may_create
 

@@ -21,7 +21,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from annotation.models import Campaign, Membership, Profile
-from annotation.services.statements import Reader, rows_of, stored_time
+from annotation.services.judging.statements import Reader, rows_of, stored_time
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 MOST_KNOWN = 20_000

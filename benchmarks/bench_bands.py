@@ -51,7 +51,7 @@ def work(turns: int, n: int) -> None:
     """In a process of its own: milliseconds of n claims in each turn and width, as JSON."""
     setup()
     from annotation.models import Campaign, Membership
-    from annotation.services import scheduling
+    from annotation.services.judging import scheduling
 
     found: dict[int, list[list[float]]] = {width: [] for width in WIDTHS}
     for turn in range(turns + 1):

@@ -166,7 +166,7 @@ def client(rule: str, number: int, seconds: float, go: threading.Barrier, out: l
     from django.db import connection, transaction
 
     from annotation.models import Lease, Membership
-    from annotation.services import scheduling
+    from annotation.services.judging import scheduling
 
     members = itertools.cycle(
         Membership.objects.select_related("campaign").order_by("pk")[number :: PROCESSES * THREADS]
@@ -379,7 +379,8 @@ def over_judged(judges: int, n_pairs: int) -> None:
     call_command("migrate", verbosity=0)
     fill(n_pairs, judged=False)
     from annotation.models import Campaign, Judgement
-    from annotation.services import simulated_time, simulation
+    from annotation.services.simulation import annotators as simulation
+    from annotation.services.simulation import simulated_time
 
     campaign = Campaign.objects.get()
     annotators = simulation.recruit(campaign, judges, weights={"reliable": 1.0}, seed=1)

@@ -329,7 +329,7 @@ def do_jobs() -> float:
 def somebody_judges(n: list[int]) -> None:
     """A claim and its answer, by one annotator after the other."""
     from annotation.models import Membership
-    from annotation.services import judging, scheduling
+    from annotation.services.judging import scheduling, submission
 
     n[0] += 1
     member = (
@@ -340,8 +340,8 @@ def somebody_judges(n: list[int]) -> None:
     lease = scheduling.claim(member)
     if lease is None:
         raise SystemExit("no pair is left to claim")
-    answer = judging.Answer(grade=n[0] % 4, active_ms=5000, wall_ms=5500)
-    judging.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer)
+    answer = submission.Answer(grade=n[0] % 4, active_ms=5000, wall_ms=5500)
+    submission.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer)
 
 
 def pages(rounds: int) -> dict[str, Any]:
@@ -408,7 +408,7 @@ def claims() -> None:
     """Claims, each answered, by annotators in turn who do not judge over HTTP. -> milliseconds of
     each claim"""
     from annotation.models import Membership
-    from annotation.services import judging, scheduling
+    from annotation.services.judging import scheduling, submission
 
     everybody = list(
         Membership.objects.select_related("campaign", "user")
@@ -430,8 +430,8 @@ def claims() -> None:
             took.append((time.perf_counter() - start) * 1000)
             if lease is None:
                 raise SystemExit("no pair is left to claim")
-            answer = judging.Answer(grade=turn % 4, active_ms=5000, wall_ms=5500)
-            judging.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer)
+            answer = submission.Answer(grade=turn % 4, active_ms=5000, wall_ms=5500)
+            submission.submit(member, lease=lease.token, key=uuid.uuid4(), answer=answer)
             turn += 1
         return took
 

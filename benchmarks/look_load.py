@@ -38,7 +38,7 @@ def filled(kind: str, n_topics: int) -> Any:
     from django.contrib.auth.models import User
     from django.core.files.base import ContentFile
 
-    from annotation.services import campaigns
+    from annotation.services.campaigns import lifecycle
     from assay.pools.pool_kinds import PoolKind
     from pooling.models import Document, Pool, Topic
     from pooling.services import pools, uploads
@@ -79,15 +79,15 @@ def filled(kind: str, n_topics: int) -> Any:
             collection, runs=list(collection.runs.all()), depth=DEPTH, making=making, user=owner
         )
     )
-    campaign = campaigns.create_campaign(
+    campaign = lifecycle.create_campaign(
         name="Generated",
         collection=collection,
         actor=owner,
         min_active_seconds=0,
         target_per_annotator=0,
     )
-    campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
-    campaigns.open_campaign(campaign)
+    lifecycle.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
+    lifecycle.open_campaign(campaign)
     judge(campaign, rng)
     return campaign
 

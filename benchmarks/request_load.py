@@ -44,7 +44,7 @@ def fill() -> None:
     from django.db import connection
 
     from annotation.models import Campaign, GuidelineVersion, Membership
-    from annotation.services import campaigns
+    from annotation.services.campaigns import lifecycle
     from benchmarks import bench_claims
     from pooling.models import Collection, Document
 
@@ -62,7 +62,7 @@ def fill() -> None:
             f"UPDATE pooling_poolentry SET document_id = {documents[0].pk} + position % {N_DOCUMENTS}"
         )
         cursor.execute("ANALYZE")
-    campaigns.save_guideline(
+    lifecycle.save_guideline(
         Campaign.objects.get(),
         "# Guidelines\n\n" + "\n".join(f"- rule **{i}** of many" for i in range(40)),
     )

@@ -78,17 +78,17 @@ ANNOTATORS = {
         "config/errors.py",
     ),
     *(
-        f"annotation/services/{name}.py"
+        f"annotation/services/people/{name}.py"
         for name in (
+            "account_mails",
+            "accounts",
             "institution",
-            "judging",
-            "later",
             "messages",
             "participation",
             "password_turns",
         )
     ),
-    *(f"annotation/services/{name}.py" for name in ("account_mails", "people", "questions")),
+    *(f"annotation/services/judging/{name}.py" for name in ("later", "questions", "submission")),
     *(
         "annotation/views/account.py",
         "annotation/views/institution.py",

@@ -22,7 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 from django.utils import timezone
 
-from annotation.services import institution, messages
+from annotation.services.people import institution, messages
 from assay.counts import counted
 from config import backups, environment, health
 from pooling import signs_of_life, sqlite_log

@@ -26,7 +26,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.models import ApiTokenRow
-from annotation.services import sessions
+from annotation.services.people import sessions
 from assay.version import program_version
 from config import doctor
 from pooling.jobs import STALE

@@ -23,7 +23,7 @@ from analysis.models import Release, Report
 from annotation.models import Campaign
 from annotation.selectors import kept_figures
 from annotation.selectors.judging import audit_invariants
-from annotation.services.recounting import recount
+from annotation.services.judging.recounting import recount
 from assay.formats.errors import FormatError
 from assay.formats.storage import digest, load_columns
 from pooling.kept_files import kept_files

@@ -21,8 +21,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile
-from annotation.services import campaigns, judging, people, scheduling
-from annotation.services.judging import Answer, AnswerOutcome
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import scheduling, submission
+from annotation.services.judging.submission import Answer, AnswerOutcome
+from annotation.services.people import accounts
 from pooling import jobs
 from pooling.models import Collection, Document, Pool, PoolEntry, Topic
 
@@ -148,7 +150,7 @@ def make_campaign(
     bar = settings.pop(
         "qualification_pass", 0
     )  # the test makes the pairs afterwards; a draft with a bar and without pairs does not open
-    campaign = campaigns.create_campaign(
+    campaign = lifecycle.create_campaign(
         name=name or f"Campaign {next(_numbers)}",
         collection=collection,
         actor=manager,
@@ -156,23 +158,23 @@ def make_campaign(
         judgements_per_pair=judgements_per_pair,
         **settings,
     )
-    campaigns.set_pool(campaign, pool or make_pool(collection, ranks=ranks), actor=manager)
+    lifecycle.set_pool(campaign, pool or make_pool(collection, ranks=ranks), actor=manager)
     if guideline:
-        campaigns.save_guideline(campaign, guideline, actor=manager)
+        lifecycle.save_guideline(campaign, guideline, actor=manager)
     if state != "draft":
-        campaigns.open_campaign(campaign, actor=manager)
+        lifecycle.open_campaign(campaign, actor=manager)
     if bar:
-        campaigns.update_campaign(campaign, actor=manager, qualification_pass=bar)
+        lifecycle.update_campaign(campaign, actor=manager, qualification_pass=bar)
     if state == "paused":
-        campaigns.pause(campaign, actor=manager)
+        lifecycle.pause(campaign, actor=manager)
     if state == "closed":
-        campaigns.close(campaign, actor=manager)
+        lifecycle.close(campaign, actor=manager)
     return campaign
 
 
 def make_annotator(campaign: Campaign, name: str = "", **fields: Any) -> Membership:
     """An annotator who has read the guidelines; fields: of Membership."""
-    membership = people.add_member(
+    membership = accounts.add_member(
         campaign=campaign, user=make_user(name), role=Membership.Role.ANNOTATOR
     )
     newest = campaign.guidelines.order_by("number").last()
@@ -182,7 +184,9 @@ def make_annotator(campaign: Campaign, name: str = "", **fields: Any) -> Members
 
 
 def make_manager(campaign: Campaign, name: str = "") -> Membership:
-    return people.add_member(campaign=campaign, user=make_user(name), role=Membership.Role.MANAGER)
+    return accounts.add_member(
+        campaign=campaign, user=make_user(name), role=Membership.Role.MANAGER
+    )
 
 
 def lease_of(membership: Membership, pair: Pair, *, now: datetime) -> Lease:
@@ -209,7 +213,7 @@ def submit(
     """Submit a grade for a lease with plausible times; grade None: cannot judge."""
     if grade is None:
         answer.setdefault("cannot_reason", "other")
-    return judging.submit(
+    return submission.submit(
         membership,
         lease=lease.token,
         key=answer.pop("key", None) or uuid.uuid4(),

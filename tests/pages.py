@@ -191,8 +191,10 @@ def prepare(n_judgements: int = 260) -> None:
     from analysis.systems.kinds import KINDS
     from annotation.machine.label_files import LabelOfFile
     from annotation.models import Campaign, Feedback, Judgement, Message, Pair, Question
-    from annotation.services import campaigns, machines, people, results_links
-    from annotation.services.pairs import set_kind
+    from annotation.services.campaigns import lifecycle
+    from annotation.services.campaigns.pairs import set_kind
+    from annotation.services.llm_judges import judges
+    from annotation.services.people import accounts, results_links
     from pooling import jobs
     from pooling.models import Job
     from pooling.services import extending, pool_preview, uploads
@@ -248,7 +250,7 @@ def prepare(n_judgements: int = 260) -> None:
     bad = ContentFile(b"1 Q0 a 1 high A\n1 Q0 b\n", name="broken.run")
     upload = uploads.receive(collection, kind="run", file=bad, name="broken.run", user=manager)
     failed = do(uploads.ask_for_import(upload, mode="import", options={}, user=manager))
-    campaigns.create_campaign(name="A second look", collection=collection, actor=manager)
+    lifecycle.create_campaign(name="A second look", collection=collection, actor=manager)
     clicks = "".join(
         f"{entry.topic.topic_id} 0 {entry.docno} {int(random.Random(entry.pk).random() < 0.3)}\n"
         for entry in campaign.pool.entries.filter(best_rank__lte=3)
@@ -290,7 +292,7 @@ def prepare(n_judgements: int = 260) -> None:
         LabelOfFile(e.topic.topic_id, e.docno, e.pk % 3, "", None, False)
         for e in campaign.pool.entries.select_related("topic")
     )
-    machine = machines.add_from_file(
+    machine = judges.add_from_file(
         campaign,
         name="A model",
         model="model-7",
@@ -334,11 +336,11 @@ def prepare(n_judgements: int = 260) -> None:
         membership=members[1], pair=disputed, text="Is a table enough?", **answered
     )
     given = {
-        "sign_in": people.sign_in_path(User.objects.create_user("forgetful")),
+        "sign_in": accounts.sign_in_path(User.objects.create_user("forgetful")),
         "results": results_links.make_results_link(
             campaign, name="Steering group", days=30, actor=manager
         ),
-        "token": people.invite(campaign=campaign, actor=manager).token,
+        "token": accounts.invite(campaign=campaign, actor=manager).token,
         "pseudonym": members[-1].pseudonym,
         "exclusion": exclusion.pk,
         "pair": disputed.pk,
@@ -377,13 +379,14 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
     from django.utils import timezone
 
     from annotation.models import Membership
-    from annotation.services import judging, people, scheduling
+    from annotation.services.judging import scheduling, submission
+    from annotation.services.people import accounts
 
     draw = random.Random(seed)
     members = []
     for number in range(n_annotators):
         user = User.objects.create_user(f"simulated{number + 1}")
-        made = people.add_member(
+        made = accounts.add_member(
             campaign=campaign, user=user, role="annotator", judge_kind="simulated"
         )
         Membership.objects.filter(pk=made.pk).update(guideline_read=1)
@@ -406,7 +409,7 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
             else draw.randint(700, 3000)
         )
         device = draw.choice(["keyboard", "keyboard", "touch"])
-        answer = judging.Answer(
+        answer = submission.Answer(
             grade=grade,
             active_ms=active,
             wall_ms=active + 800,
@@ -415,7 +418,7 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
             guideline_version=1,
             device=device,
         )
-        judging.submit(
+        submission.submit(
             member,
             lease=lease.token,
             key=uuid.uuid4(),
@@ -433,7 +436,7 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
         moment = end - timedelta(minutes=20) + timedelta(seconds=45 * number)
         lease = scheduling.claim(annotator, now=moment)
         if lease is not None:
-            answer = judging.Answer(
+            answer = submission.Answer(
                 grade=true_grade(lease.pair),
                 active_ms=21_000,
                 wall_ms=24_000,
@@ -442,7 +445,7 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
                 guideline_version=1,
                 device="keyboard",
             )
-            judging.submit(
+            submission.submit(
                 annotator,
                 lease=lease.token,
                 key=uuid.uuid4(),

@@ -10,7 +10,7 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.validation import validate_schema
 from rest_framework import exceptions
 
-from annotation.services.tokens import create_api_token
+from annotation.services.people.tokens import create_api_token
 from config.problem_codes import CODES
 from tests import openapi
 from tests.builders import make_campaign, make_user

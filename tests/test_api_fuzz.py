@@ -28,8 +28,9 @@ from analysis.models import Report
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import MachineLabel, Message
-from annotation.services import machines, tokens
-from annotation.services.machines import Wanted
+from annotation.services.llm_judges import judges
+from annotation.services.llm_judges.judges import Wanted
+from annotation.services.people import tokens
 from pooling import jobs
 from pooling.services import pools
 from tests import openapi
@@ -99,7 +100,7 @@ def installation(settings, tmp_path, monkeypatch):
     )
     recipe = recipes.save_recipe(campaign, ReleasePlan("first", Choices()), user=manager)
     settings.MACHINE_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
-    machine = machines.add_judge(
+    machine = judges.add_judge(
         campaign, Wanted("machine", "model", "http://127.0.0.1:1/v1"), actor=manager
     )
     MachineLabel.objects.create(

@@ -16,7 +16,7 @@ import pytest
 from django.db import OperationalError, ProgrammingError, connection
 from django.test import Client
 
-from annotation.services import judging
+from annotation.services.judging import submission
 from config import databases
 from pooling import sqlite_log
 from tests.builders import make_annotator, make_campaign, make_user
@@ -109,7 +109,7 @@ def test_a_full_or_read_only_disk_and_want_of_handles_or_memory_are_told(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(judging, "skip", fail)
+    monkeypatch.setattr(submission, "skip", fail)
     answer = page.post(page.address + "skip", {"lease": "0" * 32}, content_type="application/json")
     assert is_refusal(answer)
     assert answer.json()["detail"].startswith(sentence)
@@ -121,7 +121,7 @@ def test_our_own_mistake_is_500_in_the_same_shape_with_the_number_under_which_th
     def fail(*_: object, **__: object) -> None:
         raise ValueError("ours")
 
-    monkeypatch.setattr(judging, "skip", fail)
+    monkeypatch.setattr(submission, "skip", fail)
     answer = page.post(page.address + "skip", {"lease": "0" * 32}, content_type="application/json")
     assert (answer.status_code, answer.json()["code"], set(answer.json())) == (
         500,
@@ -144,7 +144,7 @@ def test_every_error_of_the_api_has_the_one_shape(db):
 
 
 def test_a_busy_database_is_not_asked_again_and_again(db, monkeypatch):
-    from annotation.services import slots
+    from annotation.services.judging import slots
 
     asked = []
 

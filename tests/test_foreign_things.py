@@ -193,7 +193,7 @@ def test_files_that_wait_at_another_are_neither_imported_nor_discarded(sides):
 
 
 def test_a_link_of_another_campaign_makes_nobody_a_member_of_ones_own(sides):
-    from annotation.services.people import invite
+    from annotation.services.people.accounts import invite
 
     _, theirs = sides
     invitation = invite(campaign=theirs.campaign, actor=theirs.manager)

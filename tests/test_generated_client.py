@@ -17,7 +17,7 @@ from tests.installation import Installation
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "docs" / "campaign_by_client.py"
 PEOPLE = """
-from annotation.services import tokens
+from annotation.services.people import tokens
 for name in ("boss", "ada", "bob"):
     print(tokens.create_api_token(user=make_user(name, may_create=name == "boss"), name="script"))
 """

@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import ApiTokenRow
-from annotation.services import tokens
+from annotation.services.people import tokens
 from config import installation
 from pooling.models import Job, Upload
 from tests.builders import PASSWORD, make_collection, make_user

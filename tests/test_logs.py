@@ -17,7 +17,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client, override_settings
 
-from annotation.services import judging
+from annotation.services.judging import submission
 from config import logs
 from tests.builders import make_annotator, make_campaign
 from tests.hostile_world import brought, fill
@@ -64,7 +64,7 @@ def failing_skip(monkeypatch: pytest.MonkeyPatch) -> Any:
     def fail(*_: object, **__: object) -> None:
         raise ValueError("ours")
 
-    monkeypatch.setattr(judging, "skip", fail)
+    monkeypatch.setattr(submission, "skip", fail)
     ada = make_annotator(make_campaign())
     client = Client(raise_request_exception=False)
     client.force_login(ada.user)

@@ -32,7 +32,7 @@ OTHERS = {"migrations", "management", "core", "formats", "commandline", "papers"
 """Folders whose sentences are no page's: docs/developing.md says which side a sentence is on."""
 NOT_OF_PAGES = {
     "assay/cli/base.py",
-    "annotation/services/simulated_clients.py",
+    "annotation/services/simulation/api_clients.py",
     "annotation/authentication.py",
     "annotation/api_urls.py",
 }
@@ -49,9 +49,9 @@ WHOLE = (
     "analysis/systems/answer_page.py",
     "annotation/selectors/drafts.py",
     *(
-        "annotation/services/depth.py",
-        "annotation/services/one_more.py",
-        "annotation/services/known_pairs.py",
+        "annotation/services/campaigns/depth.py",
+        "annotation/services/judging/one_more.py",
+        "annotation/services/campaigns/known_pairs.py",
     ),
 )
 """Made of what pages say and of nothing else: no sentence there is unmarked."""

@@ -15,7 +15,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Lease
-from annotation.services import campaigns, removal, scheduling
+from annotation.services.campaigns import lifecycle, removal
+from annotation.services.judging import scheduling
 from pooling.models import Job
 from tests.builders import judge, make_annotator, make_campaign, submit
 from tests.installation import Installation
@@ -68,7 +69,7 @@ def test_totals_do_not_fall_when_a_campaign_is_deleted(risen):
     judgements."""
     campaign = make_campaign(judgements_per_pair=1)
     judge(make_annotator(campaign), 1)
-    campaigns.close(campaign, actor=None)
+    lifecycle.close(campaign, actor=None)
     removal.delete_campaign(campaign, actor=None)
     assert risen() == {"assay_judgements_total": 1, "assay_claims_total": 1}
 
@@ -101,7 +102,7 @@ def test_two_web_processes_tell_the_same_of_both(tmp_path):
     ) as assay:
         made = assay.run(
             "campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=1, name='C')\n"
-            "from annotation.services import tokens\n"
+            "from annotation.services.people import tokens\n"
             "ada = make_annotator(campaign, 'ada')\n"
             "print(campaign.slug, tokens.create_api_token(user=ada.user, name='t'))"
         )

@@ -20,7 +20,7 @@ from django.test import Client
 from django.utils.module_loading import import_string
 
 from annotation.models import Judgement, Lease
-from annotation.services import serving
+from annotation.services.judging import serving
 from config import databases
 from config.sqlite import checkpoints
 from config.sqlite.turns import Turns

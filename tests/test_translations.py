@@ -17,7 +17,7 @@ from django.test import Client
 from django.utils import translation
 from django.utils.dates import MONTHS, MONTHS_3, MONTHS_AP, WEEKDAYS, WEEKDAYS_ABBR
 
-from annotation.services import messages, people
+from annotation.services.people import accounts, messages
 from config import catalogues
 from pooling.models import Pool
 from tests.builders import make_annotator, make_campaign, make_user
@@ -221,7 +221,7 @@ class TestTheLanguageOfAPerson:
         client.force_login(user)
         client.post("/language", {"language": "xx", "next": "/account"})
         assert '<html lang="en"' in client.get("/account").content.decode()
-        assert people.profile_of(user).language == ""
+        assert accounts.profile_of(user).language == ""
 
     def test_the_api_says_errors_of_judging_in_the_persons_language(self) -> None:
         campaign = make_campaign()
@@ -255,8 +255,8 @@ class TestTheLanguageOfAPerson:
         user = make_user("ada")
         user.email = "ada@example.org"
         user.save()
-        people.set_language(user, "de")
-        people.send_sign_in_link(email="ada@example.org", address="https://example.org/")
+        accounts.set_language(user, "de")
+        accounts.send_sign_in_link(email="ada@example.org", address="https://example.org/")
         assert mail.outbox[0].subject == "Ihr Anmelde-Link"
         assert "30 Minuten" in mail.outbox[0].body
 
@@ -270,7 +270,7 @@ class TestTheLanguageOfAPerson:
         ada = make_annotator(campaign, "ada")
         ada.user.email = "ada@example.org"
         ada.user.save()
-        people.set_language(ada.user, "de")
+        accounts.set_language(ada.user, "de")
         messages.remind(
             campaign,
             [ada],

@@ -15,10 +15,10 @@ from django.test import Client
 
 from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.judging import audit_invariants
-from annotation.services import serving
-from annotation.services.pool_changes import follow_decisions
-from annotation.services.sessions import open_sessions
-from annotation.services.tokens import token_row
+from annotation.services.campaigns.pool_changes import follow_decisions
+from annotation.services.judging import serving
+from annotation.services.people.sessions import open_sessions
+from annotation.services.people.tokens import token_row
 from pooling.models import Document, Pool, PoolEntry, Topic
 from tests.builders import submit
 from tests.commands import call_command

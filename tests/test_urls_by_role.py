@@ -38,15 +38,11 @@ from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, Judgement, Lease, Membership, Message
-from annotation.services import (
-    campaigns,
-    machines,
-    people,
-    questions,
-    results_links,
-    scheduling,
-    tokens,
-)
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import questions, scheduling
+from annotation.services.llm_judges import judges
+from annotation.services.people import accounts as people
+from annotation.services.people import results_links, tokens
 from pooling.models import Collection, Job
 from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
@@ -467,7 +463,7 @@ def make_world(brought: Brought) -> World:
     bring_in(
         collection, "run", brought.runs[2], name=call("waits.run"), mode="inspect", user=manager
     )
-    campaign = campaigns.create_campaign(
+    campaign = lifecycle.create_campaign(
         name=say("Spring"),
         collection=collection,
         actor=manager,
@@ -475,9 +471,9 @@ def make_world(brought: Brought) -> World:
         min_active_seconds=0,
         show_near_duplicates=True,
     )
-    campaigns.set_pool(campaign, collection.pools.get(), actor=manager)
-    campaigns.save_guideline(campaign, say("Read."), actor=manager)
-    campaigns.open_campaign(campaign, actor=manager)
+    lifecycle.set_pool(campaign, collection.pools.get(), actor=manager)
+    lifecycle.save_guideline(campaign, say("Read."), actor=manager)
+    lifecycle.open_campaign(campaign, actor=manager)
     invitation = people.invite(campaign=campaign, actor=manager)
     ada = make_annotator(campaign, "annotator")
     judgement = judge(ada, 2)
@@ -535,7 +531,7 @@ def make_world(brought: Brought) -> World:
     assert run(extension).state == "done"
     person = {"pseudonym": ada.pseudonym}
     answer = {"key": str(uuid.uuid4()), "grade": 2, "guideline_version": 1}
-    machine = machines.add_from_file(
+    machine = judges.add_from_file(
         campaign,
         name=say(SECRET),
         model=say(SECRET),
@@ -841,7 +837,7 @@ def test_the_administration_is_for_superusers(world: World, role: str) -> None:
 
 def test_a_manager_of_another_campaign_is_a_stranger_to_this_one(world: World) -> None:
     other = make_user("neighbour", may_create=True)
-    campaigns.create_campaign(
+    lifecycle.create_campaign(
         name="Autumn", collection=create_collection(name="Other", user=other), actor=other
     )
     world.people["neighbour"] = other

@@ -16,8 +16,8 @@ from analysis.dashboard import one_more as previews
 from annotation.api.refusals import refusal_of
 from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import kept_pairs
-from annotation.services import one_more
 from annotation.services.errors import CampaignError
+from annotation.services.judging import one_more
 from pooling.api.bodies import Body, TextField
 from pooling.api.repeats import repeatable
 

@@ -39,9 +39,10 @@ from annotation.core.bands import Preview
 from annotation.core.scheduling import band_of
 from annotation.models import Campaign
 from annotation.selectors.bands import band_previews
-from annotation.services import campaigns, people
-from annotation.services.depth import set_depth, why_whole
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.depth import set_depth, why_whole
 from annotation.services.errors import CampaignError
+from annotation.services.people import accounts
 from assay.campaigns.forecast import LEAST_DAYS, Forecaster
 from assay.campaigns.working_days import add_working_days
 
@@ -252,7 +253,7 @@ def lever_of(campaign: Campaign, key: str, value: int) -> tuple[Outlook, Lever]:
 def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
     """Do it. -> what was done, as a sentence. Raises CampaignError."""
     if lever.key == "invite":
-        people.invite(campaign=campaign, actor=actor, max_uses=lever.value)
+        accounts.invite(campaign=campaign, actor=actor, max_uses=lever.value)
         says = ngettext(
             "Invitation for %(n)s annotator created. Send them the link below.",
             "Invitation for %(n)s annotators created. Send them the link below.",
@@ -261,15 +262,15 @@ def pull(campaign: Campaign, lever: Lever, *, actor: User) -> str:
         return says % {"n": lever.value}
     if lever.key == "extend":
         deadline = _later(campaign, lever.value)
-        campaigns.update_campaign(campaign, actor=actor, deadline=deadline)
+        lifecycle.update_campaign(campaign, actor=actor, deadline=deadline)
         return _("Deadline moved to %(moment)s.") % {"moment": moment_text(deadline.timestamp())}
     if lever.key == "fewer":
-        campaigns.update_campaign(campaign, actor=actor, judgements_per_pair=lever.value)
+        lifecycle.update_campaign(campaign, actor=actor, judgements_per_pair=lever.value)
         return ngettext(
             "Pairs now need %(n)s judgement.", "Pairs now need %(n)s judgements.", lever.value
         ) % {"n": lever.value}
     if lever.key == "order":
-        campaigns.update_campaign(campaign, actor=actor, band=lever.value)
+        lifecycle.update_campaign(campaign, actor=actor, band=lever.value)
         if lever.value == 1:
             return _("Pairs are served strictly by priority now.")
         return _("Pairs are served in bands of %(width)s priorities now.") % {"width": lever.value}

@@ -10,7 +10,7 @@ import numpy as np
 from analysis.dashboard.levers import Outlook, base_of
 from analysis.judgements.live import live_rows
 from annotation.models import Campaign
-from annotation.services import one_more
+from annotation.services.judging import one_more
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from analysis.dashboard.to_do import ToDo, to_do_of
 from annotation.models import Profile
-from annotation.services import messages
+from annotation.services.people import messages
 from assay.counts import counted
 from pooling import jobs
 from pooling.jobs import Work

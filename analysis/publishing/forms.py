@@ -12,7 +12,7 @@ from analysis.models import Recipe
 from analysis.publishing import exports
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import Campaign, Membership
-from annotation.services import beside_judging
+from annotation.services.judging import beside_judging
 from assay.labels.aggregation import METHODS
 from assay.labels.judges import LABELLING, JudgeKind, check, ordered
 from assay.labels.judges import WORDS as JUDGES

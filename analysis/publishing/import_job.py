@@ -18,8 +18,8 @@ from django.utils.translation import gettext as _
 
 from analysis.publishing.release.importing import import_release
 from annotation.models import Campaign
-from annotation.services import beside_judging
-from annotation.services.judged_elsewhere import Brought, CampaignWanted, bring_judgements
+from annotation.services.campaigns.judged_elsewhere import Brought, CampaignWanted, bring_judgements
+from annotation.services.judging import beside_judging
 from assay.formats.judgements import read_judgements
 from pooling import jobs
 from pooling.jobs import Refused, Work

@@ -32,8 +32,8 @@ from analysis.systems.selectors import kin_of, renamed_since, result_of, without
 from analysis.systems.views import shown_table, undefined_values
 from annotation.models import Campaign, ResultsLink
 from annotation.permissions import results_campaign
-from annotation.services import attempts
-from annotation.services.results_links import good_results_link
+from annotation.services.people import attempts
+from annotation.services.people.results_links import good_results_link
 from pooling.listing import ListPage
 from pooling.requests import address_of
 

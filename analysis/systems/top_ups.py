@@ -17,7 +17,7 @@ from analysis.systems.selectors import result_of
 from annotation.core.scale import MOST_GRADES, NAMES
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import kept_pairs, waited_for
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
 from assay.formats.pool import pool_of_pairs
 from pooling.jobs import Refused
@@ -95,15 +95,15 @@ def _campaign(
     if link_known(pool):
         pools.ask_for_documents(pool, user=user)
     try:
-        campaign = campaigns.create_campaign(
+        campaign = lifecycle.create_campaign(
             name=name, collection=report.collection, actor=user, **_settings(report, result)
         )
-        campaigns.set_pool(campaign, pool, actor=user)
+        lifecycle.set_pool(campaign, pool, actor=user)
         guideline = (
             report.campaign.guidelines.order_by("number").last() if report.campaign else None
         )
         if guideline is not None:
-            campaigns.save_guideline(campaign, guideline.text, actor=user)
+            lifecycle.save_guideline(campaign, guideline.text, actor=user)
     except CampaignError as error:
         raise Refused(str(error).rstrip(".")) from None
     return campaign

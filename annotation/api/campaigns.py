@@ -27,7 +27,7 @@ from annotation.core.campaign_file import (
 from annotation.models import Campaign, Membership
 from annotation.permissions import managed_campaign
 from annotation.selectors.described import described
-from annotation.services import declared
+from annotation.services.campaigns import declared
 from annotation.services.errors import CampaignError
 from pooling.api.lists import Filter, one_of
 from pooling.api.parsers import JsonBody

@@ -25,9 +25,11 @@ from annotation.models import Feedback, Membership, Message
 from annotation.selectors import judging as selectors
 from annotation.selectors.later import put_aside
 from annotation.selectors.setup import setup_of, trial
-from annotation.services import judging, later, leases, participation, serving
 from annotation.services.errors import AnswerRefused, CampaignError
-from annotation.services.statements import written_at_once
+from annotation.services.judging import later, leases, serving
+from annotation.services.judging import submission as judging
+from annotation.services.judging.statements import written_at_once
+from annotation.services.people import participation
 from pooling.api.lists import whole_number
 from pooling.api.parsers import JsonBody
 from pooling.api.problems import problem

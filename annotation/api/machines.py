@@ -17,10 +17,10 @@ from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, MachineJudge
 from annotation.permissions import managed_campaign, person
 from annotation.selectors import machines as selectors
-from annotation.services import machines
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from annotation.services.machines import Limits, Wanted
+from annotation.services.llm_judges import judges as machines
+from annotation.services.llm_judges.judges import Limits, Wanted
 from annotation.views.machines import labels_file
 from pooling.api.bodies import Body, TextField
 from pooling.api.repeats import repeatable

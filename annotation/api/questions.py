@@ -18,8 +18,8 @@ from annotation.api.refusals import refusal_of
 from annotation.models import Question
 from annotation.permissions import managed_campaign
 from annotation.selectors import questions as selectors
-from annotation.services import questions
 from annotation.services.errors import CampaignError
+from annotation.services.judging import questions
 from pooling.api.bodies import Body, TextField
 from pooling.permissions import found_or_404
 

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from annotation.core.scale import SHAPES
 from annotation.models import Campaign, Judgement, Lease
-from annotation.services.judging import REASONS
+from annotation.services.judging.submission import REASONS
 from pooling.models import Collection
 
 STATE_CHOICES = [

@@ -19,8 +19,8 @@ from annotation.demo.corpus import CorpusEntry, standard_library
 from annotation.demo.systems import SYSTEMS, run_lines
 from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Profile
-from annotation.services.campaign_files import CampaignFile
-from annotation.services.declared import carried_out, planned
+from annotation.services.campaigns.campaign_files import CampaignFile
+from annotation.services.campaigns.declared import carried_out, planned
 
 FILE = Path(__file__).with_name("campaign.toml")
 

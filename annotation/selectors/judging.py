@@ -24,9 +24,9 @@ from annotation.selectors import qualification
 from annotation.selectors.guidelines import guideline, must_read, newest_guideline
 from annotation.selectors.pairs import held_back, kept_pairs
 from annotation.selectors.parting import parting, thanks_and_code
-from annotation.services.claim_sql import FREE, NOT_SKIPPED
-from annotation.services.slots import TAKING, is_beyond, wanted
-from annotation.services.statements import rows_of, time_of_row
+from annotation.services.judging.claim_sql import FREE, NOT_SKIPPED
+from annotation.services.judging.slots import TAKING, is_beyond, wanted
+from annotation.services.judging.statements import rows_of, time_of_row
 
 RETRY_AFTER_S = 30
 

@@ -16,7 +16,7 @@ from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Pair, Question
 from annotation.selectors import machines
 from annotation.selectors.pairs import counts_of_pairs
-from annotation.services.slots import (
+from annotation.services.judging.slots import (
     SAYING_SO,
     balance_slots,
     is_unjudgeable,

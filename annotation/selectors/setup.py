@@ -14,7 +14,7 @@ from annotation.selectors import judging, near_duplicates, qualification
 from annotation.selectors.guidelines import guideline
 from annotation.selectors.pairs import kept_pairs
 from annotation.selectors.parts import part_of
-from annotation.services.statements import rows_of
+from annotation.services.judging.statements import rows_of
 
 SETTINGS = (
     "slug",

@@ -20,7 +20,7 @@ from annotation.forms import AccountForm, Owner, PasswordForm, TokenForm
 from annotation.languages import SESSION, of_request
 from annotation.models import ApiTokenRow, InstitutionAccount, OpenSession, Profile
 from annotation.permissions import manages_something
-from annotation.services import account_mails, people, sessions, tokens
+from annotation.services.people import account_mails, accounts, sessions, tokens
 from pooling import tasks
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number
@@ -31,7 +31,7 @@ from pooling.requests import row_number
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: SignedInRequest) -> HttpResponse:
-    user, profile = request.user, people.profile_of(request.user)
+    user, profile = request.user, accounts.profile_of(request.user)
     action = request.POST.get("action", "")
     initial = {
         "email": user.email,
@@ -139,6 +139,6 @@ def _make_token(request: SignedInRequest, form: TokenForm) -> str:
             scopes=wanted["scopes"],
             days=int(wanted["days"]),
         )
-    except people.PeopleError as error:
+    except accounts.PeopleError as error:
         form.add_error(None, str(error))
         return ""

@@ -36,8 +36,9 @@ from annotation.selectors.bands import band_previews
 from annotation.selectors.drafts import contradicting_times, contradictions, too_few_in_time
 from annotation.selectors.pairs import held_back, kept_pairs, missing_judgements, special_pairs
 from annotation.selectors.parts import part_of
-from annotation.services import campaigns as service
-from annotation.services import people, removal
+from annotation.services.campaigns import lifecycle as service
+from annotation.services.campaigns import removal
+from annotation.services.people import accounts
 from annotation.views.people_lists import invitations_page, members_page
 from assay.formats.delimited import harmless
 from assay.formats.errors import FormatError
@@ -338,16 +339,16 @@ def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     )
     problems: list[str] = []
     if action == "link" and link_form.is_valid():
-        people.invite(campaign=campaign, actor=request.user, **link_form.cleaned_data)
+        accounts.invite(campaign=campaign, actor=request.user, **link_form.cleaned_data)
         return redirect("campaign-step", campaign.slug, "people")
     if action == "names" and names_form.is_valid():
         upload = names_form.cleaned_data["file"]
         try:
             text = upload.read().decode("utf-8") if upload else names_form.cleaned_data["names"]
-            invited = people.invite_many(
+            invited = accounts.invite_many(
                 campaign=campaign,
                 actor=request.user,
-                people=people.read_names(text, file=upload.name if upload else "names"),
+                people=accounts.read_names(text, file=upload.name if upload else "names"),
             )
         except UnicodeDecodeError:
             problems = [f"{upload.name}: not UTF-8; save it as “CSV UTF-8” and try again"]
@@ -359,7 +360,7 @@ def _people(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             )
             return redirect("campaign-step", campaign.slug, "people")
     if action == "revoke":
-        people.revoke(
+        accounts.revoke(
             invitation=get_object_or_404(
                 Invitation, campaign=campaign, pk=row_number(request.POST.get("invitation"))
             ),

@@ -18,9 +18,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation.services import institution
-from annotation.services.institution import Identity
-from annotation.services.people import PeopleError
+from annotation.services.people import institution
+from annotation.services.people.accounts import PeopleError
+from annotation.services.people.institution import Identity
 from annotation.views.people import next_page, start_session
 from pooling.requests import is_from_trusted_proxy
 

@@ -20,9 +20,9 @@ from annotation.machine.label_files import labels_of_file
 from annotation.models import Campaign, MachineJudge
 from annotation.permissions import managed_campaign
 from annotation.selectors import machines as selectors
-from annotation.services import machines
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
+from annotation.services.llm_judges import judges as machines
 from assay.formats.errors import FormatError
 from pooling import tasks
 from pooling.listing import ListPage

@@ -17,8 +17,8 @@ from annotation.forms_making import KnownPairsForm, NewCampaignForm
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create
 from annotation.selectors.qualification import single_key_warnings
-from annotation.services import campaigns as service
-from annotation.services import known_pairs, starting
+from annotation.services.campaigns import known_pairs, starting
+from annotation.services.campaigns import lifecycle as service
 from annotation.services.errors import CampaignError
 from assay.formats.errors import FormatError
 from pooling.permissions import SignedInRequest

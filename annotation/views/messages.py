@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.permissions import managed_campaign
 from annotation.selectors.parts import parts_of
-from annotation.services import messages as service
 from annotation.services.errors import CampaignError
+from annotation.services.people import messages as service
 from pooling.permissions import SignedInRequest
 from pooling.tasks import send
 

@@ -21,10 +21,11 @@ from annotation import languages
 from annotation.forms import CodeForm, LinkForm, RegisterForm, SignInForm
 from annotation.models import Membership
 from annotation.selectors.parts import part_of
-from annotation.services import account_mails, attempts, institution, people
-from annotation.services import messages as mails
 from annotation.services.errors import CampaignError
-from annotation.services.password_turns import password_turn
+from annotation.services.people import account_mails, attempts, institution
+from annotation.services.people import accounts as people
+from annotation.services.people import messages as mails
+from annotation.services.people.password_turns import password_turn
 from pooling import tasks
 from pooling.api import problems
 from pooling.listing import ListChoice, ListPage

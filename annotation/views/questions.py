@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.permissions import managed_campaign
 from annotation.selectors import questions as selectors
-from annotation.services import questions
 from annotation.services.errors import CampaignError
+from annotation.services.judging import questions
 from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods
 from annotation.forms_campaign import ResultsLinkForm
 from annotation.models import Membership
 from annotation.permissions import managed_campaign
-from annotation.services import people, results_links
 from annotation.services.errors import CampaignError
+from annotation.services.people import accounts, results_links
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number
 
@@ -55,7 +55,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         )
         return redirect("campaign-readers", slug)
     elif action == "remove":
-        people.remove_member(
+        accounts.remove_member(
             get_object_or_404(viewers, pk=row_number(request.POST.get("viewer"))),
             actor=request.user,
         )

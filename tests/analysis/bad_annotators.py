@@ -11,9 +11,9 @@ import numpy as np
 from django.utils import timezone
 
 from annotation.models import Campaign, Membership
-from annotation.services import scheduling
-from annotation.services.judging import Answer, submit
-from annotation.services.pairs import set_kind
+from annotation.services.campaigns.pairs import set_kind
+from annotation.services.judging import scheduling
+from annotation.services.judging.submission import Answer, submit
 from tests.builders import make_annotator, make_campaign
 
 BAD = ("random", "speeder", "contrarian", "confuser")

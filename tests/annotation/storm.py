@@ -93,12 +93,14 @@ def send(
     key: uuid.UUID | None = None,
     active_ms: int = 20_000,
 ) -> Any:
-    from annotation.services import judging
+    from annotation.services.judging import submission
 
     grade = rng.choice([0, 1, 2, 3, 3, None]) if rng.random() < 0.2 else rng.randrange(4)
     reason = rng.choice(["query", "document", "language"]) if grade is None else ""
-    answer = judging.Answer(grade=grade, cannot_reason=reason, active_ms=active_ms, wall_ms=30_000)
-    return judging.submit(
+    answer = submission.Answer(
+        grade=grade, cannot_reason=reason, active_ms=active_ms, wall_ms=30_000
+    )
+    return submission.submit(
         member, lease=lease.token, key=key or uuid.uuid4(), answer=answer, now=now
     )
 
@@ -106,7 +108,7 @@ def send(
 def orderly(member: Any, rng: random.Random) -> str:
     from django.utils import timezone
 
-    from annotation.services import judging, scheduling
+    from annotation.services.judging import scheduling, submission
 
     now = timezone.now()
     scheduling.claim_up_to(
@@ -114,9 +116,9 @@ def orderly(member: Any, rng: random.Random) -> str:
     )  # one, or all that a page holds in one transaction
     standing = "nothing"
     for lease in member.leases.filter(state="live").order_by("pk"):
-        answer = judging.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
+        answer = submission.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
         key, later = uuid.uuid4(), now + timedelta(seconds=40)
-        standing = judging.submit(
+        standing = submission.submit(
             member, lease=lease.token, key=key, answer=answer, now=later
         ).judgement.standing
     return standing
@@ -126,8 +128,8 @@ def attack(member: Any, rng: random.Random) -> str:
     from django.utils import timezone
 
     from annotation.models import Judgement, Membership
-    from annotation.services import judging, leases, scheduling
     from annotation.services.errors import AnswerRefused
+    from annotation.services.judging import leases, scheduling, submission
 
     member = Membership.objects.select_related("campaign", "user").get(pk=member.pk)
     now, dice = timezone.now(), rng.random()
@@ -137,10 +139,10 @@ def attack(member: Any, rng: random.Random) -> str:
             if row is None:
                 return "nothing to revise"
             grade = rng.choice([0, 1, 2, 3, None])
-            answer = judging.Answer(
+            answer = submission.Answer(
                 grade=grade, cannot_reason="" if grade is not None else "other", active_ms=9_000
             )
-            judging.revise(member, row.pk, key=uuid.uuid4(), answer=answer, now=now)
+            submission.revise(member, row.pk, key=uuid.uuid4(), answer=answer, now=now)
             return "revised"
         late = 0.06 <= dice < 0.16
         lease = scheduling.claim(member, now=now - 20 * MINUTE if late else now)
@@ -155,7 +157,7 @@ def attack(member: Any, rng: random.Random) -> str:
             leases.release(member, None if dice < 0.27 else [lease.token], now=now)
             return "released"
         if dice < 0.36:
-            judging.skip(member, lease=lease.token, now=now)
+            submission.skip(member, lease=lease.token, now=now)
             return "skipped"
         if dice < 0.44:
             return send(member, lease, rng, now=now + MINUTE, active_ms=300).judgement.standing
@@ -191,7 +193,8 @@ def disturb(
 ) -> tuple[Counter[str], list[str]]:
     """A manager who cannot leave it alone, until the annotators are done; audits now and then."""
     from annotation.models import Campaign, Membership, Pair
-    from annotation.services import campaigns, exclusion
+    from annotation.services.campaigns import lifecycle
+    from annotation.services.people import exclusion
     from pooling.models import PoolEntry
 
     done: Counter[str] = Counter()
@@ -218,15 +221,15 @@ def disturb(
             exclusion.resume_annotator(member, actor=None)
         elif choice == "n":
             n = rng.choice([2, 3, 4])
-            campaigns.update_campaign(campaign, actor=None, judgements_per_pair=n)
+            lifecycle.update_campaign(campaign, actor=None, judgements_per_pair=n)
         elif choice == "extend" and hidden:
             taken = [hidden.pop() for _ in range(min(10, len(hidden)))]
             PoolEntry.objects.filter(pk__in=[entry.pk for entry in taken]).update(
                 pool=campaign.pool
             )
-            campaigns.extend(campaign)
+            lifecycle.extend(campaign)
         elif choice == "gold" and done["gold"] < 5:
-            campaigns.set_kind(
+            lifecycle.set_kind(
                 rng.choice(list(Pair.objects.filter(campaign=campaign, kind="normal")[:50])),
                 "gold",
                 gold_grade=2,
@@ -246,7 +249,7 @@ def drain(campaign: Any) -> int:
     from django.utils import timezone
 
     from annotation.models import Membership
-    from annotation.services import judging, scheduling
+    from annotation.services.judging import scheduling, submission
 
     later, n, rng = timezone.now() + 60 * MINUTE, 0, random.Random(5)
     for member in Membership.objects.filter(role="annotator", standing="active").select_related(
@@ -255,8 +258,8 @@ def drain(campaign: Any) -> int:
         while (lease := scheduling.claim(member, now=later)) is not None:
             if not lease.takes_slot:
                 break  # only gold pairs are left for this annotator
-            answer = judging.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
-            judging.submit(
+            answer = submission.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
+            submission.submit(
                 member, lease=lease.token, key=uuid.uuid4(), answer=answer, now=later + MINUTE
             )
             n += 1

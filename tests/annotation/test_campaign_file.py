@@ -19,11 +19,13 @@ from annotation.demo.corpus import CorpusEntry
 from annotation.demo.systems import tf_idf
 from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Pair
-from annotation.services import campaigns, people, scheduling
-from annotation.services.campaign_files import CampaignFile
-from annotation.services.declared import planned
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.campaign_files import CampaignFile
+from annotation.services.campaigns.declared import planned
+from annotation.services.campaigns.pairs import set_kind
 from annotation.services.errors import CampaignError
-from annotation.services.pairs import set_kind
+from annotation.services.judging import scheduling
+from annotation.services.people import accounts
 from assay.formats.errors import FormatError
 from pooling.core.declared import Key, line_of
 from pooling.models import Collection, DocumentFile
@@ -498,7 +500,7 @@ def test_what_the_file_does_not_name_is_told_and_pruned_only_where_nothing_hangs
     ]
     assert called("apply", str(folder / "campaign.toml"), "--prune", "--yes")["changes"] == []
     with pytest.raises(CampaignError, match="has judged: exclude or pause"):
-        people.remove_member(bob, actor=None)
+        accounts.remove_member(bob, actor=None)
 
 
 def test_who_applies_it_manages_what_is_made(folder):
@@ -523,7 +525,7 @@ def kind_in_words(key: Key) -> str:
 
 
 def test_the_file_can_say_every_setting_of_a_campaign():
-    assert {key.name for key in SETTINGS} == campaigns.SETTINGS
+    assert {key.name for key in SETTINGS} == lifecycle.SETTINGS
     assert set(Pair.Kind.values) - {"normal"} == set(
         next(k for k in TABLES["campaign"] if k.name == "gold").row[2].choices
     )

@@ -6,8 +6,10 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign, Pair
-from annotation.services import campaigns, people, scheduling
+from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
+from annotation.services.judging import scheduling
+from annotation.services.people import accounts
 from pooling.models import Collection, Pool
 from pooling.services import pools
 from pooling.services.collections import create_collection
@@ -30,7 +32,7 @@ def collection(db, settings, tmp_path) -> Collection:
 
 @pytest.fixture
 def draft(collection) -> Campaign:
-    return campaigns.create_campaign(
+    return lifecycle.create_campaign(
         name="Trip", collection=collection, actor=collection.managers.get()
     )
 
@@ -45,7 +47,7 @@ def kinds(campaign: Campaign) -> dict[tuple[str, str], str]:
 
 
 def test_pairs_with_the_priority_all_are_for_everyone(collection, draft):
-    campaigns.set_pool(draft, collection.pools.get())
+    lifecycle.set_pool(draft, collection.pools.get())
     assert kinds(draft) == {
         ("1", "a"): "everyone",
         ("2", "b"): "everyone",
@@ -56,12 +58,12 @@ def test_pairs_with_the_priority_all_are_for_everyone(collection, draft):
 
 
 def test_every_annotator_judges_them_and_only_them_beyond_the_pairs_own_number(collection, draft):
-    campaigns.update_campaign(draft, actor=None, judgements_per_pair=1, target_per_annotator=4)
-    campaigns.set_pool(draft, collection.pools.get())
-    campaigns.save_guideline(draft, "Judge.")
-    campaigns.open_campaign(draft)
+    lifecycle.update_campaign(draft, actor=None, judgements_per_pair=1, target_per_annotator=4)
+    lifecycle.set_pool(draft, collection.pools.get())
+    lifecycle.save_guideline(draft, "Judge.")
+    lifecycle.open_campaign(draft)
     for name in ("ann", "bob", "cy"):
-        seat = people.add_member(campaign=draft, user=make_user(name), role="annotator")
+        seat = accounts.add_member(campaign=draft, user=make_user(name), role="annotator")
         while (lease := scheduling.claim(seat)) is not None:
             submit(seat, lease, 1)
     counted = {
@@ -106,16 +108,16 @@ def test_without_the_tick_the_campaign_keeps_its_own(collection, draft):
 
 
 def test_a_campaign_that_was_opened_takes_no_settings(collection, draft):
-    campaigns.set_pool(draft, collection.pools.get())
-    campaigns.save_guideline(draft, "Judge.")
-    campaigns.open_campaign(draft)
+    lifecycle.set_pool(draft, collection.pools.get())
+    lifecycle.save_guideline(draft, "Judge.")
+    lifecycle.open_campaign(draft)
     with pytest.raises(CampaignError, match="for a new campaign"):
-        campaigns.take_settings(draft, collection.pools.get(), actor=None)
+        lifecycle.take_settings(draft, collection.pools.get(), actor=None)
 
 
 def test_a_pool_of_pairs_is_extended_by_a_run_and_keeps_who_judges_what(collection, draft):
     pool = collection.pools.get()
-    campaigns.set_pool(draft, pool)
+    lifecycle.set_pool(draft, pool)
     assert bring_in(collection, "run", "1 Q0 b 1 9 R\n1 Q0 c 2 8 R\n").state == "done"
     job = run(
         pools.ask_to_extend(pool, runs=list(collection.runs.all()), depth=pool.depth, user=None)

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Campaign, Invitation
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from tests.builders import make_annotator, make_campaign, make_collection, make_pool, make_user
 
 pytestmark = pytest.mark.django_db
@@ -232,7 +232,7 @@ class TestChanging:
 
     def test_a_deadline_that_is_over_does_not_keep_other_rules_from_being_saved(self):
         over = timezone.now() - timedelta(days=3, seconds=17)
-        campaign = campaigns.update_campaign(
+        campaign = lifecycle.update_campaign(
             make_campaign(state="closed"), actor=None, deadline=over
         )
         sent = rules_data(
@@ -359,11 +359,11 @@ def test_the_manager_reads_how_many_pairs_are_held_back_and_what_to_do():
     campaign.pairs.filter(entry__docno="d1").update(without_text=True)
     for page in ("draft", "open"):
         if page == "open":
-            campaigns.open_campaign(campaign)
+            lifecycle.open_campaign(campaign)
             seen = client.get(f"/campaigns/{slug}/").content.decode()
             assert "2 pairs are held back" in seen
         seen = client.get(f"/campaigns/{slug}/settings/open/").content.decode()
         assert "2 pairs are held back" in seen
         assert f"/collections/{campaign.collection.slug}/documents/" in seen
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     assert "held back" not in client.get(f"/campaigns/{slug}/settings/open/").content.decode()

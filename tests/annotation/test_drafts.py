@@ -15,7 +15,7 @@ from annotation.core.estimate import most_days, most_in_time, workload
 from annotation.core.presets import PRESETS
 from annotation.models import AuditEvent, Campaign
 from annotation.selectors.drafts import contradictions, too_few_in_time
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
 from tests.annotation.test_campaign_pages import manager_of, rules_data, scale_data
 from tests.builders import judge, make_annotator, make_campaign
@@ -72,7 +72,7 @@ class TestTimes:
         assert one.step == "rules"
         assert says in one.says
         with pytest.raises(CampaignError, match=re.escape(one.says)):
-            campaigns.open_campaign(campaign)
+            lifecycle.open_campaign(campaign)
         for step in ("rules", "open"):
             assert says in html.unescape(
                 manager_of(campaign)
@@ -88,7 +88,7 @@ class TestTimes:
             .get(f"/campaigns/{campaign.slug}/settings/rules/")
             .content.decode()
         )
-        campaigns.update_campaign(campaign, actor=None, min_active_seconds=50)
+        lifecycle.update_campaign(campaign, actor=None, min_active_seconds=50)
         assert (
             "contradict each other"
             in manager_of(campaign)
@@ -99,7 +99,7 @@ class TestTimes:
     @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.key)
     def test_no_preset_contradicts_itself(self, preset):
         campaign = make_campaign(state="draft")
-        campaigns.update_campaign(campaign, actor=None, **preset.settings)
+        lifecycle.update_campaign(campaign, actor=None, **preset.settings)
         assert contradictions(campaign) == []
 
 
@@ -111,12 +111,12 @@ class TestContradictions:
         assert "- **No**: " in text
         assert "- **Yes**: " in text
         assert "Perfect" not in text
-        campaigns.save_guideline(campaign, text)
+        lifecycle.save_guideline(campaign, text)
         assert contradictions(campaign) == []
 
     def test_guidelines_about_grades_that_are_gone_keep_it_from_opening(self):
         campaign = make_campaign(state="draft")
-        campaigns.save_guideline(campaign, prefilled(campaign))
+        lifecycle.save_guideline(campaign, prefilled(campaign))
         assert contradictions(campaign) == []
         client = post_scale(campaign, "Wrong", "Topic", "Some", "Perfect")
         client.post(f"/campaigns/{campaign.slug}/state", {"action": "open"})
@@ -127,36 +127,36 @@ class TestContradictions:
             "The guidelines explain “Partial”, which is no grade of the scale (Wrong, Topic, Some, Perfect)."
             in page
         )
-        campaigns.save_guideline(campaign, prefilled(campaign).replace("**Partial**", "**Some**"))
-        assert campaigns.open_campaign(campaign).state == "open"
+        lifecycle.save_guideline(campaign, prefilled(campaign).replace("**Partial**", "**Some**"))
+        assert lifecycle.open_campaign(campaign).state == "open"
 
     def test_grades_that_were_renamed_twice_are_known_from_the_audit(self):
         campaign = make_campaign(state="draft")
         post_scale(campaign, "Bad", "Good")
-        campaigns.save_guideline(campaign, "- **Bad**: no\n- **Good**: yes")
+        lifecycle.save_guideline(campaign, "- **Bad**: no\n- **Good**: yes")
         post_scale(campaign, "No", "Yes")
         assert [one.step for one in contradictions(campaign)] == ["guidelines"]
 
     def test_a_bar_without_qualification_pairs_and_pairs_without_a_bar(self):
         campaign = make_campaign(state="draft")
-        campaigns.update_campaign(campaign, actor=None, qualification_pass=0.7)
+        lifecycle.update_campaign(campaign, actor=None, qualification_pass=0.7)
         with pytest.raises(
             CampaignError,
             match="70 % of the qualification pairs have to be right, and there is none",
         ):
-            campaigns.open_campaign(campaign)
+            lifecycle.open_campaign(campaign)
         page = (
             manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
         )
         assert f'href="/campaigns/{campaign.slug}/gold' in page
-        campaigns.set_kind(campaign.pairs.first(), "qualification", gold_grade=1)
+        lifecycle.set_kind(campaign.pairs.first(), "qualification", gold_grade=1)
         assert contradictions(campaign) == []
-        campaigns.update_campaign(campaign, actor=None, qualification_pass=0)
+        lifecycle.update_campaign(campaign, actor=None, qualification_pass=0)
         assert "no share to get right" in contradictions(campaign)[0].says
 
     def test_known_grades_that_left_the_scale(self):
         campaign = make_campaign(state="draft")
-        campaigns.set_kind(campaign.pairs.first(), "gold", gold_grade=3)
+        lifecycle.set_kind(campaign.pairs.first(), "gold", gold_grade=3)
         post_scale(campaign, "No", "Yes")
         assert contradictions(campaign)[0].says == "Known grades of pairs are not in the scale: 3."
 
@@ -164,7 +164,7 @@ class TestContradictions:
         campaign = make_campaign(state="closed")
         Campaign.objects.filter(pk=campaign.pk).update(qualification_pass=0.7)
         campaign.refresh_from_db()
-        assert campaigns.open_campaign(campaign).state == "open"
+        assert lifecycle.open_campaign(campaign).state == "open"
 
 
 class TestDailyLimits:
@@ -173,7 +173,7 @@ class TestDailyLimits:
 
     def draft(self, **settings) -> Campaign:
         campaign = make_campaign(state="draft", n_topics=2, n_documents=5)
-        campaigns.update_campaign(
+        lifecycle.update_campaign(
             campaign, actor=None, deadline=timezone.now() + timedelta(days=3), **settings
         )
         return campaign
@@ -196,11 +196,11 @@ class TestDailyLimits:
         campaign = self.draft(target_per_annotator=target, daily_limit=limit)
         if opens:
             assert contradictions(campaign) == []
-            assert campaigns.open_campaign(campaign).state == "open"
+            assert lifecycle.open_campaign(campaign).state == "open"
             return
         says = "asked for 10 judgements and may make 2 a day: at most 8 on the 4 days until the deadline"
         with pytest.raises(CampaignError, match=says):
-            campaigns.open_campaign(campaign)
+            lifecycle.open_campaign(campaign)
         assert (
             says
             in manager_of(campaign)
@@ -229,13 +229,13 @@ class TestDailyLimits:
         assert "at most 22 of 30" in too_few_in_time(campaign, 30)
         make_annotator(campaign)
         assert "by the deadline:" not in client.get(address).content.decode()  # 30
-        assert campaigns.open_campaign(campaign).state == "open"
+        assert lifecycle.open_campaign(campaign).state == "open"
 
     def test_whoever_may_not_go_on_after_the_target_makes_no_more(self):
         campaign = self.draft(target_per_annotator=5, daily_limit=3, continue_after_target=False)
         make_annotator(campaign)
         assert "at most 5 of 30" in too_few_in_time(campaign, 30)
-        campaigns.update_campaign(campaign, actor=None, continue_after_target=True)
+        lifecycle.update_campaign(campaign, actor=None, continue_after_target=True)
         assert "at most 10 of 30" in too_few_in_time(campaign, 30)  # 12, of ten pairs
 
 
@@ -313,7 +313,7 @@ def test_closing_asks_first():
 def test_the_audit_names_a_pair_by_its_ids():
     campaign = make_campaign(state="draft")
     pair = campaign.pairs.select_related("entry__topic").first()
-    campaigns.set_kind(pair, "gold", gold_grade=1)
+    lifecycle.set_kind(pair, "gold", gold_grade=1)
     event = AuditEvent.objects.get(campaign=campaign, action="made a pair gold")
     assert event.subject == f"{pair.entry.topic.topic_id} {pair.entry.docno}"
 

@@ -13,9 +13,10 @@ from django.utils import timezone
 from annotation.core.presets import PRESETS
 from annotation.models import Campaign, Membership
 from annotation.selectors.drafts import contradictions
-from annotation.services import exclusion, known_pairs, starting
+from annotation.services.campaigns import known_pairs, starting
+from annotation.services.campaigns.pairs import set_kind
 from annotation.services.errors import CampaignError
-from annotation.services.pairs import set_kind
+from annotation.services.people import exclusion
 from pooling import jobs
 from pooling.models import Collection
 from pooling.services import uploads

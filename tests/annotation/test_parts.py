@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from annotation.models import Campaign, Invitation, Membership, Pair
 from annotation.selectors.parts import part_of, parts_of
-from annotation.services import campaigns, messages
-from annotation.services.depth import set_depth
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.depth import set_depth
+from annotation.services.people import messages
 from pooling.models import Pool
 from tests.builders import judge, make_annotator, make_campaign
 
@@ -40,7 +41,7 @@ def test_pairs_of_the_test_and_those_beyond_the_depth_are_none_of_it():
     campaign = twelve()
     ada = make_annotator(campaign)
     pair = Pair.objects.filter(campaign=campaign).order_by("position").last()
-    campaigns.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=1, actor=None)
+    lifecycle.set_kind(pair, Pair.Kind.QUALIFICATION, gold_grade=1, actor=None)
     assert part_of(fresh(ada)) == 11
     set_depth(campaign, 8, actor=None)  # ranks 1 and 2 of a pool of depth 10: four pairs
     assert part_of(fresh(ada)) == 4

@@ -20,10 +20,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import ApiTokenRow, Invitation, Membership, OpenSession, Pair
-from annotation.services import people, tokens
-from annotation.services.messages import PRINTED
-from annotation.services.pairs import set_kind
-from annotation.services.password_turns import password_turn
+from annotation.services.campaigns.pairs import set_kind
+from annotation.services.people import accounts, tokens
+from annotation.services.people.messages import PRINTED
+from annotation.services.people.password_turns import password_turn
 from assay.formats.errors import FormatError
 from config import environment
 from pooling.models import Job
@@ -173,11 +173,11 @@ class TestSignInLinks:
 
     def test_a_link_is_no_longer_good_after_half_an_hour(self, monkeypatch):
         user = make_user("ada")
-        path = people.sign_in_path(user).split("/")
-        assert people.user_of_sign_in_link(*path) == user
-        later = people.sign_in_links._now() + timedelta(minutes=31)
-        monkeypatch.setattr(people.sign_in_links, "_now", lambda: later)
-        assert people.user_of_sign_in_link(*path) is None
+        path = accounts.sign_in_path(user).split("/")
+        assert accounts.user_of_sign_in_link(*path) == user
+        later = accounts.sign_in_links._now() + timedelta(minutes=31)
+        monkeypatch.setattr(accounts.sign_in_links, "_now", lambda: later)
+        assert accounts.user_of_sign_in_link(*path) is None
 
     def test_an_unknown_address_gets_the_same_page_and_no_mail(self, client):
         response = client.post("/sign-in/link", {"email": "nobody@example.org"})
@@ -300,7 +300,7 @@ class TestSignInLinks:
 class TestJoining:
     def test_a_stranger_makes_an_account_and_judges(self, client):
         campaign = make_campaign()
-        invitation = people.invite(campaign=campaign, actor=None)
+        invitation = accounts.invite(campaign=campaign, actor=None)
         page = client.get(f"/join/{invitation.token}")
         assert campaign.name in page.content.decode()
         response = client.post(
@@ -311,7 +311,7 @@ class TestJoining:
         assert (membership.role, membership.pseudonym) == ("annotator", "A001")
 
     def test_who_registers_while_many_sign_in_is_asked_to_come_again(self, client):
-        invitation = people.invite(campaign=make_campaign(), actor=None)
+        invitation = accounts.invite(campaign=make_campaign(), actor=None)
         given = {"username": "grace", "password": "a long enough one"}
         with password_turn(), password_turn():
             busy = client.post(f"/join/{invitation.token}", given)
@@ -324,7 +324,7 @@ class TestJoining:
 
     def test_a_taken_name_and_a_weak_password_are_said(self, client):
         make_user("ada")
-        invitation = people.invite(campaign=make_campaign(), actor=None)
+        invitation = accounts.invite(campaign=make_campaign(), actor=None)
         response = client.post(
             f"/join/{invitation.token}", {"username": "Ada", "password": "short"}
         )
@@ -343,16 +343,16 @@ class TestJoining:
         )  # not below the fold
 
     def test_a_code_may_be_typed_in_small_letters_with_spaces(self, client):
-        invitation = people.invite(campaign=make_campaign(), actor=None)
+        invitation = accounts.invite(campaign=make_campaign(), actor=None)
         code = invitation.code.lower()
         response = client.post("/join", {"code": f"{code[:4]} {code[4:]}"})
         assert (response.status_code, response.url) == (302, f"/join/{invitation.token}")
 
     def test_joining_twice_changes_nothing(self):
         campaign, user = make_campaign(), make_user()
-        invitation = people.invite(campaign=campaign, actor=None)
-        first = people.join(invitation=invitation, user=user)
-        assert people.join(invitation=invitation, user=user) == first
+        invitation = accounts.invite(campaign=campaign, actor=None)
+        first = accounts.join(invitation=invitation, user=user)
+        assert accounts.join(invitation=invitation, user=user) == first
         invitation.refresh_from_db()
         assert invitation.n_uses == 1
 
@@ -365,7 +365,7 @@ class TestJoining:
         ],
     )
     def test_an_invitation_that_is_no_longer_good_says_why(self, client, change, word):
-        invitation = people.invite(campaign=make_campaign(), actor=None)
+        invitation = accounts.invite(campaign=make_campaign(), actor=None)
         for name, value in change.items():
             setattr(invitation, name, value)
         invitation.save()
@@ -374,10 +374,10 @@ class TestJoining:
         assert word in response.content.decode()
 
     def test_a_personal_invitation_lets_one_in(self):
-        invitation = people.invite(campaign=make_campaign(), actor=None, max_uses=1)
-        people.join(invitation=invitation, user=make_user())
-        with pytest.raises(people.PeopleError, match="used already"):
-            people.join(invitation=invitation, user=make_user())
+        invitation = accounts.invite(campaign=make_campaign(), actor=None, max_uses=1)
+        accounts.join(invitation=invitation, user=make_user())
+        with pytest.raises(accounts.PeopleError, match="used already"):
+            accounts.join(invitation=invitation, user=make_user())
 
     def test_used_and_expired_invitations_are_not_open(self):
         campaign = make_campaign()
@@ -387,7 +387,7 @@ class TestJoining:
             ("Cara", {"expires_at": timezone.now() - timedelta(minutes=1)}),
             ("Dan", {"max_uses": None, "n_uses": 9}),
         ):
-            invitation = people.invite(campaign=campaign, actor=None, name=name, max_uses=1)
+            invitation = accounts.invite(campaign=campaign, actor=None, name=name, max_uses=1)
             Invitation.objects.filter(pk=invitation.pk).update(**change)
         page = client_of(campaign.created_by).get(
             reverse("campaign-step", args=[campaign.slug, "people"])
@@ -401,7 +401,7 @@ class TestJoining:
 
 @pytest.mark.django_db(transaction=True)
 def test_two_people_with_a_link_for_one_at_the_same_moment_are_one_member():
-    invitation = people.invite(campaign=make_campaign(), actor=None, max_uses=1)
+    invitation = accounts.invite(campaign=make_campaign(), actor=None, max_uses=1)
     users = [make_user(), make_user()]
     outcomes: list[str] = []
     start = threading.Barrier(2)
@@ -409,9 +409,9 @@ def test_two_people_with_a_link_for_one_at_the_same_moment_are_one_member():
     def try_to_join(user) -> None:
         start.wait()
         try:
-            people.join(invitation=invitation, user=user)
+            accounts.join(invitation=invitation, user=user)
             outcomes.append("in")
-        except people.PeopleError:
+        except accounts.PeopleError:
             outcomes.append("refused")
         finally:
             connection.close()
@@ -427,20 +427,22 @@ def test_two_people_with_a_link_for_one_at_the_same_moment_are_one_member():
 
 class TestNames:
     def test_a_plain_column_and_a_header_with_addresses(self):
-        assert people.read_names("Ada\nGrace\n") == [("Ada", ""), ("Grace", "")]
-        assert people.read_names("email,name\nada@example.org,Ada\n") == [
+        assert accounts.read_names("Ada\nGrace\n") == [("Ada", ""), ("Grace", "")]
+        assert accounts.read_names("email,name\nada@example.org,Ada\n") == [
             ("Ada", "ada@example.org")
         ]
-        assert people.read_names("name\temail\nAda\tada@example.org\n") == [
+        assert accounts.read_names("name\temail\nAda\tada@example.org\n") == [
             ("Ada", "ada@example.org")
         ]
-        assert people.read_names("name;email\nAda, Countess;ada@example.org\n") == [
+        assert accounts.read_names("name;email\nAda, Countess;ada@example.org\n") == [
             ("Ada, Countess", "ada@example.org")
         ]
 
     def test_every_mistake_is_named_with_its_line(self):
         with pytest.raises(FormatError) as caught:
-            people.read_names("name,email\nAda,ada@example\nGrace,g@example.org\nG,g@example.org\n")
+            accounts.read_names(
+                "name,email\nAda,ada@example\nGrace,g@example.org\nG,g@example.org\n"
+            )
         assert [(p.line, p.problem.split()[-1]) for p in caught.value.problems] == [
             (2, "address"),
             (4, "twice"),
@@ -448,7 +450,7 @@ class TestNames:
 
     def test_an_empty_file_is_refused(self):
         with pytest.raises(FormatError, match="no names"):
-            people.read_names("\n\n")
+            accounts.read_names("\n\n")
 
 
 class TestHome:
@@ -504,7 +506,7 @@ class TestHome:
     def test_queries_do_not_grow_with_the_campaigns(self, django_assert_max_num_queries):
         user = make_user()
         for _ in range(6):
-            people.add_member(campaign=make_campaign(), user=user, role="annotator")
+            accounts.add_member(campaign=make_campaign(), user=user, role="annotator")
         client = client_of(user)
         client.get("/")
         with django_assert_max_num_queries(8):

@@ -9,8 +9,8 @@ from django.core import mail
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Campaign, Membership
-from annotation.services import messages
 from annotation.services.errors import CampaignError
+from annotation.services.people import messages
 from pooling.models import Job
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import judge, make_annotator, make_campaign

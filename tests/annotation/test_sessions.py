@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import OpenSession
-from annotation.services.sessions import device_of
+from annotation.services.people.sessions import device_of
 from tests.builders import PASSWORD, make_annotator, make_campaign, make_user
 from tests.commands import call_command
 

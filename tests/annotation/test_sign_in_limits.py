@@ -13,7 +13,7 @@ from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from annotation.models import Attempts, Invitation
-from annotation.services import attempts, people
+from annotation.services.people import accounts, attempts
 from config import environment
 from pooling.requests import address_of
 from tests.builders import PASSWORD, do_urgent_jobs, make_campaign, make_user
@@ -159,7 +159,7 @@ def wrong_codes(times: int, client: Client | None = None, **where: str) -> None:
 
 
 def test_a_hundred_wrong_codes_are_the_last_of_an_address_and_its_links_still_open():
-    invitation = people.invite(campaign=make_campaign(), actor=None)
+    invitation = accounts.invite(campaign=make_campaign(), actor=None)
     here = {"REMOTE_ADDR": "203.0.113.9"}
     wrong_codes(100, **here)
     refused = Client().post("/join", {"code": invitation.code}, **here)
@@ -212,7 +212,7 @@ def test_one_address_has_twenty_mails_sent_to_people_of_all_kinds():
 
 
 def test_an_invitation_without_an_end_is_good_for_half_a_year(client):
-    invitation = people.invite(campaign=make_campaign(), actor=None)
+    invitation = accounts.invite(campaign=make_campaign(), actor=None)
     made = type(invitation).objects.filter(pk=invitation.pk)
     made.update(created_at=timezone.now() - timedelta(days=179))
     assert client.get(f"/join/{invitation.token}").status_code == 200
@@ -263,26 +263,26 @@ def test_ones_own_password_cannot_be_tried_without_end_in_a_browser_that_was_lef
 def test_of_two_who_open_a_sign_in_link_at_once_one_is_let_in():
     """Both have been read before either signs in."""
     ada = make_user("ada")
-    identifier, token = people.sign_in_path(ada).split("/")
-    first, second = (people.user_of_sign_in_link(identifier, token) for _ in range(2))
-    assert [people.spend_sign_in_link(one) for one in (first, second)] == [True, False]
-    assert people.user_of_sign_in_link(identifier, token) is None
+    identifier, token = accounts.sign_in_path(ada).split("/")
+    first, second = (accounts.user_of_sign_in_link(identifier, token) for _ in range(2))
+    assert [accounts.spend_sign_in_link(one) for one in (first, second)] == [True, False]
+    assert accounts.user_of_sign_in_link(identifier, token) is None
 
 
 def test_a_sign_in_link_is_good_once_within_one_second_too():
     ada, moment = make_user("ada"), timezone.now()
     User.objects.update(last_login=moment.replace(microsecond=1))
     ada.refresh_from_db()
-    identifier, token = people.sign_in_path(ada).split("/")
-    assert people.user_of_sign_in_link(identifier, token) == ada
+    identifier, token = accounts.sign_in_path(ada).split("/")
+    assert accounts.user_of_sign_in_link(identifier, token) == ada
     User.objects.update(last_login=moment.replace(microsecond=2))
-    assert people.user_of_sign_in_link(identifier, token) is None
+    assert accounts.user_of_sign_in_link(identifier, token) is None
 
 
 def test_who_comes_too_late_for_an_invitation_gets_no_account(monkeypatch):
     """Somebody else has used it between the look at it and the joining."""
     campaign = make_campaign()
-    invitation = people.invite(campaign=campaign, actor=None, max_uses=1)
+    invitation = accounts.invite(campaign=campaign, actor=None, max_uses=1)
     monkeypatch.setattr("annotation.views.people.people.find_invitation", lambda token: invitation)
     Invitation.objects.update(n_uses=1)
     client = Client()

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.models import ApiTokenRow, Judgement, Membership
 from annotation.selectors.judging import audit_invariants
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from tests.builders import make_campaign
 from tests.commands import call_command
 
@@ -213,6 +213,6 @@ def test_mistakes_are_said_in_a_sentence(qrels):
         with pytest.raises(CommandError, match=said):
             simulate(campaign, qrels, *arguments)
         assert campaign.memberships.count() == people, "nobody was recruited"
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     with pytest.raises(CommandError, match="is closed"):
         simulate(campaign, qrels)

@@ -9,7 +9,7 @@ from typing import Any
 from playwright.sync_api import Error, Page, Route, expect
 
 from annotation.models import Campaign, Judgement, Membership, Pair
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from pooling.models import Document
 from tests.builders import make_annotator, make_campaign, make_collection, make_user
 
@@ -75,7 +75,7 @@ def make_practice(
     of grade Perfect; half of them have to be right."""
     campaign, member = make_job(n_documents=4, qualification_pass=0.5, **settings)
     for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:n]:
-        campaigns.set_kind(
+        lifecycle.set_kind(
             pair,
             Pair.Kind.QUALIFICATION,
             gold_grade=3,

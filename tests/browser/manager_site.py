@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Feedback, Judgement, Message
-from annotation.services import scheduling
+from annotation.services.judging import scheduling
 from tests.analysis.bad_annotators import campaign_with_bad_annotators
 from tests.analysis.systems.builders import small_collection
 from tests.builders import make_pool

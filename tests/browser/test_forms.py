@@ -13,8 +13,8 @@ from django.urls import reverse
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Campaign
-from annotation.services import people
-from annotation.services.password_turns import password_turn
+from annotation.services.people import accounts
+from annotation.services.people.password_turns import password_turn
 from pooling.models import Collection
 from tests.builders import PASSWORD, make_campaign, make_collection, make_pool, make_user
 
@@ -88,7 +88,7 @@ def test_an_invitation_is_copied_where_the_browser_keeps_its_clipboard_to_itself
     """As on a server without https: `navigator.clipboard` is not there."""
     campaign = make_campaign(state="draft")
     manager = campaign.memberships.get().user
-    invitation = people.invite(campaign=campaign, actor=manager)
+    invitation = accounts.invite(campaign=campaign, actor=manager)
     page = signed_in_page(manager)
     page.add_init_script(
         "Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })"

@@ -12,7 +12,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgement, Skip
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from tests.browser.conftest import PHONE
 from tests.browser.judging import WORDS, JudgingPage, make_job, own_judgements
 
@@ -35,7 +35,7 @@ def test_the_whole_job_by_keyboard_alone(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     campaign, ada = make_job(n_documents=6, guideline="")
-    version = campaigns.save_guideline(campaign, "Read it *all*.", actor=campaign.created_by)
+    version = lifecycle.save_guideline(campaign, "Read it *all*.", actor=campaign.created_by)
     judging = JudgingPage(signed_in_page(ada.user), campaign)
     page = judging.page
     judging.open(shows="#guideline-dialog[open]")

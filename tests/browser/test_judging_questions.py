@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Membership, Question
-from annotation.services import participation, questions
+from annotation.services.judging import questions
+from annotation.services.people import participation
 from tests.browser.conftest import PHONE, SCREENS
 from tests.browser.judging import JudgingPage, make_job
 

@@ -15,7 +15,9 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Feedback, Judgement, Lease, Message
-from annotation.services import campaigns, exclusion, leases, scheduling
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import leases, scheduling
+from annotation.services.people import exclusion
 from tests.browser.judging import JudgingPage, make_job, make_practice, own_judgements
 from tests.builders import PASSWORD, judge, make_annotator
 
@@ -251,7 +253,7 @@ def test_paused_by_the_manager_says_why_and_goes_on_afterwards(
 ) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    campaigns.pause(
+    lifecycle.pause(
         campaign, reason="We are rewriting the part about reviews.", actor=campaign.created_by
     )
     judging.press("3")
@@ -260,7 +262,7 @@ def test_paused_by_the_manager_says_why_and_goes_on_afterwards(
     photograph(judging.page, "paused-by-manager")
     judging.panel.get_by_role("button", name="Open the guidelines").click()
     campaign.refresh_from_db()
-    campaigns.resume(campaign, actor=campaign.created_by)
+    lifecycle.resume(campaign, actor=campaign.created_by)
     judging.panel.get_by_role("button", name="Check now").click()
     judging.title.wait_for()
 
@@ -499,7 +501,7 @@ def test_changed_guidelines_are_read_before_the_next_document(
     page = judging.page
     judging.judge("2")
     judging.saved()
-    version = campaigns.save_guideline(
+    version = lifecycle.save_guideline(
         campaign,
         "## How to judge\n\nReviews are *Perfect* now.",
         note="Reviews count.",

@@ -17,7 +17,7 @@ from annotation.models import (
     Pair,
     Skip,
 )
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from tests.browser.judging import JudgingPage, make_job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -55,7 +55,7 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
     )
     practice = Pair.objects.filter(campaign=campaign).order_by("position").first()
     assert practice
-    campaigns.set_kind(
+    lifecycle.set_kind(
         practice,
         Pair.Kind.QUALIFICATION,
         gold_grade=3,

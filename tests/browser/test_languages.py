@@ -15,7 +15,7 @@ from django.utils import formats, translation
 from playwright.sync_api import BrowserContext, Page
 
 from annotation.models import Membership
-from annotation.services import messages, people
+from annotation.services.people import accounts, messages
 from config import catalogues
 from tests.browser import pseudo as languages
 from tests.browser.axe import problems
@@ -66,10 +66,10 @@ def test_words_outside_of_a_catalogue_would_be_found(
 def test_mails_and_errors_of_the_way_come_from_a_catalogue(pseudo: None) -> None:  # noqa: F811
     campaign, _ = make_greek_job()
     member = make_annotator(campaign, "άννα")
-    people.set_language(member.user, languages.CODE)
+    accounts.set_language(member.user, languages.CODE)
     member.user.email = "1@2.ελ"
     member.user.save()
-    people.send_sign_in_link(email="1@2.ελ", address="/")
+    accounts.send_sign_in_link(email="1@2.ελ", address="/")
     messages.remind(
         campaign,
         Membership.objects.filter(pk=member.pk),

@@ -11,7 +11,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from annotation.services.pairs import set_kind
+from annotation.services.campaigns.pairs import set_kind
 from pooling.jobs import run_job
 from pooling.models import Run
 from pooling.services import uploads

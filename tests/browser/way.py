@@ -14,7 +14,9 @@ from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Campaign, Invitation, Membership, Message, Pair, Question
-from annotation.services import campaigns, exclusion, people, questions
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import questions
+from annotation.services.people import accounts, exclusion
 from tests.browser.judging import JudgingPage, make_job
 from tests.builders import make_user
 
@@ -70,14 +72,14 @@ def make_greek_job() -> tuple[Campaign, Invitation]:
         topic.text, topic.description, topic.narrative = query, f"Τι ξέρουμε: {query};", "Δοκιμές."
         topic.save()
     for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:2]:
-        campaigns.set_kind(
+        lifecycle.set_kind(
             pair,
             Pair.Kind.QUALIFICATION,
             gold_grade=3,
             explanation="“Δώδεκα εβδομάδες”.",
             actor=manager,
         )
-    return campaign, people.invite(campaign=campaign, actor=manager, name="Άννα")
+    return campaign, accounts.invite(campaign=campaign, actor=manager, name="Άννα")
 
 
 def arrive(context: BrowserContext, invitation: Invitation, look: Look) -> Page:
@@ -333,17 +335,17 @@ def walk(context: BrowserContext, look: Look) -> None:
         page.goto(address)
         if page.evaluate("document.documentElement.lang") != "en":
             look(page, name)
-    campaigns.pause(campaign, actor=campaign.created_by, reason="Διάλειμμα.")
+    lifecycle.pause(campaign, actor=campaign.created_by, reason="Διάλειμμα.")
     page.goto(f"/judge/{campaign.slug}/")
     judging.shows_state("paused")
     look(page, "paused")
-    campaigns.resume(campaign, actor=campaign.created_by)
+    lifecycle.resume(campaign, actor=campaign.created_by)
     exclusion.exclude_annotator(member, reason="Λόγος.", actor=campaign.created_by)
     page.goto(f"/judge/{campaign.slug}/")
     judging.shows_state("excluded")
     look(page, "excluded")
     exclusion.include_annotator(member, reason="Λόγος.", actor=campaign.created_by)
-    campaigns.close(campaign, actor=campaign.created_by)
+    lifecycle.close(campaign, actor=campaign.created_by)
     page.goto(f"/judge/{campaign.slug}/")
     judging.shows_state("closed")
     look(page, "closed")

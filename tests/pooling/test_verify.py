@@ -15,7 +15,7 @@ from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.judging import audit_invariants
-from annotation.services import scheduling
+from annotation.services.judging import scheduling
 from pooling import jobs
 from pooling.models import DocumentFile, Qrels, Run
 from tests.builders import judge, make_annotator, make_campaign, make_user

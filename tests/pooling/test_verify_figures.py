@@ -25,8 +25,11 @@ from annotation.models import (
     Pair,
 )
 from annotation.selectors.judging import judged_today
-from annotation.services import campaigns, machines, people, questions
-from annotation.services.machines import Wanted
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import questions
+from annotation.services.llm_judges import judges
+from annotation.services.llm_judges.judges import Wanted
+from annotation.services.people import accounts
 from config import verification
 from pooling import jobs
 from pooling.models import Document, DocumentFile, Job, Pool, Qrels, Run, Stratum, Topic, Upload
@@ -60,15 +63,15 @@ def installation(full, settings, tmp_path) -> Campaign:
     pair = Pair.objects.get(entry__docno="a")
     question = questions.ask(ada, pair_id=pair.pk, key=uuid.uuid4(), text="Why?")
     questions.reply(question, "Because.", actor=boss)
-    campaigns.set_kind(Pair.objects.get(entry__docno="d"), "everyone", actor=boss)
-    campaigns.set_kind(Pair.objects.get(entry__docno="x"), "gold", gold_grade=3, actor=boss)
-    machine = machines.add_judge(
+    lifecycle.set_kind(Pair.objects.get(entry__docno="d"), "everyone", actor=boss)
+    lifecycle.set_kind(Pair.objects.get(entry__docno="x"), "gold", gold_grade=3, actor=boss)
+    machine = judges.add_judge(
         campaign, Wanted("machine", "model", "http://127.0.0.1:1/v1"), actor=boss
     )
     MachineLabel.objects.create(
         judge=machine, topic=full.topics.get(topic_id="051"), docno="a", state="graded", grade=1
     )
-    machines.freeze(machine, actor=boss)
+    judges.freeze(machine, actor=boss)
     assert verify() == AGREES
     return campaign
 
@@ -237,12 +240,12 @@ def test_documents_of_a_file_that_are_empty_or_long_are_counted_anew(installatio
 def test_how_often_an_invitation_was_used_is_what_the_audit_trail_says(installation):
     boss = installation.created_by
     link, personal = (
-        people.invite(campaign=installation, actor=boss),
-        people.invite(campaign=installation, actor=boss, name="Bob", max_uses=1),
+        accounts.invite(campaign=installation, actor=boss),
+        accounts.invite(campaign=installation, actor=boss, name="Bob", max_uses=1),
     )
     for invitation, name in ((link, "eve"), (link, "fay"), (personal, "bob")):
-        people.join(invitation=invitation, user=make_user(name))
-    people.remove_member(
+        accounts.join(invitation=invitation, user=make_user(name))
+    accounts.remove_member(
         installation.memberships.get(user__username="fay"), actor=boss
     )  # the link was used all the same
     assert verify() == AGREES
@@ -258,12 +261,12 @@ def test_how_often_an_invitation_was_used_is_what_the_audit_trail_says(installat
 
 def test_an_invitation_that_the_trail_does_not_name_may_have_been_used_more_often(installation):
     """As earlier versions left it: one use untold, then one that is told."""
-    link = people.invite(campaign=installation, actor=installation.created_by)
-    people.join(invitation=link, user=make_user("eve"))
+    link = accounts.invite(campaign=installation, actor=installation.created_by)
+    accounts.join(invitation=link, user=make_user("eve"))
     AuditEvent.objects.filter(action__in=("invited", "joined")).update(
         details={"role": "annotator"}
     )
-    people.join(invitation=link, user=make_user("fay"))
+    accounts.join(invitation=link, user=make_user("fay"))
     assert Invitation.objects.get().n_uses == 2
     assert verify() == AGREES
     Invitation.objects.update(n_uses=0)
@@ -273,9 +276,9 @@ def test_an_invitation_that_the_trail_does_not_name_may_have_been_used_more_ofte
 def test_a_use_by_a_process_of_the_version_before_in_the_middle_of_an_upgrade_is_not_one_too_many(
     installation,
 ):
-    link = people.invite(campaign=installation, actor=installation.created_by)
-    people.join(invitation=link, user=make_user("eve"))
-    people.join(invitation=link, user=make_user("fay"))
+    link = accounts.invite(campaign=installation, actor=installation.created_by)
+    accounts.join(invitation=link, user=make_user("eve"))
+    accounts.join(invitation=link, user=make_user("fay"))
     AuditEvent.objects.filter(action="joined", actor__username="eve").update(
         details={"role": "annotator"}
     )

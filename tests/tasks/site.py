@@ -20,7 +20,7 @@ def prepare() -> None:
     from django.test import Client
 
     from annotation.models import Campaign, Membership
-    from annotation.services import people
+    from annotation.services.people import accounts
     from tests.pages import simulate
 
     campaign, manager = (
@@ -34,7 +34,7 @@ def prepare() -> None:
         "known": known_rows(campaign),
         "recipes": save_recipes(campaign, manager),
         "doubles": make_doubles(manager),
-        "token": people.invite(campaign=campaign, actor=manager).token,
+        "token": accounts.invite(campaign=campaign, actor=manager).token,
         **make_jobs(),
     }
     sessions = {
@@ -118,7 +118,7 @@ def make_jobs() -> dict[str, str]:
     """Open campaigns, each with an annotator who has read the guidelines: campaign of the task ->
     its address for judging."""
     from annotation.models import Membership, Pair
-    from annotation.services import campaigns
+    from annotation.services.campaigns import lifecycle
     from tests.browser.judging import make_job
 
     addresses = {}
@@ -133,14 +133,14 @@ def make_jobs() -> dict[str, str]:
         if key == "practice":
             for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:3]:
                 why = "It reports “a trial of twelve weeks”, which is what was asked for."
-                campaigns.set_kind(
+                lifecycle.set_kind(
                     pair,
                     Pair.Kind.QUALIFICATION,
                     gold_grade=3,
                     explanation=why,
                     actor=campaign.created_by,
                 )
-            campaigns.update_campaign(campaign, actor=campaign.created_by, qualification_pass=0.5)
+            lifecycle.update_campaign(campaign, actor=campaign.created_by, qualification_pass=0.5)
             Membership.objects.filter(pk=member.pk).update(qualified_at=None)
         addresses[key] = f"/judge/{campaign.slug}/"
     return addresses

@@ -22,8 +22,8 @@ from analysis.judgements.page_rows import as_of, page_rows
 from annotation.models import Campaign, Pair
 from annotation.permissions import managed_campaign
 from annotation.selectors.judging import pair_to_read
-from annotation.services import judging
 from annotation.services.errors import CampaignError
+from annotation.services.judging import submission
 from assay.charts.lines import Line, lines
 from assay.charts.matrices import matrix
 from assay.charts.points import DrawnInterval, intervals
@@ -277,7 +277,7 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
         try:
             if grade is None and "withdraw" not in request.POST:
                 raise CampaignError(_("Choose a grade."))
-            judging.adjudicate(
+            submission.adjudicate(
                 pair, grade, reason=request.POST.get("reason", "").strip(), actor=request.user
             )
         except CampaignError as error:

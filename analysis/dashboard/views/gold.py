@@ -21,9 +21,9 @@ from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import kept_pairs
 from annotation.selectors.qualification import is_right_q, known_scores, single_key_warnings
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.known_pairs import change_known
 from annotation.services.errors import CampaignError
-from annotation.services.known_pairs import change_known
 from assay.labels.aggregation.majority import majority
 from assay.natural import natural
 from pooling.listing import ListChoice, ListPage
@@ -68,7 +68,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
             pk=row_number(request.POST.get("pair")),
         )
         try:
-            campaigns.set_kind(
+            lifecycle.set_kind(
                 pair,
                 request.POST.get("kind", ""),
                 gold_grade=grade_in(request),

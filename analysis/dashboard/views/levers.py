@@ -12,7 +12,7 @@ from analysis.dashboard import levers as service
 from analysis.judgements.live import live_rows
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
-from annotation.services.depth import why_whole
+from annotation.services.campaigns.depth import why_whole
 from annotation.services.errors import CampaignError
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST
 from analysis.dashboard import one_more as previews
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign
-from annotation.services import one_more
 from annotation.services.errors import CampaignError
+from annotation.services.judging import one_more
 from pooling.permissions import SignedInRequest
 from pooling.requests import row_number
 

@@ -20,9 +20,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from analysis.dashboard import exclusions
 from annotation.models import Campaign, Membership
 from annotation.permissions import managed_campaign
-from annotation.services import exclusion, qualification
 from annotation.services.errors import CampaignError
-from annotation.services.people import send_message, write_note
+from annotation.services.judging import qualification
+from annotation.services.people import exclusion
+from annotation.services.people.accounts import send_message, write_note
 from assay.counts import counted
 from pooling.models import Job
 from pooling.permissions import SignedInRequest

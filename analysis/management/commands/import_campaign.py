@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from analysis.publishing.release.importing import import_release
-from annotation.services import beside_judging
+from annotation.services.judging import beside_judging
 from assay.cli.base import BadInput, DatabaseCommand
 from assay.counts import counted
 from pooling.jobs import Refused

@@ -3,7 +3,7 @@ of it or nothing.
 
 What was imported has to give the release's own qrels, byte for byte; else nothing is kept. The rows
 of the lower apps are written by their own services (`pooling.services.restoring`,
-`annotation.services.restoring`); here stands what a release says of them."""
+`annotation.services.campaigns.restoring`); here stands what a release says of them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
 from annotation.core.gold_rules import GoldRule
 from annotation.models import Campaign, Membership
-from annotation.services import restoring as campaigns
 from annotation.services.audit import record
+from annotation.services.campaigns import restoring as campaigns
 from annotation.services.errors import CampaignError
-from annotation.services.restoring_machines import restore_machines
+from annotation.services.llm_judges.restoring import restore_machines
 from assay.formats.errors import FormatError
 from assay.formats.pool import read_pool
 from assay.formats.qrels import write_qrels

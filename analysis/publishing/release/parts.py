@@ -20,7 +20,7 @@ from analysis.publishing.contents import FEEDBACK_COLUMNS, feedback_rows, pool_l
 from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
 from annotation.selectors import machines
 from annotation.selectors.pairs import kept_pairs, special_pairs
-from annotation.services.campaigns import SETTINGS
+from annotation.services.campaigns.lifecycle import SETTINGS
 from assay.cli.base import jsonable
 from assay.formats.exports import RAW_COLUMNS, RawJudgement, write_raw_judgements
 from assay.formats.qrels import write_qrels

@@ -34,8 +34,14 @@ from analysis.publishing.release.parts import (
 )
 from annotation.core.rules import MOST
 from annotation.models import Feedback, Judgement, Membership, Pair
-from annotation.services.restoring import AnnotatorRow, FeedbackRow, JudgementRow, PairRow, Ruling
-from annotation.services.restoring_machines import MachineLabelRow
+from annotation.services.campaigns.restoring import (
+    AnnotatorRow,
+    FeedbackRow,
+    JudgementRow,
+    PairRow,
+    Ruling,
+)
+from annotation.services.llm_judges.restoring import MachineLabelRow
 from assay.formats.archives import DAMAGED, damaged, opened_zip
 from assay.formats.delimited import DelimitedTable, FileMistakes, Row
 from assay.formats.errors import FormatError

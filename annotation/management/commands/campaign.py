@@ -14,8 +14,8 @@ from typing import Any
 from annotation.core.campaign_file import CampaignMistakes, DescribedCampaign, document_of
 from annotation.models import Campaign
 from annotation.selectors.described import described
-from annotation.services import declared
-from annotation.services.campaign_files import CampaignFile, as_toml
+from annotation.services.campaigns import declared
+from annotation.services.campaigns.campaign_files import CampaignFile, as_toml
 from annotation.services.errors import CampaignError
 from assay.cli.base import BadInput, DatabaseCommand
 from assay.counts import counted

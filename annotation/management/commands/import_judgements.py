@@ -8,8 +8,8 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from annotation.services import beside_judging
-from annotation.services.judged_elsewhere import CampaignWanted, bring_judgements
+from annotation.services.campaigns.judged_elsewhere import CampaignWanted, bring_judgements
+from annotation.services.judging import beside_judging
 from assay.cli.base import BadInput, DatabaseCommand, positive
 from assay.counts import counted
 from assay.formats.judgements import read_judgements

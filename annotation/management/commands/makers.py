@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.models import Profile
-from annotation.services import people
+from annotation.services.people import accounts
 
 
 class Command(BaseCommand):
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         if unknown:
             raise CommandError(f"there is no account {', '.join(unknown)}; nothing was changed")
         for name in names:
-            people.set_maker(users[name], may_create=action == "add", actor=None)
+            accounts.set_maker(users[name], may_create=action == "add", actor=None)
             self.stdout.write(
                 f"{name} {'may' if action == 'add' else 'may no longer'} make collections and campaigns"
             )

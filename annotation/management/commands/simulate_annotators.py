@@ -15,7 +15,8 @@ from django.utils import timezone
 from annotation.core.simulation import KINDS, mixture
 from annotation.models import Campaign
 from annotation.selectors.pairs import kept_pairs
-from annotation.services import simulated_clients, simulated_time, simulation
+from annotation.services.simulation import annotators as simulation
+from annotation.services.simulation import api_clients, simulated_time
 from assay.cli.base import readable, seed_number
 from assay.counts import counted
 from assay.formats.errors import FormatError
@@ -130,7 +131,7 @@ class Command(BaseCommand):
             start = timezone.now() - timedelta(days=options["days"])
             report = simulated_time.run_directly(campaign, annotators, truth, start=start, **common)
         else:
-            report = simulated_clients.run_over_http(
+            report = api_clients.run_over_http(
                 campaign,
                 annotators,
                 truth,

@@ -13,7 +13,9 @@ from analysis.dashboard import disagreements, progress
 from analysis.dashboard.annotators import people
 from analysis.judgements import live as kept
 from annotation.models import Campaign, Judgement, Membership, Pair
-from annotation.services import campaigns, exclusion, serving
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import serving
+from annotation.services.people import exclusion
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import judge, judged_campaign, make_annotator, make_campaign, submit
 
@@ -40,7 +42,7 @@ def tested():
         n_topics=1, n_documents=5, judgements_per_pair=1, qualification_pass=1.0
     )
     for pair in campaign.pairs.order_by("position")[3:]:
-        campaigns.set_kind(
+        lifecycle.set_kind(
             pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part."
         )
     campaign.refresh_from_db()
@@ -80,7 +82,7 @@ def test_a_paused_campaign_says_both_and_a_closed_one_forecasts_nothing():
     end(campaign)
     client = manager_of(campaign)
     assert "Paused (deadline passed)" in text_of(client.get(f"/campaigns/{campaign.slug}/"))
-    campaigns.close(Campaign.objects.get(pk=campaign.pk), actor=campaign.created_by)
+    lifecycle.close(Campaign.objects.get(pk=campaign.pk), actor=campaign.created_by)
     closed = text_of(client.get(f"/campaigns/{campaign.slug}/"))
     assert "30 judgements are missing" in closed
     assert "forecast" not in closed.lower()

@@ -13,8 +13,8 @@ from django.utils import timezone
 from analysis.dashboard.label_list import labels_listed
 from analysis.judgements.live import live_rows
 from annotation.models import Campaign, Pair
-from annotation.services import judging
-from annotation.services.pairs import set_kind
+from annotation.services.campaigns.pairs import set_kind
+from annotation.services.judging import submission
 from tests.builders import judge_pair, judged_campaign, make_annotator
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
@@ -30,7 +30,7 @@ def campaign_of_every_standing(n_documents: int = 3) -> Campaign:
     grades = {("t1", "d1"): (2, 2), ("t1", "d2"): (0, 3), ("t1", "d3"): (1,), ("t2", "d1"): (3, 3)}
     campaign = judged_campaign(grades, n_documents=n_documents, min_active_seconds=0)
     manager = campaign.memberships.get(role="manager").user
-    judging.adjudicate(pair(campaign, "t2", "d1"), 1, reason="outdated", actor=manager)
+    submission.adjudicate(pair(campaign, "t2", "d1"), 1, reason="outdated", actor=manager)
     set_kind(pair(campaign, "t2", "d2"), "qualification", gold_grade=3, actor=manager)
     return campaign
 

@@ -19,7 +19,7 @@ from analysis.dashboard.progress import progress
 from analysis.publishing.release.importing import import_release
 from annotation.models import AuditEvent, Campaign, Invitation
 from annotation.selectors.judging import audit_invariants
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
 from assay.campaigns.forecast import Forecast, Forecaster
 from tests.analysis.dashboard.test_pages import manager_of, text_of
@@ -194,7 +194,7 @@ def test_the_best_option_is_recommended_and_nothing_is_where_the_end_is_in_time(
 
 
 def test_a_closed_campaign_has_neither_forecast_nor_options(campaign):
-    campaigns.close(campaign, actor=None)
+    lifecycle.close(campaign, actor=None)
     closed = Campaign.objects.get(pk=campaign.pk)
     now, offered, _ = levers.levers(closed)
     assert (now.missing, now.expected, now.level, offered) == (210, None, None, [])
@@ -275,7 +275,7 @@ def test_a_release_says_to_which_depth_was_judged_and_is_the_same_after_an_impor
         levers.lever_of(campaign, "depth", 4)[1],
         actor=campaign.memberships.get(role="manager").user,
     )
-    campaigns.close(campaign, actor=None)
+    lifecycle.close(campaign, actor=None)
     campaign.refresh_from_db()
     first = parts(built(campaign))
     assert (
@@ -332,7 +332,7 @@ def test_where_nothing_can_be_said_nothing_is_offered(campaign):
         == "No forecast yet, so nothing can be compared. Forecast after two working days and 20 judgements."
     )
     assert why_none in text_of(manager_of(young).get(f"/campaigns/{young.slug}/levers"))
-    campaigns.close(campaign, actor=None)
+    lifecycle.close(campaign, actor=None)
     assert levers.levers(Campaign.objects.get(pk=campaign.pk))[1:] == (
         [],
         "Nobody judges now: there is nothing to speed up.",

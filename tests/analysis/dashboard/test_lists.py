@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from analysis.models import Report
 from annotation.models import Campaign, Invitation, Membership
-from annotation.services import judging, tokens
+from annotation.services.judging import submission
+from annotation.services.people import tokens
 from tests.analysis.dashboard.test_pages import client_of, manager_of
 from tests.builders import judged_campaign, make_user
 
@@ -52,7 +53,7 @@ def test_disputed_pairs_are_found_sorted_and_told_apart_by_a_managers_label(camp
     assert pairs("") == ["t1 d1", "t2 d1", "t2 d2", "t1 d3"]  # 3, 2, 2 and 1 apart
     assert pairs("?sort=document&q=t2") == ["t2 d1", "t2 d2"]
     assert pairs("?q=number+1+title+3") == ["t1 d3"]
-    judging.adjudicate(
+    submission.adjudicate(
         campaign.pairs.get(entry__topic__topic_id="t1", entry__docno="d3"), 2, reason="", actor=None
     )
     assert pairs("?label=ruled") == ["t1 d3"]

@@ -15,7 +15,9 @@ from analysis.judgements import live as kept
 from analysis.judgements.live import live_rows
 from analysis.publishing.release.importing import import_release
 from annotation.models import Campaign, Pair
-from annotation.services import campaigns, one_more, tokens
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import one_more
+from annotation.services.people import tokens
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.analysis.publishing.test_releases import built, parts
 from tests.builders import judge, judged_campaign, make_annotator, make_user
@@ -112,7 +114,7 @@ def test_a_release_tells_of_it_and_is_the_same_after_an_import(
     one_more.ask_for_one_more(
         campaign, [pair.pk for pair in campaign.pairs.order_by("pk")[:2]], actor=None
     )
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     campaign.refresh_from_db()
     first = parts(built(campaign))
     said = "Beyond that, managers asked for 2 judgements more of 2 pairs that they chose"

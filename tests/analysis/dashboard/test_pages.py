@@ -21,8 +21,9 @@ from analysis.judgements import live as kept
 from analysis.judgements.live import live_rows
 from analysis.judgements.rows import counted_table
 from annotation.models import AuditEvent, Campaign, Feedback, Judgement, Membership, Message, Pair
-from annotation.services import exclusion, judging, scheduling
-from annotation.services.pairs import set_kind
+from annotation.services.campaigns.pairs import set_kind
+from annotation.services.judging import scheduling, submission
+from annotation.services.people import exclusion
 from assay.labels.agreement.alpha import krippendorff_alpha
 from pooling import jobs
 from pooling.models import Job
@@ -677,7 +678,7 @@ def test_counts_that_differ_say_why():
     progress = text_of(client.get(f"/campaigns/{campaign.slug}/"))
     assert "2 of 2" in progress
     assert "needed; 2 more on gold" in progress
-    judging.adjudicate(ordinary, 1, reason="", actor=campaign.created_by)
+    submission.adjudicate(ordinary, 1, reason="", actor=campaign.created_by)
     labels = text_of(client.get(f"/campaigns/{campaign.slug}/labels/"))
     assert "3 pairs have a label, by majority vote" in labels
     assert "1 of them was decided by a manager." in labels

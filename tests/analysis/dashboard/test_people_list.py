@@ -13,7 +13,7 @@ from analysis.dashboard import own_figures
 from analysis.dashboard.annotators import people
 from analysis.dashboard.own_figures import n_distinct, quantiles_by_group
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Message
-from annotation.services import exclusion
+from annotation.services.people import exclusion
 from assay.campaigns.flags import Flag, strongest_first
 from tests.analysis.dashboard.test_pages import client_of, manager_of, text_of, work
 from tests.builders import judge, make_annotator, make_campaign

@@ -19,7 +19,9 @@ from analysis.judgements import live as kept
 from analysis.judgements.shared_answer import forget_answers
 from analysis.models import Recipe, Release
 from annotation.models import Campaign, Membership, Pair, Profile, Question
-from annotation.services import campaigns, exclusion, serving
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import serving
+from annotation.services.people import exclusion
 from assay.campaigns.flags import LIKE_RANDOM
 from pooling.models import Job
 from tests.analysis.dashboard.test_pages import manager_of, text_of
@@ -61,7 +63,7 @@ def test_who_failed_the_qualification_can_be_let_in_or_try_again():
         n_topics=1, n_documents=5, judgements_per_pair=1, qualification_pass=1.0
     )
     for pair in campaign.pairs.order_by("position")[3:]:
-        campaigns.set_kind(
+        lifecycle.set_kind(
             pair, Pair.Kind.QUALIFICATION, gold_grade=2, explanation="It answers a part."
         )
     campaign.refresh_from_db()
@@ -178,7 +180,7 @@ def test_a_deadline_that_has_passed_and_one_that_will_be_missed():
     (item,) = again(campaign)
     assert item.words == "The deadline has passed, 210 judgements are missing"
     assert [action.words for action in item.actions] == ["Extend", "Close"]
-    campaigns.close(Campaign.objects.get(pk=campaign.pk), actor=None)
+    lifecycle.close(Campaign.objects.get(pk=campaign.pk), actor=None)
     assert kinds(campaign) == []
 
 
@@ -243,7 +245,7 @@ def test_only_disputed_pairs_whose_label_could_be_another_are_counted_and_all_of
 
 def test_a_closed_campaign_keeps_its_disputed_pairs_until_a_release_is_built_or_for_sixty_days():
     campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (2, 2)})
-    campaigns.close(Campaign.objects.get(pk=campaign.pk), actor=None)
+    lifecycle.close(Campaign.objects.get(pk=campaign.pk), actor=None)
     assert kinds(campaign) == ["disputed"]
     page = text_of(manager_of(campaign).get("/"))
     assert "1 disputed pair to adjudicate" in page

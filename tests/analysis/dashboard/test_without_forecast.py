@@ -17,7 +17,7 @@ from analysis.dashboard.views.progress import verdict
 from analysis.dashboard.without_forecast import true_without, why_and_since
 from analysis.judgements import live as kept
 from annotation.models import Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from assay.campaigns.forecast import Forecast, forecast
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import judge, make_annotator, make_campaign
@@ -190,7 +190,7 @@ class TestOnPages:
             ),
         )
         assert "without" not in verdict(campaign, done)
-        campaigns.close(campaign, actor=None)
+        lifecycle.close(campaign, actor=None)
         assert "without" not in verdict(Campaign.objects.get(pk=campaign.pk), now)
 
     def test_the_card_on_home_has_the_same_words(self, campaign):

@@ -15,9 +15,11 @@ from analysis.dashboard.progress import progress
 from analysis.judgements import column_file, live
 from analysis.judgements.rows import read_rows
 from annotation.models import Judgement, Pair
-from annotation.services import campaigns, exclusion, judging, scheduling
+from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
-from annotation.services.judging import Answer
+from annotation.services.judging import scheduling, submission
+from annotation.services.judging.submission import Answer
+from annotation.services.people import exclusion
 from tests.analysis.judgements.test_live import assert_same
 from tests.builders import judge, make_annotator, make_campaign, submit
 
@@ -66,7 +68,7 @@ def test_a_new_process_begins_with_the_file(monkeypatch):
     new_process()
     assert_same(campaign)
     first = Judgement.objects.filter(membership=people[0]).order_by("pk").first()
-    judging.revise(people[0], judgement_id=first.pk, key=uuid.uuid4(), answer=Answer(grade=3))
+    submission.revise(people[0], judgement_id=first.pk, key=uuid.uuid4(), answer=Answer(grade=3))
     judge(people[1], 2)
     judge(make_annotator(campaign), 1)
     new_process()
@@ -197,7 +199,7 @@ def _do(event: str, campaign, person, rng: random.Random) -> bool:
     if event == "revise":
         own = list(Judgement.objects.filter(membership=person, current=True).order_by("pk"))
         if own:
-            judging.revise(
+            submission.revise(
                 person,
                 judgement_id=rng.choice(own).pk,
                 key=uuid.uuid4(),
@@ -220,7 +222,7 @@ def _do(event: str, campaign, person, rng: random.Random) -> bool:
                 .order_by("pk")
             )
         )
-        campaigns.set_kind(pair, Pair.Kind.GOLD, gold_grade=rng.randrange(4))
+        lifecycle.set_kind(pair, Pair.Kind.GOLD, gold_grade=rng.randrange(4))
         return True
     return False
 

@@ -14,8 +14,10 @@ from analysis.dashboard.views.labels import numbers_of_campaign
 from analysis.judgements import live as kept
 from analysis.judgements.rows import counted_table, pool_ranks, read_rows, table_of
 from annotation.models import Pair
-from annotation.services import campaigns, exclusion, judging
-from annotation.services.judging import Answer
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import submission
+from annotation.services.judging.submission import Answer
+from annotation.services.people import exclusion
 from assay.campaigns.statistics import campaign_statistics
 from tests.builders import judge, judge_pair, make_annotator, make_campaign
 
@@ -74,7 +76,7 @@ def test_a_revision_takes_the_place_of_what_it_revises():
     first = judge(ada, 1)
     judge(ada, 2)
     assert_same(campaign)
-    judging.revise(ada, judgement_id=first.pk, key=uuid.uuid4(), answer=Answer(grade=3))
+    submission.revise(ada, judgement_id=first.pk, key=uuid.uuid4(), answer=Answer(grade=3))
     assert_same(campaign)
     assert sorted(kept.live_rows(campaign).rows.grade.tolist()) == [2, 3]
 
@@ -100,7 +102,7 @@ def test_gold_is_seen():
     pair = campaign.pairs.first()
     judge_pair(ada, pair, 2, now=timezone.now())
     assert_same(campaign)
-    campaigns.set_kind(
+    lifecycle.set_kind(
         Pair.objects.select_related("campaign", "entry").get(pk=pair.pk),
         Pair.Kind.GOLD,
         gold_grade=2,

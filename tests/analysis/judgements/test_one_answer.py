@@ -13,8 +13,8 @@ from analysis.judgements.labels import Choices, labels
 from analysis.publishing.exports import EXPORTS, ExportWanted, prepared
 from analysis.systems.inputs import InputFile, qrels_text
 from annotation.models import Campaign
-from annotation.services import judging
-from annotation.services.pairs import set_kind
+from annotation.services.campaigns.pairs import set_kind
+from annotation.services.judging import submission
 from assay.formats.qrels import write_qrels
 from tests.analysis.publishing.exported import START, judged
 from tests.builders import make_annotator, make_campaign
@@ -65,8 +65,8 @@ def test_export_command_report_and_page_agree_on_an_adjudicated_pair_that_nobody
     for pair in (overruled, labelled):
         for grade in (1, 2, 2):
             judged(make_annotator(campaign), pair, grade, now=START)
-    judging.adjudicate(unjudged, 3, reason="known", actor=manager)
-    judging.adjudicate(overruled, 0, reason="off topic", actor=manager)
+    submission.adjudicate(unjudged, 3, reason="known", actor=manager)
+    submission.adjudicate(overruled, 0, reason="off topic", actor=manager)
     file = exported(campaign, "qrels" if grades == "graded" else "qrels-binary")
     line = f"{unjudged.entry.topic.topic_id} 0 {unjudged.entry.docno} {3 if grades == 'graded' else 1}\n"
     assert line in file

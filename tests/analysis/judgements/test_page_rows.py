@@ -10,8 +10,8 @@ from analysis.judgements import live as kept
 from analysis.judgements import page_rows as pages
 from analysis.judgements.live import live_rows
 from analysis.judgements.page_rows import as_of, page_rows
-from annotation.services import exclusion
-from annotation.services.people import add_member
+from annotation.services.people import exclusion
+from annotation.services.people.accounts import add_member
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import judge, make_annotator, make_campaign, make_user
 

@@ -18,7 +18,8 @@ from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Pair
 from annotation.selectors.judging import audit_invariants
-from annotation.services import pairs, scheduling
+from annotation.services.campaigns import pairs
+from annotation.services.judging import scheduling
 from pooling.jobs import Refused
 from pooling.models import Topic
 from pooling.services import topics

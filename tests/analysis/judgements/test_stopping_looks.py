@@ -16,7 +16,8 @@ from analysis.judgements import stopping_looks
 from analysis.judgements.campaign_sample import sample_of
 from analysis.judgements.stopping_looks import advice_on, ask, looks
 from annotation.models import Campaign, Judgement, Pair
-from annotation.services import campaigns, scheduling
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import scheduling
 from assay.formats.prel import write_prel
 from assay.sampling.stopping import relevant_left
 from pooling.jobs import Refused
@@ -87,11 +88,11 @@ def make_campaign(collection: Collection, parameters: dict) -> Campaign:
     )
     assert job.state == "done", job.message
     owner = User.objects.get(username="owner")
-    made = campaigns.create_campaign(
+    made = lifecycle.create_campaign(
         name="C", collection=collection, actor=owner, judgements_per_pair=1, threshold=1
     )
-    campaigns.set_pool(made, Pool.objects.get(pk=job.parameters["pool"]))
-    campaigns.open_campaign(made)
+    lifecycle.set_pool(made, Pool.objects.get(pk=job.parameters["pool"]))
+    lifecycle.open_campaign(made)
     return Campaign.objects.select_related("collection", "pool").get(pk=made.pk)
 
 
@@ -192,7 +193,7 @@ def test_an_unfinished_batch_tells_nothing_and_what_came_later_is_not_spoken_of(
     judge(ordered, most=5)
     assert look(ordered)["left"]["batch"] == 2, "the third is not judged yet"
     ordered.collection.topics.filter(topic_id="3").update(removed_reason="unclear")
-    campaigns.extend(ordered)
+    lifecycle.extend(ordered)
     judge(ordered)
     found = look(ordered)
     assert (found["pairs"], found["left"]["batch"]) == (220, 3), "without the topic that is gone"

@@ -17,7 +17,7 @@ from analysis.judgements.live import live_rows
 from analysis.judgements.system_rankings import MEASURES
 from analysis.publishing import recipe_rankings, recipes
 from analysis.publishing.release.parts import ReleasePlan
-from annotation.services import judging
+from annotation.services.judging import submission
 from pooling import jobs
 from pooling.models import Job
 from tests.analysis.real_campaign import by_majority, by_place, labels_of, real_campaign, store_run
@@ -164,7 +164,7 @@ def test_a_comparison_is_made_anew_when_a_label_or_a_run_changes_and_not_before(
     done(job)
     assert recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign)) == (job, None)
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")
-    judging.adjudicate(campaign.pairs.first(), 3, reason="clear", actor=campaign.created_by)
+    submission.adjudicate(campaign.pairs.first(), 3, reason="clear", actor=campaign.created_by)
     second = recipe_rankings.newest_comparison(campaign, *saved, live_rows(campaign))[1]
     done(second)
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")

@@ -10,8 +10,9 @@ from typing import Any
 from django.db.models import F
 
 from annotation.models import Campaign, Judgement, Membership, Pair
-from annotation.services import exclusion, judging
-from annotation.services.judging import Answer
+from annotation.services.judging import submission
+from annotation.services.judging.submission import Answer
+from annotation.services.people import exclusion
 from tests.builders import lease_of, make_annotator, make_campaign, submit
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -85,7 +86,7 @@ def with_everything(campaign: Campaign) -> Campaign:
     first = Judgement.objects.get(
         pair=pair_of(campaign, "t1", "d3"), membership__pseudonym="A001", current=True
     )
-    judging.revise(
+    submission.revise(
         first.membership,
         first.pk,
         key=uuid.uuid4(),
@@ -95,7 +96,7 @@ def with_everything(campaign: Campaign) -> Campaign:
     second = Judgement.objects.get(
         pair=pair_of(campaign, "t1", "d3"), membership__pseudonym="A001", current=True
     )
-    judging.revise(
+    submission.revise(
         second.membership,
         second.pk,
         key=uuid.uuid4(),

@@ -17,7 +17,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation.models import Campaign, Judgement
-from annotation.services import beside_judging, campaigns
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import beside_judging
 from pooling import jobs
 from pooling.models import Job
 from tests.analysis.commands.judged_file import ROWS, refused, run, written
@@ -89,7 +90,7 @@ def test_people_judge_who_sent_something_to_an_open_campaign_within_two_minutes(
     rows.update(judged_at=timezone.now() - timedelta(seconds=130))
     assert not beside_judging.people_judge()
     rows.update(judged_at=timezone.now())
-    campaigns.close(Campaign.objects.get(), actor=None)
+    lifecycle.close(Campaign.objects.get(), actor=None)
     assert not beside_judging.people_judge()
 
 

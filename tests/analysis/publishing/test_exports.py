@@ -14,8 +14,9 @@ import pytest
 from analysis.judgements.labels import Choices, labels
 from analysis.publishing.exports import EXPORTS, ExportWanted, offered, prepared
 from annotation.models import Campaign, Judgement
-from annotation.services import judging, participation
 from annotation.services.errors import CampaignError
+from annotation.services.judging import submission
+from annotation.services.people import participation
 from assay.formats.judgements import read_judgements
 from assay.labels.aggregation.dawid_skene import ROUNDS, Rule
 from assay.labels.labels import MISSING
@@ -168,11 +169,11 @@ def test_an_adjudication_overrides_the_label_and_is_marked_and_may_label_a_pair_
     campaign,
 ):
     manager = make_manager(campaign).user
-    judging.adjudicate(
+    submission.adjudicate(
         pair_of(campaign, "t1", "d1"), 0, reason="off topic,\nsee guidelines", actor=manager
     )
     empty = make_campaign(n_topics=1, n_documents=1)
-    judging.adjudicate(pair_of(empty, "t1", "d1"), 3, reason="", actor=manager)
+    submission.adjudicate(pair_of(empty, "t1", "d1"), 3, reason="", actor=manager)
     assert text(campaign, "qrels") == GRADED.replace("t1 0 d1 2", "t1 0 d1 0")
     assert text(campaign, "qrels-binary") == BINARY.replace("t1 0 d1 1", "t1 0 d1 0")
     assert [

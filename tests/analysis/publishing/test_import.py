@@ -25,8 +25,11 @@ from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, Feedback, Judgement, MachineJudge, Membership, Pair
 from annotation.selectors import machines as selectors
 from annotation.selectors.judging import audit_invariants
-from annotation.services import campaigns, exclusion, judging, machines, participation, restoring
+from annotation.services.campaigns import lifecycle, restoring
 from annotation.services.errors import CampaignError
+from annotation.services.judging import submission
+from annotation.services.llm_judges import judges
+from annotation.services.people import exclusion, participation
 from assay.formats.errors import FormatError
 from config.verification import at_one_moment, faults
 from pooling.jobs import run_job
@@ -46,7 +49,7 @@ def make_it() -> Campaign:
     campaign.collection.topics.create(
         topic_id="t9", text="Query  number 1", position=9, removed_reason="duplicate", same_as="t1"
     )
-    judging.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=None)
+    submission.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=None)
     Pair.objects.filter(pk=pair_of(campaign, "t2", "d2").pk).update(
         kind="gold", gold_grade=1, gold_explanation="See the second sentence."
     )
@@ -57,7 +60,7 @@ def make_it() -> Campaign:
         participation.give_feedback(
             campaign.memberships.get(pseudonym=pseudonym), score=score, text=words
         )
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     return Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
 
 
@@ -179,7 +182,7 @@ def with_machines() -> Campaign:
         rows = [
             LabelOfFile(topic, document, grade, "why", None, False) for topic, document in pairs
         ]
-        machine = machines.add_from_file(
+        machine = judges.add_from_file(
             campaign,
             name=name,
             model=f"model {name}",
@@ -201,7 +204,7 @@ def with_machines() -> Campaign:
                 **asked, parameters={"temperature": 0.5}, endpoint="http://127.0.0.1:1/v1"
             )
         if name != "open":
-            machines.freeze(machine, actor=None)
+            judges.freeze(machine, actor=None)
     return campaign
 
 
@@ -237,7 +240,7 @@ def test_machine_judges_come_back_frozen_with_their_labels_and_go_out_as_they_ca
     assert set(selectors.labels_of(first).values()) == {1}
     assert len(selectors.labels_of(first)) == made.pool.n_pairs
     with pytest.raises(CampaignError, match="frozen"):
-        machines.ask_to_run(first, user=None)
+        judges.ask_to_run(first, user=None)
     assert not made.memberships.filter(judge_kind="machine").exists()
     out = io.BytesIO()
     write_release(made, plan_of(made.recipes.get()), out)
@@ -397,7 +400,7 @@ def test_pairs_that_nobody_could_judge_come_back_as_such(tmp_path):
     judge(liar, None, cannot_reason="query")
     exclusion.exclude_annotator(liar, reason="random clicks", actor=None)
     assert judge(ada, 1, active_ms=10).standing == "too fast"
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     (path := tmp_path / "release.zip").write_bytes(
         built(campaign, ReleasePlan("first", Choices(), documents=True))
     )

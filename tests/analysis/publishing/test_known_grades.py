@@ -9,7 +9,7 @@ import pytest
 
 from analysis.judgements.labels import Choices, labels
 from analysis.publishing import exports
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from tests.builders import judge, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 def test_the_known_grade_of_a_qualification_pair_is_published_and_marked():
     campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2)
     first = campaign.pairs.select_related("entry__topic").order_by("position").first()
-    campaigns.set_kind(first, "qualification", gold_grade=3)
+    lifecycle.set_kind(first, "qualification", gold_grade=3)
     for member in (make_annotator(campaign), make_annotator(campaign)):
         for _ in range(2):
             judge(member, 1)
@@ -38,6 +38,6 @@ def test_the_known_grade_of_a_qualification_pair_is_published_and_marked():
 
 def test_it_goes_with_the_gold_pairs_where_these_are_left_out():
     campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2)
-    campaigns.set_kind(campaign.pairs.first(), "qualification", gold_grade=3)
+    lifecycle.set_kind(campaign.pairs.first(), "qualification", gold_grade=3)
     assert labels(campaign, Choices(with_gold=False)).rows == []
     assert labels(campaign, Choices()).n_known == 1

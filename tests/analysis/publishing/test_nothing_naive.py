@@ -24,7 +24,7 @@ from analysis.studies.papers import NAMES, study_named
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
 from assay.measures.evaluation import Evaluator
 from assay.measures.measures import FAMILIES, parse_measures
@@ -343,7 +343,7 @@ def test_exports_and_releases_score_nothing_and_say_what_they_are(campaign):
         if "comments" in export.heeds:
             assert b"# SAMPLED" in text, name
             assert "-sampled-" in export.filename(campaign, Choices()), name
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     out = io.BytesIO()
     write_release(
         Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk),

@@ -27,7 +27,8 @@ pytestmark = pytest.mark.postgresql
 AWKWARD = """
 from datetime import timedelta
 from annotation.models import Campaign, Judgement, Pair
-from annotation.services import campaigns, judging
+from annotation.services.campaigns import lifecycle as campaigns
+from annotation.services.judging import submission as judging
 from pooling.models import Collection, Document, Pool, PoolEntry, Topic
 from tests.analysis.publishing.exported import START, judged
 from tests.builders import make_annotator, make_campaign, make_user

@@ -20,7 +20,7 @@ from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Membership
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from config import verification
 from pooling import jobs
 from pooling.models import Job
@@ -116,7 +116,7 @@ def test_settings_that_change_after_the_campaign_was_loaded_are_those_of_the_mom
     campaign, tmp_path
 ):
     stale = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
-    campaigns.update_campaign(campaign, actor=None, description="Changed since")
+    lifecycle.update_campaign(campaign, actor=None, description="Changed since")
     path = tmp_path / "release.zip"
     with path.open("wb+") as out:
         write_release(stale, ReleasePlan(), out)

@@ -17,7 +17,7 @@ from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Pair
-from annotation.services import campaigns, planned_batches
+from annotation.services.campaigns import lifecycle, planned_batches
 from assay.formats.errors import FormatError
 from pooling.models import Pool
 from pooling.services import ordering, pools
@@ -39,7 +39,7 @@ def make_ordered(collection, *, batch: int = 20) -> Campaign:
     )
     assert job.state == "done", job.message
     owner = User.objects.get(username="owner")
-    campaign = campaigns.create_campaign(
+    campaign = lifecycle.create_campaign(
         name="C",
         collection=collection,
         actor=owner,
@@ -47,8 +47,8 @@ def make_ordered(collection, *, batch: int = 20) -> Campaign:
         min_active_seconds=0,
         target_per_annotator=0,
     )
-    campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
-    campaigns.open_campaign(campaign)
+    lifecycle.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
+    lifecycle.open_campaign(campaign)
     for name in ("ada", "bob"):
         make_annotator(campaign, name)
     return Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
@@ -72,7 +72,7 @@ def campaign(settings, tmp_path: Path) -> Campaign:
 
 
 def released(campaign: Campaign, path: Path) -> Path:
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     out = io.BytesIO()
     write_release(
         Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk),

@@ -21,8 +21,8 @@ from analysis.publishing.exports import offered
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import AuditEvent, Judgement
-from annotation.services import judging
-from annotation.services.tokens import create_api_token
+from annotation.services.judging import submission
+from annotation.services.people.tokens import create_api_token
 from pooling import jobs
 from pooling.models import Job
 from tests.analysis.commands.judged_file import refused, run
@@ -324,7 +324,7 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
         ["t1", "d3"]
     ]  # the only pair that differs
     assert lines[1].split(",")[2] != lines[1].split(",")[5]
-    judging.adjudicate(
+    submission.adjudicate(
         pair_of(campaign, "t1", "d3"), 2, reason="clear", actor=None
     )  # the only pair that differed
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")

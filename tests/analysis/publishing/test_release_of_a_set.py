@@ -6,7 +6,9 @@ from __future__ import annotations
 from analysis.judgements.labels import Choices
 from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
-from annotation.services import campaigns, people, scheduling
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import scheduling
+from annotation.services.people import accounts
 from pooling.services.collections import create_collection
 from tests.analysis.publishing.test_releases import built
 from tests.builders import make_user, submit
@@ -20,17 +22,17 @@ def test_pairs_without_runs_and_pairs_for_everyone_survive_a_release(db, setting
     collection = create_collection(name="Trip", user=manager)
     assert bring_in(collection, "set", zipped(FIRA), name="trip.zip").state == "done"
     fetch(collection)
-    campaign = campaigns.create_campaign(
+    campaign = lifecycle.create_campaign(
         name="Trip", collection=collection, actor=manager, judgements_per_pair=1
     )
-    campaigns.set_pool(campaign, collection.pools.get())
-    campaigns.save_guideline(campaign, "Judge.")
-    campaigns.open_campaign(campaign)
+    lifecycle.set_pool(campaign, collection.pools.get())
+    lifecycle.save_guideline(campaign, "Judge.")
+    lifecycle.open_campaign(campaign)
     for name in ("ann", "bob"):
-        seat = people.add_member(campaign=campaign, user=make_user(name), role="annotator")
+        seat = accounts.add_member(campaign=campaign, user=make_user(name), role="annotator")
         while (lease := scheduling.claim(seat)) is not None:
             submit(seat, lease, 1)
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     path = tmp_path / "release.zip"
     path.write_bytes(built(campaign, ReleasePlan("all", Choices(min_judgements=1))))
     again = import_release(path, name="release.zip", user=manager)

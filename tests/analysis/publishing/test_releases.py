@@ -24,8 +24,11 @@ from analysis.publishing.release.parts import BY_NAME, PARTS, ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import AuditEvent, Campaign
-from annotation.services import campaigns, judging, machines, participation
+from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
+from annotation.services.judging import submission
+from annotation.services.llm_judges import judges
+from annotation.services.people import participation
 from assay.version import program_version
 from pooling import jobs
 from pooling.models import Job
@@ -64,7 +67,7 @@ def parts(data: bytes) -> dict[str, bytes]:
 
 def test_the_same_recipe_on_the_same_data_gives_the_same_bytes(campaign):
     first = built(campaign)
-    campaigns.update_campaign(
+    lifecycle.update_campaign(
         campaign, actor=None, thanks_text="Thank you"
     )  # what a release does not hold may change
     AuditEvent.objects.create(campaign=campaign, action="looked")
@@ -108,7 +111,7 @@ def test_the_content_digest_is_that_of_the_documents_and_covers_judgements_and_l
     monkeypatch.setattr(
         "analysis.publishing.release.writing.program_version", lambda: "another version"
     )
-    campaigns.update_campaign(campaign, actor=None, description="Another description")
+    lifecycle.update_campaign(campaign, actor=None, description="Another description")
     other = parts(built(campaign, ReleasePlan("another name", documents=True, notes=True)))
     assert json.loads(other["campaign.json"])["software"] == "another version"
     assert json.loads(other["campaign.json"])["content_sha256"] == about["content_sha256"]
@@ -128,7 +131,7 @@ def test_a_release_says_as_of_when_it_is_while_its_campaign_is_not_closed(campai
         "**As of 2026-03-03T09:01:00.000Z, campaign still open.**"
         in release["datasheet.md"].decode()
     )
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     closed = parts(built(campaign))
     assert json.loads(closed["campaign.json"])["as_of"] == "2026-03-03T09:01:00.000Z"
     assert "As of" not in closed["datasheet.md"].decode()
@@ -146,7 +149,7 @@ def test_machine_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
         for topic in ("t1", "t2")
         for document in ("d1", "d2", "d3")
     ]
-    judge = machines.add_from_file(
+    judge = judges.add_from_file(
         campaign,
         name="second opinion",
         model="model-7",
@@ -155,7 +158,7 @@ def test_machine_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
         actor=None,
     )
     assert parts(built(campaign)) == before
-    machines.freeze(judge, actor=None)
+    judges.freeze(judge, actor=None)
     after = parts(built(campaign))
     assert set(after) - set(before) == OF_MACHINES
     assert {name for name in before if after[name] != before[name]} == {
@@ -185,7 +188,7 @@ def test_nobodys_name_or_address_is_anywhere_in_a_release(campaign):
         person.username, person.email = f"unmistakable{number}", f"unmistakable{number}@example.org"
         person.first_name = person.last_name = "Unmistakable"
         person.save()
-    judging.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=people[0])
+    submission.adjudicate(pair_of(campaign, "t1", "d1"), 3, reason="clear", actor=people[0])
     recipes.save_recipe(campaign, ReleasePlan("x"), user=people[0])
     for data in parts(built(campaign)).values():
         assert b"unmistakable" not in data.lower()
@@ -279,7 +282,7 @@ def test_the_release_says_whether_and_since_when_near_duplicates_were_shown():
         make_campaign(),
     )
     for is_on in (True, False):
-        campaigns.update_campaign(turned, actor=None, show_near_duplicates=is_on)
+        lifecycle.update_campaign(turned, actor=None, show_near_duplicates=is_on)
     found = [parts(built(campaign)) for campaign in (never, always, turned)]
     assert [
         json.loads(one["campaign.json"])["campaign"]["settings"]["show_near_duplicates"]

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from annotation.models import Campaign
-from annotation.services import campaigns, planned_batches, scheduling
-from annotation.services.pairs import follow_topics
+from annotation.services.campaigns import lifecycle, planned_batches
+from annotation.services.campaigns.pairs import follow_topics
+from annotation.services.judging import scheduling
 from assay.pools.depth import depth_pool, top_of_run
 from assay.precision import in_order_by_score
 from assay.sampling.replay import World, world_of
@@ -49,7 +50,7 @@ def made(collection, making) -> Campaign:
         )
     )
     assert job.state == "done", job.message
-    campaign = campaigns.create_campaign(
+    campaign = lifecycle.create_campaign(
         name="C",
         collection=collection,
         actor=collection.managers.get(),
@@ -59,8 +60,8 @@ def made(collection, making) -> Campaign:
         block_length=1000,
         threshold=2,
     )
-    campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
-    campaigns.open_campaign(campaign)
+    lifecycle.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
+    lifecycle.open_campaign(campaign)
     return campaign
 
 

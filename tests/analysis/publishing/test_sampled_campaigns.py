@@ -23,7 +23,7 @@ from analysis.publishing.release.writing import write_release
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from pooling.jobs import Refused
 from pooling.models import Collection, Document, Pool
 from pooling.services import pools, sampling
@@ -94,7 +94,7 @@ def make_sampled(collection: Collection, strata: str = "rank") -> Campaign:
     )
     assert job.state == "done", job.message
     owner = User.objects.get(username="owner")
-    campaign = campaigns.create_campaign(
+    campaign = lifecycle.create_campaign(
         name="C",
         collection=collection,
         actor=owner,
@@ -102,8 +102,8 @@ def make_sampled(collection: Collection, strata: str = "rank") -> Campaign:
         min_active_seconds=0,
         target_per_annotator=0,
     )
-    campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
-    campaigns.open_campaign(campaign)
+    lifecycle.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
+    lifecycle.open_campaign(campaign)
     for name in ("ada", "bob"):
         make_annotator(campaign, name)
     return Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
@@ -357,7 +357,7 @@ def test_reports_estimate_or_refuse(campaign):
 
 
 def test_a_release_carries_the_draw_and_comes_back_with_it(campaign, tmp_path):
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     out = io.BytesIO()
     write_release(
         Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk),

@@ -16,8 +16,9 @@ from analysis.publishing.forms import RecipeForm
 from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import Campaign, Judgement, Membership
-from annotation.services import campaigns, exclusion
+from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
+from annotation.services.people import exclusion
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.exported import BINARY, GRADED, examples_campaign
 from tests.analysis.publishing.test_releases import built, parts
@@ -105,7 +106,7 @@ def test_choices_say_whom_they_take_back():
 def test_a_release_says_whom_it_took_back_and_comes_in_again_with_the_same_labels(
     campaign, tmp_path
 ):
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     path = tmp_path / "release.zip"
     path.write_bytes(built(campaign, ReleasePlan("all", Choices(take_back=(EVERYBODY,)))))
     held = {name: content.decode() for name, content in parts(path.read_bytes()).items()}

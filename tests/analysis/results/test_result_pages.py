@@ -16,8 +16,8 @@ from analysis.dashboard import agreement_figures
 from analysis.judgements.live import age_everything
 from analysis.models import Report
 from annotation.models import AuditEvent, Campaign, Invitation, Membership, ResultsLink
-from annotation.services import attempts, people
-from annotation.services.results_links import MOST_LINKS, make_results_link
+from annotation.services.people import accounts, attempts
+from annotation.services.people.results_links import MOST_LINKS, make_results_link
 from pooling import jobs
 from pooling.models import Job
 from tests.analysis.systems.builders import small_campaign, small_collection
@@ -40,7 +40,7 @@ def manager_of(campaign: Campaign) -> User:
 
 def viewer_of(campaign: Campaign) -> Client:
     return client_of(
-        people.add_member(campaign=campaign, user=make_user(), role=Membership.Role.VIEWER).user
+        accounts.add_member(campaign=campaign, user=make_user(), role=Membership.Role.VIEWER).user
     )
 
 

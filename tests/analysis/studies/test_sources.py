@@ -14,7 +14,7 @@ from analysis.studies.papers import study_named
 from analysis.studies.settings import keys_of, read_settings
 from analysis.studies.sources import campaign_inputs, release_inputs
 from analysis.studies.study import SettingKey, Study
-from annotation.services import participation
+from annotation.services.people import participation
 from assay.formats.errors import FormatError
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.exported import BINARY, GRADED, examples_campaign, with_everything

@@ -12,7 +12,7 @@ from analysis.studies.settings import read_settings
 from analysis.studies.sources import campaign_inputs
 from analysis.systems import answers
 from annotation.models import Campaign
-from annotation.services.depth import set_depth
+from annotation.services.campaigns.depth import set_depth
 from tests.analysis.commands.judged_file import run
 from tests.analysis.systems.builders import small_campaign, small_collection
 

@@ -18,7 +18,7 @@ from analysis.systems.kinds import KINDS
 from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, MachineJudge
 from annotation.selectors.machines import entries_of
-from annotation.services import machines
+from annotation.services.llm_judges import judges
 from pooling.jobs import Refused
 from pooling.models import Pool
 from tests.analysis.publishing.test_sampled_campaigns import (  # noqa: F401  fixtures
@@ -47,7 +47,7 @@ def labelled(
     """A machine that is right about every pair, frozen so many hours after the draw."""
     pairs = list(entries_of(campaign).values_list("topic__topic_id", "docno"))[:most]
     labels = [LabelOfFile(topic, docno, grade_of(docno), "", None, False) for topic, docno in pairs]
-    judge = machines.add_from_file(
+    judge = judges.add_from_file(
         campaign,
         name=name,
         model="some",
@@ -56,7 +56,7 @@ def labelled(
         related=related,
         actor=None,
     )
-    machines.freeze(judge, actor=None)
+    judges.freeze(judge, actor=None)
     drawn = Pool.objects.get(pk=campaign.pool_id).built_at
     assert drawn is not None
     MachineJudge.objects.filter(pk=judge.pk).update(frozen_at=drawn + timedelta(hours=hours))
@@ -152,7 +152,7 @@ def test_it_says_what_is_missing(campaign: Campaign) -> None:  # noqa: F811
     with pytest.raises(Refused, match="no machine judge of this campaign is frozen"):
         asked(campaign)
     other = make_campaign(n_topics=1, n_documents=2, collection=None)
-    machine = machines.add_from_file(
+    machine = judges.add_from_file(
         other,
         name="m",
         model="m",
@@ -160,7 +160,7 @@ def test_it_says_what_is_missing(campaign: Campaign) -> None:  # noqa: F811
         file_name="f",
         actor=None,
     )
-    machines.freeze(machine, actor=None)
+    judges.freeze(machine, actor=None)
     other.collection.runs.set(campaign.collection.runs.all())
     with pytest.raises(Refused, match="is not sampled"):
         asked(other)

@@ -17,7 +17,8 @@ from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, MachineJudge
 from annotation.selectors.machine_grades import frozen_judges
 from annotation.selectors.machines import entries_of
-from annotation.services import campaigns, machines
+from annotation.services.campaigns import lifecycle
+from annotation.services.llm_judges import judges
 from assay.pools.pool_kinds import PoolKind
 from pooling.jobs import Refused
 from pooling.models import Collection, Job, Pool
@@ -49,7 +50,7 @@ def whole(collection: Collection, owner: User) -> Campaign:  # noqa: F811
     job = do(
         pools.ask_for_pool(collection, runs=list(collection.runs.all()), depth=N_RANKED, user=None)
     )
-    campaign = campaigns.create_campaign(
+    campaign = lifecycle.create_campaign(
         name="Whole",
         slug=CAMPAIGN,
         collection=collection,
@@ -57,7 +58,7 @@ def whole(collection: Collection, owner: User) -> Campaign:  # noqa: F811
         judgements_per_pair=2,
         min_active_seconds=0,
     )
-    campaigns.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
+    lifecycle.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
     return campaign
 
 
@@ -71,10 +72,10 @@ def labelled(campaign: Campaign, *, most: int | None = None, freeze: bool = True
     labels = [
         LabelOfFile(topic, docno, machine_grade(docno), "", None, False) for topic, docno in pairs
     ]
-    judge = machines.add_from_file(
+    judge = judges.add_from_file(
         campaign, name=JUDGE, model="some", labels=labels, file_name="f.txt", actor=None
     )
-    return machines.freeze(judge, actor=None) if freeze else judge
+    return judges.freeze(judge, actor=None) if freeze else judge
 
 
 def drawn(collection: Collection, *stages: float, user: Any = None, name: str = "sample") -> Pool:  # noqa: F811
@@ -157,7 +158,7 @@ def test_what_makes_it_invalid_is_refused_with_what_is_missing(
     judge = labelled(whole, most=100, freeze=False)
     with pytest.raises(Refused, match="model-x is not frozen"):
         parameters_of(PoolKind.SAMPLED, machine="whole/model-x", **making)
-    machines.freeze(judge, actor=None)
+    judges.freeze(judge, actor=None)
     stranger = make_user("stranger")
     assert (
         frozen_judges(whole.collection, stranger),
@@ -211,8 +212,8 @@ def test_a_manager_draws_by_it_on_the_page_and_the_report_corrects_people(
         "Strata are votes and the grades of whole/model-x"
         in client.get(reverse("pool", args=[whole.collection.slug, pool.pk])).content.decode()
     )
-    campaigns.set_pool(whole, pool)
-    campaigns.open_campaign(whole)
+    lifecycle.set_pool(whole, pool)
+    lifecycle.open_campaign(whole)
     for name in ("ada", "bob"):
         make_annotator(whole, name)
     judge_stage(Campaign.objects.select_related("collection", "pool").get(pk=whole.pk), 1)

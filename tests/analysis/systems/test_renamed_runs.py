@@ -21,8 +21,8 @@ from analysis.publishing.release.parts import ReleasePlan
 from analysis.systems import answers, reports
 from analysis.systems.files_zip import archive
 from annotation.models import Campaign, MachineJudge
-from annotation.services import campaigns
-from annotation.services.results_links import make_results_link
+from annotation.services.campaigns import lifecycle
+from annotation.services.people.results_links import make_results_link
 from pooling.jobs import Refused
 from pooling.models import Run
 from pooling.services.renaming import rename_pool, rename_run
@@ -168,7 +168,7 @@ def kept(release: Release) -> bytes:
 
 
 def test_a_release_keeps_its_bytes_and_a_new_one_differs_in_the_pool_alone(campaign):
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     recipe = recipes.save_recipe(
         campaign, ReleasePlan("first", Choices(), documents=True), user=campaign.created_by
     )

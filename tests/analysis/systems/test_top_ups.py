@@ -13,7 +13,8 @@ from django.urls import reverse
 from analysis.models import Report
 from analysis.systems import top_ups
 from annotation.models import Campaign, Pair
-from annotation.services import campaigns, scheduling
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import scheduling
 from pooling.jobs import Refused
 from pooling.models import Document, Job
 from tests.analysis.systems.builders import by_command, small_campaign, small_collection, work_off
@@ -36,7 +37,7 @@ def finished(report: Report) -> Report:
 
 
 def opened(campaign: Campaign) -> Campaign:
-    campaigns.update_campaign(
+    lifecycle.update_campaign(
         campaign,
         actor=None,
         judgements_per_pair=1,
@@ -44,8 +45,8 @@ def opened(campaign: Campaign) -> Campaign:
         gold_every=0,
         min_active_seconds=0,
     )
-    campaigns.save_guideline(campaign, "Read.", actor=None)
-    campaigns.open_campaign(campaign, actor=None)
+    lifecycle.save_guideline(campaign, "Read.", actor=None)
+    lifecycle.open_campaign(campaign, actor=None)
     return campaign
 
 
@@ -158,7 +159,7 @@ def test_the_api_makes_it_once_and_only_for_who_may_make_campaigns(collection, c
 
 def test_it_judges_as_the_campaign_whose_labels_were_reported(collection):
     own = small_campaign(collection)
-    campaigns.save_guideline(own, "Relevant is what answers.", actor=None)
+    lifecycle.save_guideline(own, "Relevant is what answers.", actor=None)
     runs = list(collection.runs.values_list("pk", flat=True))
     from analysis.systems import reports
     from analysis.systems.kinds import KINDS

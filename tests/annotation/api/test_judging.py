@@ -15,7 +15,8 @@ from rest_framework.test import APIClient
 
 from annotation.models import Judgement, Lease, Membership, Message, Pair
 from annotation.selectors.judging import audit_invariants
-from annotation.services import campaigns, exclusion, tokens
+from annotation.services.campaigns import lifecycle
+from annotation.services.people import exclusion, tokens
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
@@ -179,7 +180,7 @@ def test_setup_has_everything_the_page_needs_once(page):
 
 
 def test_setup_tells_which_guidelines_were_read_last_also_when_newer_ones_have_to_be_read(page):
-    campaigns.save_guideline(page.member.campaign, "# New")
+    lifecycle.save_guideline(page.member.campaign, "# New")
     setup = page.get("setup").json()
     assert (setup["state"], setup["guideline"]["number"], setup["guideline"]["acknowledged"]) == (
         "guideline_changed",
@@ -211,7 +212,7 @@ def test_from_lease_to_judgement_to_the_next_pair(page):
 def test_the_annotator_never_sees_rank_score_run_known_grade_or_other_peoples_labels(page):
     judge(make_annotator(page.member.campaign), 3)
     gold = Pair.objects.order_by("position").first()
-    campaigns.set_kind(gold, Pair.Kind.GOLD, gold_grade=3, explanation="secret")
+    lifecycle.set_kind(gold, Pair.Kind.GOLD, gold_grade=3, explanation="secret")
     text = page.post("leases", want=4).content.decode()
     for word in ("rank", "score", "contributions", "gold", "secret", "priority", "why", "grade"):
         assert word not in text.replace('"rotation"', "")
@@ -395,16 +396,16 @@ def test_every_state_is_reached_and_says_so():
     exclusion.pause_annotator(page.member, reason="wait", actor=None)
     assert (state()["state"], state()["reason"]) == ("paused", "wait")
     exclusion.resume_annotator(page.member, actor=None)
-    campaigns.pause(campaign, reason="lunch")
+    lifecycle.pause(campaign, reason="lunch")
     assert (state()["state"], state()["reason"], state()["who"]) == ("paused", "lunch", "campaign")
-    campaigns.resume(campaign)
-    campaigns.update_campaign(campaign, actor=None, deadline=now - timedelta(minutes=1))
+    lifecycle.resume(campaign)
+    lifecycle.update_campaign(campaign, actor=None, deadline=now - timedelta(minutes=1))
     assert state()["state"] == "deadline_passed"
-    campaigns.update_campaign(campaign, actor=None, deadline=None)
+    lifecycle.update_campaign(campaign, actor=None, deadline=None)
     exclusion.exclude_annotator(page.member, reason="random", actor=None)
     assert state()["state"] == "excluded"
     exclusion.include_annotator(page.member, actor=None)
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     assert state()["state"] == "closed"
     assert (
         Page(make_annotator(make_campaign(state="draft"))).post("leases").json()["state"] == "draft"

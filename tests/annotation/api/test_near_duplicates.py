@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent, Judgement, Lease, Membership, Pair
 from annotation.selectors import near_duplicates
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from tests.annotation.api.test_judging import Page
 from tests.builders import lease_of, make_annotator, make_campaign, make_collection, submit
 
@@ -118,7 +118,7 @@ def test_nothing_is_told_of_others_of_other_topics_or_of_what_waits():
 def test_neither_practice_nor_what_was_too_fast_nor_what_has_no_grade_is_compared():
     campaign = campaign_of(text(), text(1, "b"), text(1, "c"), text(1, "d"), qualification_pass=0.5)
     ada = make_annotator(campaign)
-    campaigns.set_kind(pair_of(campaign, "d1"), Pair.Kind.QUALIFICATION, gold_grade=3)
+    lifecycle.set_kind(pair_of(campaign, "d1"), Pair.Kind.QUALIFICATION, gold_grade=3)
     graded(ada, "d1", 3)
     graded(ada, "d2", 2, active_ms=100)
     graded(ada, "d3", None)
@@ -179,12 +179,12 @@ def test_gold_is_not_given_away():
     campaign = campaign_of(text(), text(1), text(2))
     ada = make_annotator(campaign)
     for docno in ("d1", "d2"):
-        campaigns.set_kind(
+        lifecycle.set_kind(
             pair_of(campaign, docno), Pair.Kind.GOLD, gold_grade=3, explanation="because"
         )
     graded(ada, "d1", 1)
     gold = asked(ada, "d2").json()
-    campaigns.set_kind(pair_of(campaign, "d1"), Pair.Kind.NORMAL)
+    lifecycle.set_kind(pair_of(campaign, "d1"), Pair.Kind.NORMAL)
     plain = asked(ada, "d3").json()
     assert (
         [set(item) for item in gold["items"]]
@@ -226,7 +226,7 @@ def test_no_more_than_the_latest_are_compared(monkeypatch):
 
 def test_a_change_of_the_setting_is_in_the_audit_trail():
     campaign = campaign_of(text(), text(1))
-    campaigns.update_campaign(campaign, actor=campaign.created_by, show_near_duplicates=False)
+    lifecycle.update_campaign(campaign, actor=campaign.created_by, show_near_duplicates=False)
     event = AuditEvent.objects.filter(campaign=campaign, action="changed settings").first()
     assert (event.actor, event.details["changes"]) == (
         campaign.created_by,

@@ -14,7 +14,9 @@ from django.utils import timezone
 
 from annotation.api import shapes
 from annotation.models import Membership, Message, Pair, Question
-from annotation.services import campaigns, exclusion, questions
+from annotation.services.campaigns import lifecycle
+from annotation.services.judging import questions
+from annotation.services.people import exclusion
 from tests import openapi
 from tests.annotation.api.test_judging import Page
 from tests.builders import make_annotator, make_campaign
@@ -63,8 +65,8 @@ def short_run():
         show_near_duplicates=True,
     )
     test = Pair.objects.filter(campaign=campaign).order_by("position").last()
-    campaigns.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=1, explanation="because")
-    campaigns.update_campaign(campaign, actor=None, qualification_pass=0.5)
+    lifecycle.set_kind(test, Pair.Kind.QUALIFICATION, gold_grade=1, explanation="because")
+    lifecycle.update_campaign(campaign, actor=None, qualification_pass=0.5)
     page = Page(make_annotator(campaign, guideline_read=0))
     page.get("setup")
     page.post("consent")
@@ -95,7 +97,7 @@ def short_run():
     page.client.put(page.address + "profile", {"theme": "dark"}, format="json")
     write(page, first[0]["pair"])
     other = Page(make_annotator(campaign, consented_at=timezone.now(), target=0))
-    campaigns.update_campaign(campaign, actor=None, qualification_pass=0)
+    lifecycle.update_campaign(campaign, actor=None, qualification_pass=0)
     page.post("leases", want=1)
     while other.pairs(want=3)["pairs"]:
         pass
@@ -112,15 +114,15 @@ def short_run():
     exclusion.pause_annotator(page.member, reason="wait", actor=None)
     page.get("setup")
     exclusion.resume_annotator(page.member, actor=None)
-    campaigns.pause(campaign, reason="lunch")
+    lifecycle.pause(campaign, reason="lunch")
     page.get("setup")
-    campaigns.resume(campaign)
-    campaigns.update_campaign(campaign, actor=None, deadline=timezone.now() - timedelta(minutes=1))
+    lifecycle.resume(campaign)
+    lifecycle.update_campaign(campaign, actor=None, deadline=timezone.now() - timedelta(minutes=1))
     page.get("setup")
-    campaigns.update_campaign(campaign, actor=None, deadline=None)
+    lifecycle.update_campaign(campaign, actor=None, deadline=None)
     exclusion.exclude_annotator(page.member, reason="random", actor=None)
     page.get("setup")
-    campaigns.close(campaign)
+    lifecycle.close(campaign)
     third.get("setup")
 
 

@@ -16,8 +16,8 @@ from tests.pooling.jobs.test_workers import (  # noqa: F401  fixtures
 PAIRS = [(str(t), str(d)) for t in (1, 2) for d in range(1, 8)]
 N = 2 * len(PAIRS)
 MAKE = """
-from annotation.services import machines
-from annotation.services.machines import Limits, Wanted
+from annotation.services.llm_judges import judges as machines
+from annotation.services.llm_judges.judges import Limits, Wanted
 from pooling import tasks
 from tests.builders import make_campaign
 campaign = make_campaign(n_topics=2, n_documents=7)

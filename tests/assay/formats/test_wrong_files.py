@@ -19,8 +19,8 @@ import pytest
 
 from analysis.publishing.release.parts import FORMAT, PARTS, SUMS, VERSION
 from analysis.publishing.release.reading import open_release
-from annotation.services.campaign_files import CampaignFile, read_gold
-from annotation.services.people import read_names
+from annotation.services.campaigns.campaign_files import CampaignFile, read_gold
+from annotation.services.people.accounts import read_names
 from assay import formats
 from assay.formats.bundles import TopicNames, read_bundle
 from assay.formats.clicks import packed_clicks, read_packed_clicks

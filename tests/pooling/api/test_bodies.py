@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
-from annotation.services import tokens
+from annotation.services.people import tokens
 from tests import error_shape
 from tests.builders import make_user
 

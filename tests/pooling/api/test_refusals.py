@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.services import tokens
+from annotation.services.people import tokens
 from tests.builders import make_campaign, make_collection, make_user
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.services import tokens
+from annotation.services.people import tokens
 from pooling.models import Collection, Job, KeptAnswer, Upload
 from tests import openapi
 from tests.builders import make_collection, make_user

@@ -43,7 +43,7 @@ from analysis.studies.papers import study_named
 from analysis.systems import answers, reports
 from analysis.systems.kinds import KINDS as REPORT_KINDS
 from annotation.models import AuditEvent
-from annotation.services import account_mails, messages
+from annotation.services.people import account_mails, messages
 from pooling import jobs
 from pooling.models import Collection, Job, Pool
 from pooling.services import extending, ordering, pool_preview, pools, sampling, topics, uploads

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError
 
 from annotation.models import Campaign, Membership, Pair
-from annotation.services.pairs import set_pool
+from annotation.services.campaigns.pairs import set_pool
 from pooling import jobs
 from pooling.jobs import Refused
 from pooling.models import Job, Pool

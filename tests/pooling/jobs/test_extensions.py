@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
-from annotation.services.pairs import set_pool
+from annotation.services.campaigns.pairs import set_pool
 from pooling.models import Job, Pool
 from pooling.services import extending, pools
 from tests.pooling.conftest import bring_in, run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from assay.pools.pool_kinds import staged_priority
 from pooling.jobs import Refused
 from pooling.models import Collection, Pool
@@ -105,8 +105,8 @@ def test_a_later_stage_adds_the_next_places_and_recounts_nothing(filled):
 
 def test_a_campaign_takes_up_a_new_stage(filled, manager):
     pool = sampled(filled)
-    campaign = campaigns.create_campaign(name="C", collection=filled, actor=manager)
-    campaigns.set_pool(campaign, pool)
+    campaign = lifecycle.create_campaign(name="C", collection=filled, actor=manager)
+    lifecycle.set_pool(campaign, pool)
     n = campaign.n_pairs
     assert n == pool.entries.exclude(stage=None).count()
     run(sampling.ask_for_stage(pool, 0.6, user=None))

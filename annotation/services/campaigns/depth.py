@@ -1,0 +1,72 @@
+"""To which depth of its pool a campaign is judged: less while it runs, and deeper again. Pairs
+beyond it that nobody has judged wait."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign, Pair
+from annotation.services.audit import record
+from annotation.services.campaigns.pairs import mark
+from annotation.services.errors import CampaignError
+
+
+def why_whole(campaign: Campaign) -> str:
+    """Why the campaign's pool has to be judged whole; empty where it has not."""
+    if campaign.pool is None:
+        return _("The campaign has no pool yet.")
+    if campaign.pool.is_sampled:
+        return _(
+            "The pool is a sample, whose estimates need every pair that was drawn: it has no less depth."
+        )
+    if campaign.pool.is_staged:
+        return _("The pool is judged batch by batch: plan no further batch in place of less depth.")
+    return ""
+
+
+def set_depth(campaign: Campaign, least_priority: int | None, *, actor: User | None) -> int:
+    """Judge pairs of this priority and higher ones; None: the whole pool. -> how many pairs have
+    come to lie beyond it, or lie there no more.
+
+    Pairs beyond it keep what was judged of them, and those that have a judgement are judged to
+    their end, so that no label rests on fewer people than others; what is on somebody's screen
+    counts. Repeating it completes what an interruption left. May run while annotators judge."""
+    if why := why_whole(campaign):
+        raise CampaignError(why)
+    before = campaign.least_priority
+    campaign.least_priority = least_priority
+    campaign.save(update_fields=["least_priority"])
+    changed = sum(_mark(campaign, pairs, beyond) for beyond, pairs in _to_change(campaign))
+    if changed or before != least_priority:
+        words = (
+            "the whole pool"
+            if least_priority is None
+            else f"{campaign.level_word} {campaign.level_of(least_priority)}"
+        )
+        record(
+            campaign,
+            actor,
+            AuditAction.CHANGED_THE_DEPTH,
+            words,
+            least_priority=[before, least_priority],
+            pairs=changed,
+        )
+    return changed
+
+
+def _to_change(campaign: Campaign) -> list[tuple[bool, QuerySet[Pair]]]:
+    pairs, least = Pair.objects.filter(campaign=campaign), campaign.least_priority
+    beyond = Q(priority__lt=least) if least is not None else Q(pk__in=[])
+    return [
+        (True, pairs.filter(beyond, beyond_depth=False)),
+        (False, pairs.filter(beyond_depth=True).exclude(beyond)),
+    ]
+
+
+def _mark(campaign: Campaign, pairs: QuerySet[Pair], beyond: bool) -> int:
+    ids = list(pairs.order_by("pk").values_list("pk", flat=True))
+    mark(campaign, ids, "beyond_depth", beyond)
+    return len(ids)

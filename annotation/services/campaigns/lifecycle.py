@@ -1,0 +1,409 @@
+"""Campaigns: making, changing, opening, pausing, closing; their guidelines. Every change leaves a
+row in the audit trail."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from annotation.core import scale as scales
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign, GuidelineVersion, Lease, Membership
+from annotation.selectors.drafts import contradictions
+from annotation.selectors.pairs import kept_pairs
+from annotation.services.audit import record
+from annotation.services.campaigns import pairs
+from annotation.services.campaigns.pairs import (  # the same door for callers
+    extend,
+    set_kind,
+    set_pool,
+)
+from annotation.services.errors import CampaignError
+from annotation.services.judging import slots
+from annotation.services.people import accounts
+from assay.labels.judges import JudgeKind
+from pooling.models import Collection, Pool
+
+__all__ = [
+    "CampaignError",
+    "close",
+    "create_campaign",
+    "extend",
+    "open_campaign",
+    "pause",
+    "resume",
+    "save_guideline",
+    "save_scale",
+    "set_kind",
+    "set_pool",
+    "take_settings",
+    "update_campaign",
+]
+
+SETTINGS = {
+    "name",
+    "description",
+    "scale",
+    "threshold",
+    "judgements_per_pair",
+    "target_per_annotator",
+    "daily_limit",
+    "continue_after_target",
+    "deadline",
+    "grace_minutes",
+    "closing_hours",
+    "min_active_seconds",
+    "pause_after_fast",
+    "idle_seconds",
+    "lease_minutes",
+    "lease_window",
+    "block_length",
+    "band",
+    "expected_seconds",
+    "truncate_words",
+    "spans",
+    "spans_from",
+    "rotate_text",
+    "show_near_duplicates",
+    "gold_every",
+    "min_common",
+    "min_partners",
+    "consent_text",
+    "thanks_text",
+    "completion_code",
+    "completion_url",
+    "qualification_pass",
+    "gold_rule",
+}
+SUGGESTED = {
+    "target_per_annotator",
+    "judgements_per_pair",
+    "spans",
+    "rotate_text",
+}  # what a set's own settings may say
+FIXED_BY_JUDGEMENTS = {"rotate_text"}  # would change what earlier judgements were about
+
+
+def create_campaign(
+    *,
+    name: str,
+    collection: Collection,
+    actor: User | None,
+    slug: str = "",
+    judge_kind: str = JudgeKind.PERSON,
+    seed: int | None = None,
+    joins: bool = True,
+    **settings: Any,
+) -> Campaign:
+    """A draft campaign; `actor` becomes its manager unless told otherwise. settings: fields of
+    SETTINGS. Raises CampaignError with what is wrong."""
+    campaign = Campaign(
+        name=name,
+        collection=collection,
+        created_by=actor,
+        judge_kind=judge_kind,
+        seed=secrets.randbelow(2**31) if seed is None else seed,
+    )
+    _assign(campaign, settings)
+    _check(campaign)
+    wanted = (slug or slugify(name))[:70] or "campaign"
+    for number in range(1, 1000):
+        campaign.slug = wanted if number == 1 else f"{wanted}-{number}"
+        try:
+            with transaction.atomic():
+                campaign.save(force_insert=True)
+                if actor is not None and joins:
+                    accounts.add_member(campaign=campaign, user=actor, role=Membership.Role.MANAGER)
+                record(
+                    campaign,
+                    actor,
+                    AuditAction.MADE_THE_CAMPAIGN,
+                    campaign.name,
+                    settings=sorted(settings),
+                )
+            return campaign
+        except IntegrityError:
+            campaign.pk = None
+            if not Campaign.objects.filter(slug=campaign.slug).exists() or slug:
+                raise CampaignError(
+                    _("The address “%(slug)s” is taken; choose another.") % {"slug": campaign.slug}
+                ) from None
+    raise CampaignError(_("Choose another name; this one is taken too often."))
+
+
+def take_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Campaign:
+    """Give a draft campaign the settings that came with the pool's pairs. Raises CampaignError once
+    it has been opened."""
+    if campaign.state != Campaign.State.DRAFT:
+        raise CampaignError(
+            _(
+                "Settings that came with a pool are for a new campaign; change those of this one under Rules."
+            )
+        )
+    return update_campaign(
+        campaign,
+        actor=actor,
+        **{name: value for name, value in pool.suggested.items() if name in SUGGESTED},
+    )
+
+
+def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) -> Campaign:
+    """Change settings, also while it is open. The judgements per pair are changed for all its
+    pairs.
+
+    A grade that was given cannot leave the scale. Raises CampaignError; then nothing is changed.
+    """
+    before = {name: getattr(campaign, name) for name in settings}
+    _assign(campaign, settings)
+    try:
+        _check(campaign)
+        _check_against_judgements(campaign, before)
+    except CampaignError:
+        _assign(campaign, before)
+        raise
+    changed = {
+        name: [before[name], getattr(campaign, name)]
+        for name in settings
+        if before[name] != getattr(campaign, name)
+    }
+    if not changed:
+        return campaign
+    with transaction.atomic():
+        campaign.save(update_fields=list(changed))
+        record(
+            campaign,
+            actor,
+            AuditAction.CHANGED_SETTINGS,
+            ", ".join(sorted(changed)),
+            changes={k: [_plain(v) for v in both] for k, both in changed.items()},
+        )
+    if "judgements_per_pair" in changed:
+        pairs.renew_slots(campaign)
+    return campaign
+
+
+def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User | None) -> list[str]:
+    """Another scale. Of a draft what the rules say of grades follows where the scale has become too
+    short. -> what has followed"""
+    followed: dict[str, Any] = {}
+    says = []
+    if campaign.state == Campaign.State.DRAFT and len(scale) >= scales.FEWEST_GRADES:
+        top, name = int(scale[-1]["value"]), str(scale[-1]["name"])
+        if campaign.threshold > top:
+            followed["threshold"] = top
+            says.append(
+                f"The lowest relevant grade is {name} now; it was grade {campaign.threshold}, "
+                f"which the scale has no more (Rules)."
+            )
+        if campaign.spans_from > top:
+            followed["spans_from"] = top
+            if campaign.spans == Campaign.Spans.REQUIRED:
+                says.append(f"Passages are required from {name} up now (Rules).")
+    update_campaign(campaign, actor=actor, scale=scale, **followed)
+    return says
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _assign(campaign: Campaign, settings: dict[str, Any]) -> None:
+    unknown = set(settings) - SETTINGS
+    if unknown:
+        raise TypeError(f"not settings of a campaign: {', '.join(sorted(unknown))}")
+    for name, value in settings.items():
+        setattr(campaign, name, value)
+
+
+def _check(campaign: Campaign) -> None:
+    mistakes = scales.problems(campaign.scale, threshold=campaign.threshold)
+    if not campaign.name.strip():
+        mistakes.append(_("Give the campaign a name."))
+    if campaign.judgements_per_pair < 1:
+        mistakes.append(_("A pair needs at least one judgement."))
+    if campaign.block_length < 1 or campaign.band < 1:
+        mistakes.append(
+            _("A block is at least one pair long, and a band at least one priority wide.")
+        )
+    if campaign.lease_minutes < 1:
+        mistakes.append(_("A lease lasts at least one minute."))
+    if not 0 <= campaign.qualification_pass <= 1:
+        mistakes.append(_("The share of qualification pairs to get right is between 0 and 1."))
+    if campaign.daily_limit is not None and campaign.daily_limit < 1:
+        mistakes.append(_("The daily limit is at least 1, or empty for none."))
+    if (
+        campaign.min_active_seconds < 0
+        or campaign.expected_seconds <= 0
+        or campaign.idle_seconds < 5
+    ):
+        mistakes.append(_("Times are positive, and the idle limit is at least 5 seconds."))
+    if mistakes:
+        raise CampaignError(" ".join(mistakes))
+
+
+def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> None:
+    changed = {name for name, value in before.items() if value != getattr(campaign, name)}
+    if not changed & (FIXED_BY_JUDGEMENTS | {"scale"}):
+        return
+    given = (
+        campaign.pairs.filter(judgements__grade__isnull=False)
+        .values_list("judgements__grade", flat=True)
+        .distinct()
+    )
+    grades = {int(grade) for grade in given if grade is not None}
+    lost = grades - set(campaign.grades.values)
+    if lost:
+        raise CampaignError(
+            _("Grade %(grade)s has been given in this campaign, so it has to stay in the scale.")
+            % {"grade": min(lost)}
+        )
+    if grades and changed & FIXED_BY_JUDGEMENTS:
+        raise CampaignError(
+            _("There are judgements already; whether texts are rotated cannot be changed any more.")
+        )
+
+
+def _move(
+    campaign: Campaign,
+    actor: User | None,
+    *,
+    source: set[Campaign.State],
+    to: str,
+    action: AuditAction,
+    **changes: Any,
+) -> Campaign:
+    """Change the state by compare-and-set, so that of two managers at once one is told."""
+    with transaction.atomic():
+        moved = Campaign.objects.filter(pk=campaign.pk, state__in=source).update(
+            state=to, **changes
+        )
+        if not moved:
+            campaign.refresh_from_db()
+            raise CampaignError(
+                _("The campaign is %(state)s; this is not possible now.")
+                % {"state": campaign.state}
+            )
+        record(campaign, actor, action, campaign.name, **{k: _plain(v) for k, v in changes.items()})
+    campaign.refresh_from_db()
+    return campaign
+
+
+def open_campaign(campaign: Campaign, *, actor: User | None = None) -> Campaign:
+    """Let annotators judge. Needs pairs, a text for one of them at least, and a deadline that is
+    not over.
+
+    Pairs without a text are held back until it is imported. A draft that contradicts itself is not
+    opened. A closed campaign can be opened again."""
+    if not kept_pairs(campaign).exists():
+        raise CampaignError(_("The campaign has no pairs yet: choose a pool first."))
+    if not kept_pairs(campaign).filter(without_text=False).exists():
+        raise CampaignError(
+            _(
+                "None of the pairs has the text of its document, so nobody could judge: import the documents first."
+            )
+        )
+    if campaign.deadline is not None and campaign.deadline <= timezone.now():
+        raise CampaignError(_("The deadline is over: set a later one first."))
+    if campaign.state == Campaign.State.DRAFT and (contradicting := contradictions(campaign)):
+        raise CampaignError(" ".join(one.says for one in contradicting))
+    opened = campaign.opened_at or timezone.now()
+    source = {Campaign.State.DRAFT, Campaign.State.CLOSED}
+    return _move(
+        campaign,
+        actor,
+        source=source,
+        to=Campaign.State.OPEN,
+        action=AuditAction.OPENED,
+        opened_at=opened,
+        closed_at=None,
+    )
+
+
+def pause(campaign: Campaign, *, reason: str = "", actor: User | None = None) -> Campaign:
+    """No new pairs are served; answers for those already on somebody's screen are still taken."""
+    return _move(
+        campaign,
+        actor,
+        source={Campaign.State.OPEN},
+        to=Campaign.State.PAUSED,
+        action=AuditAction.PAUSED,
+        paused_reason=reason,
+    )
+
+
+def resume(campaign: Campaign, *, actor: User | None = None) -> Campaign:
+    return _move(
+        campaign,
+        actor,
+        source={Campaign.State.PAUSED},
+        to=Campaign.State.OPEN,
+        action=AuditAction.RESUMED,
+        paused_reason="",
+    )
+
+
+def close(campaign: Campaign, *, actor: User | None = None) -> Campaign:
+    """End the judging. Leases are given back; answers given before, and still on their way, are
+    taken within the grace."""
+    now = timezone.now()
+    source = {Campaign.State.OPEN, Campaign.State.PAUSED}
+    _move(
+        campaign,
+        actor,
+        source=source,
+        to=Campaign.State.CLOSED,
+        action=AuditAction.CLOSED,
+        closed_at=now,
+    )
+
+    def give_back() -> None:
+        rows = Lease.objects.select_for_update().filter(
+            membership__campaign=campaign, state=Lease.State.LIVE
+        )
+        slots.end_leases(list(rows.order_by("pk")), Lease.State.RELEASED, now)
+
+    slots.retrying(give_back)
+    return campaign
+
+
+def save_guideline(
+    campaign: Campaign,
+    text: str,
+    *,
+    note: str = "",
+    adds_example: bool = False,
+    actor: User | None = None,
+) -> GuidelineVersion:
+    """A new version of the guidelines (Markdown); annotators must read it before they go on, or,
+    where it only adds an example, are told so in one line. The same text again makes none."""
+    for _try in range(10):
+        newest = campaign.guidelines.order_by("number").last()
+        if newest is not None and newest.text.replace("\r\n", "\n") == text:
+            return newest
+        number = newest.number + 1 if newest else 1
+        try:
+            with transaction.atomic():
+                version = GuidelineVersion.objects.create(
+                    campaign=campaign,
+                    number=number,
+                    text=text,
+                    note=note,
+                    adds_example=adds_example,
+                    created_by=actor,
+                )
+                Campaign.objects.filter(pk=campaign.pk).update(newest_guideline=number)
+                campaign.newest_guideline = number
+                record(
+                    campaign, actor, AuditAction.WROTE_GUIDELINES, f"version {number}", note=note
+                )
+                return version
+        except IntegrityError:
+            continue  # somebody else saved at the same moment
+    raise RuntimeError("no free guideline number in ten tries")

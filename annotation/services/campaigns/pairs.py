@@ -1,0 +1,344 @@
+"""The pairs of a campaign: made from the pool, extended with it, and given their kind."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.db.models import F, Max, Min, Q
+from django.db.models.functions import Greatest
+from django.utils.translation import gettext as _
+
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign, Pair
+from annotation.selectors.pairs import counts_of_pairs
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from annotation.services.judging import slots
+from assay.pools.pool_kinds import PoolKind
+from pooling.models import Pool, PoolEntry, Topic
+
+MISSING_PAIRS = """INSERT INTO annotation_pair
+  (campaign_id, entry_id, topic_row, kind, priority, position, needed, counted, held, open_slots, started, unjudgeable,
+   without_text, gold_explanation, adjudicated_reason, beyond_depth)
+  SELECT %(campaign)s, e.id, e.topic_id, CASE WHEN e.everyone THEN 'everyone' ELSE 'normal' END, e.priority, e.position,
+   CASE WHEN e.priority < %(least)s AND NOT e.everyone THEN 0 ELSE %(n)s END, 0, 0,
+   CASE WHEN e.priority < %(least)s AND NOT e.everyone THEN 0 ELSE %(n)s END, %(no)s, %(no)s, e.document_id IS NULL, '', '', e.priority < %(least)s
+  FROM pooling_poolentry e JOIN pooling_topic t ON t.id = e.topic_id
+  WHERE e.pool_id = %(pool)s AND e.id BETWEEN %(first)s AND %(last)s AND t.removed_reason = ''
+    AND (e.stage IS NOT NULL OR NOT %(staged)s)
+    AND NOT EXISTS (SELECT 1 FROM annotation_pair p WHERE p.campaign_id = %(campaign)s AND p.entry_id = e.id)"""
+
+
+NO_LEAST = -(2**31)
+"""Below every priority."""
+
+
+def batches(ids: tuple[int | None, int | None]) -> list[tuple[int, int]]:
+    """Ranges of row ids from (first, last), small enough for one transaction, for judges are
+    waiting."""
+    first, last = ids
+    if first is None or last is None:
+        return []
+    return [
+        (start, min(start + slots.BATCH - 1, last)) for start in range(first, last + 1, slots.BATCH)
+    ]
+
+
+def let_others_write(batch: int) -> None:
+    """Leave the single writer of SQLite to others between two batches."""
+    if connection.vendor == "sqlite" and batch and not connection.in_atomic_block:
+        time.sleep(0.03)
+
+
+def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> int:
+    """Make the pool's entries the campaign's pairs; returns how many pairs there are. Entries of
+    removed topics, and those of a staged pool that no stage has drawn, are left out; entries that
+    are for everyone become pairs that every annotator judges.
+
+    Repeating it completes what an interruption left, also of the pool's growing. A campaign that
+    has judgements keeps its pool."""
+    if pool.collection_id != campaign.collection_id:
+        raise CampaignError(_("The pool belongs to another collection."))
+    other = (
+        Campaign.objects.filter(pool=pool).exclude(pk=campaign.pk).first()
+        if pool.kind == PoolKind.ORDERED
+        else None
+    )
+    if other is not None:
+        raise CampaignError(
+            _(
+                "The judgements of %(other)s decide what comes next in this pool; make another "
+                "pool for another campaign."
+            )
+            % {"other": other.name}
+        )
+    if campaign.pool_id not in (None, pool.pk):
+        if Pair.objects.filter(campaign=campaign, leases__isnull=False).exists():
+            raise CampaignError(
+                _(
+                    "Pairs of this campaign's pool have been served already; make another campaign for another pool."
+                )
+            )
+        Pair.objects.filter(campaign=campaign).delete()
+    campaign.pool = pool
+    campaign.save(update_fields=["pool"])
+    made = _add_missing(campaign)
+    _follow_order(campaign)
+    take_up_texts(campaign)
+    record(campaign, actor, AuditAction.SET_THE_POOL, pool.name, pairs=campaign.n_pairs, made=made)
+    return campaign.n_pairs
+
+
+def extend(campaign: Campaign, *, actor: User | None = None) -> int:
+    """Take up what the campaign's pool has gained: new pairs, better ranks, the new order.
+    Judgements and leases are not touched.
+
+    Returns how many pairs were added. May run while annotators judge.
+    """
+    if campaign.pool_id is None:
+        raise CampaignError(_("The campaign has no pool yet."))
+    made = _add_missing(campaign)
+    moved = _follow_order(campaign)
+    take_up_texts(campaign)
+    record(
+        campaign,
+        actor,
+        AuditAction.EXTENDED_THE_POOL,
+        campaign.pool.name if campaign.pool else "",
+        added=made,
+        moved=moved,
+        pairs=campaign.n_pairs,
+    )
+    return made
+
+
+def take_up_texts(campaign: Campaign) -> int:
+    """Let pairs be served that were held back for want of a text and have one now; returns how
+    many. May run while annotators judge."""
+    served = 0
+    waiting = Pair.objects.filter(
+        campaign=campaign, without_text=True, entry__document__isnull=False
+    ).order_by("pk")
+    while ids := list(waiting.values_list("pk", flat=True)[: slots.BATCH]):
+        let_others_write(served)
+
+        def serve(ids: list[int] = ids) -> int:
+            slots.locked(ids)
+            return Pair.objects.filter(pk__in=ids).update(without_text=False)
+
+        served += slots.retrying(serve)
+    return served
+
+
+def follow_topics(campaign: Campaign, *, actor: User | None = None) -> None:
+    """Take the pairs of removed topics out of the campaign, and those of restored ones back in,
+    with all that was judged of them.
+
+    May run while annotators judge: what is on somebody's screen may still be answered, and counts
+    once the topic is back."""
+    gone = (
+        Topic.objects.filter(collection=campaign.collection_id)
+        .exclude(removed_reason="")
+        .values("pk")
+    )
+    pairs = Pair.objects.filter(campaign=campaign)
+    for removed, changed in (
+        (True, pairs.filter(removed=False, topic_row__in=gone)),
+        (False, pairs.filter(removed=True).exclude(topic_row__in=gone)),
+    ):
+        ids = list(changed.order_by("pk").values_list("pk", flat=True))
+        if not ids:
+            continue
+        rows = Topic.objects.filter(pk__in=changed.values("topic_row")).order_by("position")
+        topics = dict(rows.values_list("topic_id", "removed_reason"))
+        mark(campaign, ids, "removed", removed)
+        named = ", ".join(topics)
+        record(
+            campaign,
+            actor,
+            AuditAction.REMOVED_TOPICS if removed else AuditAction.RESTORED_TOPICS,
+            named,
+            topics=topics,
+            pairs=len(ids),
+        )
+    if campaign.pool_id is not None:
+        _add_missing(campaign)
+
+
+def mark(campaign: Campaign, ids: list[int], name: str, value: bool) -> None:
+    """Set this field of pairs, on which it depends whether they are served, and their slots with
+    it; batch by batch, for judges are waiting."""
+    for start in range(0, len(ids), slots.BATCH):
+        let_others_write(start)
+        slots.retrying(partial(_mark, campaign, ids[start : start + slots.BATCH], name, value))
+
+
+def _mark(campaign: Campaign, ids: list[int], name: str, value: bool) -> None:
+    rows = slots.locked(ids).values()
+    for pair in rows:
+        setattr(pair, name, value)
+    Pair.objects.bulk_update(rows, [name], batch_size=slots.BATCH)
+    slots.save_all(rows, campaign.pk)
+
+
+def _add_missing(campaign: Campaign) -> int:
+    made = 0
+    staged = campaign.pool is not None and campaign.pool.is_staged
+    ids = PoolEntry.objects.filter(pool=campaign.pool_id).aggregate(first=Min("pk"), last=Max("pk"))
+    for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
+        let_others_write(number)
+        with transaction.atomic(), connection.cursor() as cursor:
+            n = slots.per_pair(campaign.pk)
+            values = {
+                "campaign": campaign.pk,
+                "pool": campaign.pool_id,
+                "n": n,
+                "no": False,
+                "staged": staged,
+                "first": first,
+                "last": last,
+            }
+            values["least"] = (
+                NO_LEAST if (least := slots.least_priority(campaign.pk)) is None else least
+            )
+            cursor.execute(MISSING_PAIRS, values)
+            made += cursor.rowcount
+    count_pairs(campaign)
+    return made
+
+
+def _follow_order(campaign: Campaign) -> int:
+    """Give pairs the priority and position of their entries where these have changed, a batch at a
+    time."""
+    moved = 0
+    ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
+    for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
+        let_others_write(number)
+
+        def follow(first: int = first, last: int = last) -> int:
+            rows = (
+                Pair.objects.select_for_update(of=("self",))
+                .select_related("entry")
+                .filter(campaign=campaign, pk__range=(first, last))
+            )
+            changed, crossed, least = [], [], slots.least_priority(campaign.pk)
+            for pair in rows.order_by("pk"):
+                entry = pair.entry
+                if (pair.priority, pair.position) != (entry.priority, entry.position):
+                    pair.priority, pair.position = entry.priority, entry.position
+                    changed.append(pair)
+                    if pair.beyond_depth != slots.is_beyond(pair.priority, least):
+                        pair.beyond_depth = not pair.beyond_depth
+                        crossed.append(pair)
+            Pair.objects.bulk_update(
+                changed, ["priority", "position", "beyond_depth"], batch_size=slots.BATCH
+            )
+            slots.save_all(crossed, campaign.pk)
+            return len(changed)
+
+        moved += slots.retrying(follow)
+    if moved:
+        count_pairs(campaign)
+    return moved
+
+
+def renew_slots(campaign: Campaign) -> None:
+    """After a change of judgements per pair: give every pair its new number of slots, while
+    annotators judge. Who has said that a pair cannot be judged may be enough for it now, or too
+    few."""
+    ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
+    for number, (first, last) in enumerate(batches((ids["first"], ids["last"]))):
+        let_others_write(number)
+
+        def renew(first: int = first, last: int = last) -> None:
+            rows = Pair.objects.filter(campaign=campaign, pk__range=(first, last))
+            list(
+                rows.select_for_update().order_by("pk").values_list("pk", flat=True)
+            )  # in the order in which everybody locks
+            n = slots.per_pair(campaign.pk)
+            said = slots.SAYING_SO.filter(pair__in=rows)
+            slots.save_all(
+                slots.settle_unjudgeable(
+                    rows.filter(Q(unjudgeable=True) | Q(pk__in=said.values("pair"))), n
+                ),
+                campaign.pk,
+            )
+            needed = Greatest(F("counted"), F("asked_more") + n)  # what was counted stays counted
+            rows.filter(kind=Pair.Kind.NORMAL, unjudgeable=False, removed=False).exclude(
+                beyond_depth=True, counted=0
+            ).update(needed=needed, open_slots=needed - F("counted") - F("held"))
+            rows.filter(kind__in=[Pair.Kind.GOLD, Pair.Kind.EVERYONE]).update(
+                needed=n, open_slots=n - F("counted") - F("held")
+            )
+
+        slots.retrying(renew)
+
+
+def count_pairs(campaign: Campaign) -> None:
+    """Store how many kept pairs of each kind and how many topics the campaign has, and the highest
+    priority."""
+    counts = counts_of_pairs(campaign)
+    for name, value in counts.items():
+        setattr(campaign, name, value)
+    campaign.save(update_fields=list(counts))
+
+
+def set_kind(
+    pair: Pair,
+    kind: str,
+    *,
+    gold_grade: int | None = None,
+    explanation: str = "",
+    actor: User | None = None,
+) -> Pair:
+    """Make a pair normal, gold, everyone or qualification. Gold and qualification need the known
+    grade.
+
+    A pair that somebody has judged cannot become a qualification pair, for its judgements would
+    leave the labels."""
+    campaign = pair.campaign
+    if kind not in Pair.Kind.values:
+        raise CampaignError(
+            _("A pair is %(values)s; it cannot be made “%(kind)s”.")
+            % {"values": ", ".join(Pair.Kind.values), "kind": kind[:20]}
+        )
+    known = kind in (Pair.Kind.GOLD, Pair.Kind.QUALIFICATION)
+    if known and gold_grade not in campaign.grades.values:
+        raise CampaignError(_("The known grade must be one of the scale."))
+
+    def change() -> Pair:
+        row = slots.locked([pair.pk])[pair.pk]
+        if (
+            Pair.Kind.QUALIFICATION in (kind, row.kind)
+            and kind != row.kind
+            and row.judgements.exists()
+        ):
+            raise CampaignError(
+                _(
+                    "The pair has judgements: it can neither become a qualification pair nor cease to be one."
+                )
+            )
+        row.kind, row.gold_grade, row.gold_explanation = (
+            kind,
+            gold_grade if known else None,
+            explanation if known else "",
+        )
+        row.save(update_fields=["kind", "gold_grade", "gold_explanation"])
+        n = slots.per_pair(campaign.pk)
+        slots.settle_unjudgeable([row], n)
+        slots.save(row, n)
+        record(
+            campaign,
+            actor,
+            AuditAction(f"made a pair {kind}"),
+            str(row.entry),
+            gold_grade=row.gold_grade,
+        )
+        return row
+
+    changed = slots.retrying(change)
+    count_pairs(campaign)
+    return changed

@@ -1,0 +1,110 @@
+"""What campaigns do when pooling has news for them; registered when the app is ready, since pooling
+may not import this app."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign, MachineJudge, Membership, Pair
+from annotation.services.audit import record
+from annotation.services.campaigns.pairs import extend, follow_topics, take_up_texts
+from annotation.services.judging.slots import BATCH
+from pooling.jobs import Refused, Work
+from pooling.models import Collection, Job, Pool, Run
+
+LONGEST_RELATED = 500
+
+
+def follow_pool(pool: Pool, work: Work) -> None:
+    """Every campaign on a pool that has grown takes up its new pairs and its new order."""
+    for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
+        work.progress(message=f"new pairs for {campaign.name}", now=True)
+        extend(campaign, actor=work.job.created_by)
+
+
+def follow_texts(pool: Pool, work: Work) -> None:
+    """Every campaign on a pool whose documents have come serves the pairs that it held back."""
+    for campaign in Campaign.objects.filter(pool=pool).order_by("pk"):
+        take_up_texts(campaign)
+
+
+def follow_decisions(collection: Collection, user: Any) -> None:
+    """Every campaign on the collection leaves the pairs of removed topics out and has those of
+    restored ones again."""
+    for campaign in Campaign.objects.filter(collection=collection).order_by("pk"):
+        follow_topics(campaign, actor=user)
+
+
+def give_back_pairs(pool: Pool, entries: Sequence[int]) -> None:
+    """Campaigns give the pairs of these entries back, with reservations and skips. Refused where
+    one has been judged or has a known grade."""
+    for start in range(0, len(entries), BATCH):
+        pairs = Pair.objects.filter(entry__in=entries[start : start + BATCH])
+        judged = pairs.filter(judgements__isnull=False).distinct().count()
+        if judged:
+            says = ngettext(
+                "%(n)s of the pairs has been judged already, so the extension stays",
+                "%(n)s of the pairs have been judged already, so the extension stays",
+                judged,
+            )
+            raise Refused(says % {"n": f"{judged:,}"})
+        if pairs.exclude(kind__in=[Pair.Kind.NORMAL, Pair.Kind.EVERYONE]).exists():
+            raise Refused(
+                _("some of the pairs are gold or qualification pairs; make them normal first")
+            )
+        pairs.delete()
+
+
+def note_name(thing: Run | Pool, before: str, user: Any) -> None:
+    """In the trail of every campaign that shows the run's or the pool's name."""
+    actor = user if user is not None and user.is_authenticated else None
+    if isinstance(thing, Run):
+        campaigns, action, now = (
+            Campaign.objects.filter(collection=thing.collection_id),
+            AuditAction.RENAMED_A_RUN,
+            thing.tag,
+        )
+        _follow_related(thing, before)
+    else:
+        campaigns, action, now = (
+            Campaign.objects.filter(pool=thing),
+            AuditAction.RENAMED_THE_POOL,
+            thing.name,
+        )
+    for campaign in campaigns.order_by("pk"):
+        record(campaign, actor, action, now, name={"changed": [before, now]})
+
+
+def _follow_related(run: Run, before: str) -> None:
+    """Machine judges that name the run as built with their model go on naming it. Refused where
+    their list would be too long."""
+    for judge in MachineJudge.objects.filter(campaign__collection=run.collection_id).exclude(
+        related=""
+    ):
+        names = [one.strip() for one in judge.related.split(",")]
+        if before.casefold() not in [one.casefold() for one in names]:
+            continue
+        others = [one for one in names if one.casefold() != before.casefold()]
+        also_a_group = run.collection.runs.filter(group__iexact=before).exists()
+        judge.related = ", ".join([*others, run.tag, *([before] if also_a_group else [])])
+        if "," in run.tag or len(judge.related) > LONGEST_RELATED:
+            says = _(
+                "the machine judge %(judge)s names %(before)s as related, and %(tag)s is no name "
+                "for its list: it is too long, or has a comma"
+            )
+            raise Refused(says % {"judge": judge.name, "before": before, "tag": run.tag})
+        judge.save(update_fields=["related"])
+
+
+def manages_campaign_of(user: Any, job: Job) -> bool:
+    """Whether the job belongs to a campaign that the person manages."""
+    if job.campaign_id is None:
+        return False
+    return Membership.objects.filter(
+        campaign=job.campaign_id, user=user, role=Membership.Role.MANAGER
+    ).exists()

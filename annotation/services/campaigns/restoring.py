@@ -1,0 +1,478 @@
+"""A closed campaign with its annotators, pairs and judgements as a release has them: the rows as
+they were.
+
+with transaction.atomic():
+    campaign = restore_campaign(...)
+    members = restore_annotators(campaign, rows, n_judged=answers.n_judged)
+    pairs = unsaved_pairs(campaign, rows, topics=..., answers=...)
+    store_pairs(campaign, pairs)
+    n = restore_judgements(campaign, rows, members=members, pairs=pairs)
+
+Nothing is updated after it was made where that can be helped: it would hold the database for
+longer."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+
+from annotation.models import (
+    Campaign,
+    Feedback,
+    GuidelineVersion,
+    Judgement,
+    Lease,
+    Membership,
+    Pair,
+)
+from annotation.services.campaigns.lifecycle import create_campaign
+from annotation.services.campaigns.pairs import count_pairs
+from annotation.services.judging.slots import (
+    REASONS_IN_THE_PAIR,
+    balance_slots,
+    is_beyond,
+    is_unjudgeable,
+)
+from pooling.models import Collection, Pool, Topic
+from pooling.services.restoring import AT_ONCE, NotRestorable, free_slug
+
+PairKey = tuple[str, str]
+"""(topic id, document id)"""
+
+
+class JudgementRow(NamedTuple):
+    """One revision, checked cell by cell. line: of the file that says so."""
+
+    line: int
+    topic: str
+    document: str
+    annotator: str
+    revision: int
+    grade: int | None
+    cannot_reason: str
+    note: str
+    spans: list[list[int]]
+    standing: str
+    late: bool
+    after_deadline: bool
+    active_ms: int | None
+    idle_ms: int | None
+    hidden_ms: int | None
+    wall_ms: int | None
+    server_ms: int | None
+    guideline_version: int
+    device: str
+    served_at: datetime | None
+    judged_at: datetime
+    lease: uuid.UUID | None
+
+
+class PairRow(NamedTuple):
+    topic: str
+    document: str
+    kind: str
+    asked_more: int = 0
+
+
+class AnnotatorRow(NamedTuple):
+    pseudonym: str
+    standing: str
+    reason: str
+    judge_kind: str
+
+
+class FeedbackRow(NamedTuple):
+    """One answer: what was chosen (`score`, as annotators read it), or what was written."""
+
+    line: int
+    annotator: str
+    score: str = ""
+    text: str = ""
+
+
+class Ruling(NamedTuple):
+    """Of a manager, or (decided_at None) the known grade of a gold pair."""
+
+    topic: str
+    document: str
+    grade: int
+    decided_at: datetime | None
+    reason: str
+
+
+@dataclass
+class Answers:
+    """What the newest revisions together say of pairs and annotators, known before the rows are
+    made.
+
+    filled: slots by pair; cannot: annotators who say of the pair that nobody can judge it;
+    n_judged: towards each annotator's target; last:
+    when the last one judged.
+    """
+
+    filled: Counter[PairKey] = field(default_factory=Counter)
+    cannot: Counter[PairKey] = field(default_factory=Counter)
+    n_judged: Counter[str] = field(default_factory=Counter)
+    last: datetime | None = None
+
+
+def answers_of(
+    rows: Iterable[JudgementRow],
+    pairs: Iterable[PairRow],
+    *,
+    machines: Set[str] = frozenset(),
+    excluded: Set[str] = frozenset(),
+) -> Answers:
+    """Pseudonyms of annotators: machines, whose judgements take no slot; excluded, whose word that
+    a pair cannot be judged is not heard."""
+    qualification = {
+        (row.topic, row.document) for row in pairs if row.kind == Pair.Kind.QUALIFICATION
+    }
+    newest: dict[tuple[str, str, str], tuple[str, str]] = {}
+    answers = Answers()
+    for row in rows:
+        newest[row.topic, row.document, row.annotator] = row.standing, row.cannot_reason
+        answers.last = max(answers.last or row.judged_at, row.judged_at)
+    for (topic, document, annotator), (standing, reason) in newest.items():
+        if (
+            standing == Judgement.Standing.CANNOT
+            and reason in REASONS_IN_THE_PAIR
+            and annotator not in machines | excluded
+        ):
+            answers.cannot[topic, document] += 1
+        if standing == Judgement.Standing.COUNTED and annotator not in machines:
+            answers.filled[topic, document] += 1
+        if (topic, document) not in qualification and standing != Judgement.Standing.TOO_FAST:
+            answers.n_judged[annotator] += 1
+    return answers
+
+
+def restore_campaign(
+    collection: Collection,
+    pool: Pool,
+    *,
+    slug: str,
+    settings: Mapping[str, Any],
+    judge_kind: str,
+    seed: int,
+    opened_at: datetime | None,
+    closed_at: datetime | None,
+    user: Any,
+    least_priority: int | None = None,
+) -> Campaign:
+    """Closed. settings: as JSON has them. user: becomes its manager. CampaignError or
+    ValidationError for what cannot be."""
+    trial = Campaign(collection=collection, slug="x", **settings)
+    trial.clean_fields(
+        exclude=["collection", "pool", "created_by", "slug"]
+    )  # turns dates that are text into dates
+    campaign = create_campaign(
+        collection=collection,
+        actor=user,
+        slug=free_slug(slug, Campaign),
+        judge_kind=judge_kind,
+        seed=seed,
+        **{name: getattr(trial, name) for name in settings},
+    )
+    campaign.pool, campaign.state = pool, Campaign.State.CLOSED
+    campaign.opened_at, campaign.closed_at, campaign.least_priority = (
+        opened_at,
+        closed_at,
+        least_priority,
+    )
+    campaign.save()
+    return campaign
+
+
+def restore_guideline(
+    campaign: Campaign, number: int, text: str, *, note: str, written_at: datetime | None
+) -> None:
+    version = GuidelineVersion.objects.create(
+        campaign=campaign, number=number, text=text, note=note[:300]
+    )
+    if written_at is not None:
+        GuidelineVersion.objects.filter(pk=version.pk).update(created_at=written_at)
+    if number > campaign.newest_guideline:
+        campaign.newest_guideline = number
+        campaign.save(update_fields=["newest_guideline"])
+
+
+def restore_annotators(
+    campaign: Campaign, rows: Sequence[AnnotatorRow], *, n_judged: Mapping[str, int]
+) -> dict[str, Membership]:
+    """Members under their pseudonyms, whose accounts nobody can sign in to. -> by pseudonym. Raises
+    NotRestorable."""
+    theirs = {row.pseudonym for row in rows}
+    if len(theirs) < len(rows):
+        raise NotRestorable("a pseudonym twice", "each annotator once")
+    nobody = make_password(None)
+    names = [f"imported-{campaign.pk}-{number}" for number in range(1, len(rows) + 1)]
+    users = User.objects.bulk_create(
+        User(username=name, password=nobody, is_active=False) for name in names
+    )
+    members = [
+        Membership(
+            campaign=campaign,
+            user=user,
+            role=Membership.Role.ANNOTATOR,
+            pseudonym=row.pseudonym,
+            standing=row.standing,
+            standing_reason=row.reason,
+            judge_kind=row.judge_kind,
+            n_judged=n_judged.get(row.pseudonym, 0),
+        )
+        for user, row in zip(users, rows, strict=True)
+    ]
+    importer = next(
+        name for number in range(1, len(rows) + 2) if (name := f"importer {number}") not in theirs
+    )
+    campaign.memberships.filter(pseudonym__in=theirs).update(pseudonym=importer)
+    return {
+        member.pseudonym: member
+        for member in Membership.objects.bulk_create(members, batch_size=AT_ONCE)
+    }
+
+
+def restore_feedback(rows: Sequence[FeedbackRow], *, members: Mapping[str, Membership]) -> None:
+    """Raises NotRestorable, with the line."""
+    given: dict[str, Feedback] = {}
+    value = {label: value for value, label in Feedback.Score.choices}
+    for row in rows:
+        member, one = members.get(row.annotator), given.get(row.annotator)
+        if member is None:
+            raise NotRestorable(
+                f"annotator {row.annotator[:50]!r}", "one of annotators.tsv", row.line
+            )
+        if row.score and one is None:
+            given[row.annotator] = Feedback(membership=member, score=value[row.score])
+        elif row.text and one is not None and not one.text:
+            one.text = row.text
+        else:
+            raise NotRestorable(
+                "an answer twice, empty, or words before the choice",
+                "of each annotator the choice, then the words",
+                row.line,
+            )
+    Feedback.objects.bulk_create(given.values(), batch_size=AT_ONCE)
+
+
+class RestoredPairs(dict[PairKey, Pair]):
+    """By topic and document id."""
+
+    def of(self, row: JudgementRow | Ruling, *, line: int | None = None) -> Pair:
+        pair = self.get((row.topic, row.document))
+        if pair is None:
+            raise NotRestorable(
+                f"{row.topic[:50]} {row.document[:50]} is no pair of the campaign",
+                "a pair of pairs.tsv",
+                line,
+            )
+        return pair
+
+
+def unsaved_pairs(
+    campaign: Campaign, rows: Iterable[PairRow], *, topics: Mapping[str, Topic], answers: Answers
+) -> RestoredPairs:
+    """The pairs without their known grades and rulings, their slots settled as here, to be given to
+    `store_pairs`. Raises NotRestorable."""
+    assert campaign.pool is not None
+    entries = {(entry.topic_id, entry.docno): entry for entry in campaign.pool.entries.all()}
+    pairs = RestoredPairs()
+    for row in rows:
+        key = (row.topic, row.document)
+        topic = topics.get(row.topic)
+        entry = entries.get((topic.pk, row.document)) if topic else None
+        if entry is None or key in pairs:
+            raise NotRestorable(
+                f"{row.topic[:50]} {row.document[:50]} twice, or not in the pool",
+                "pairs of pool.tsv, each once",
+            )
+        pairs[key] = Pair(
+            campaign=campaign,
+            entry=entry,
+            topic_row=entry.topic_id,
+            kind=row.kind,
+            priority=entry.priority,
+            position=entry.position,
+            counted=answers.filled[key],
+            asked_more=row.asked_more,
+            beyond_depth=is_beyond(entry.priority, campaign.least_priority),
+            without_text=entry.document_id is None,
+        )
+        pairs[key].unjudgeable = is_unjudgeable(
+            pairs[key], campaign.judgements_per_pair, answers.cannot[key]
+        )
+        balance_slots(pairs[key], campaign.judgements_per_pair)
+    return pairs
+
+
+def set_gold(pairs: RestoredPairs, known: Iterable[Ruling]) -> None:
+    for ruling in known:
+        pair = pairs.of(ruling)
+        pair.gold_grade, pair.gold_explanation = ruling.grade, ruling.reason
+
+
+def set_rulings(pairs: RestoredPairs, rulings: Iterable[Ruling]) -> None:
+    for ruling in rulings:
+        pair = pairs.of(ruling)
+        pair.adjudicated_grade, pair.adjudicated_at, pair.adjudicated_reason = (
+            ruling.grade,
+            ruling.decided_at,
+            ruling.reason,
+        )
+
+
+def store_pairs(campaign: Campaign, pairs: RestoredPairs) -> None:
+    Pair.objects.bulk_create(pairs.values(), batch_size=AT_ONCE)
+    count_pairs(campaign)
+
+
+def restore_judgements(
+    campaign: Campaign,
+    rows: Iterable[JudgementRow],
+    *,
+    members: Mapping[str, Membership],
+    pairs: RestoredPairs,
+    step: Callable[[int], object],
+) -> int:
+    """Revisions of one annotator and pair stand together, ascending; the last is current. step:
+    told how many are stored. Raises NotRestorable, with the line."""
+    n = 0
+    batch: list[list[JudgementRow]] = []
+    for revisions in _by_annotator_and_pair(rows):
+        batch.append(revisions)
+        if len(batch) >= AT_ONCE:
+            n += _store_judgements(campaign, batch, members=members, pairs=pairs)
+            batch = []
+            step(n)
+    return n + _store_judgements(campaign, batch, members=members, pairs=pairs)
+
+
+def _by_annotator_and_pair(rows: Iterable[JudgementRow]) -> Iterable[list[JudgementRow]]:
+    revisions: list[JudgementRow] = []
+    seen: set[tuple[str, str, str]] = set()
+    for row in rows:
+        key = (row.topic, row.document, row.annotator)
+        if revisions and key == (
+            revisions[-1].topic,
+            revisions[-1].document,
+            revisions[-1].annotator,
+        ):
+            if row.revision <= revisions[-1].revision:
+                raise NotRestorable(
+                    "revisions that do not ascend", "each revision once, in order", row.line
+                )
+            revisions.append(row)
+            continue
+        if key in seen:
+            raise NotRestorable(
+                "a pair of this annotator again", "its revisions one after the other", row.line
+            )
+        seen.add(key)
+        if revisions:
+            yield revisions
+        revisions = [row]
+    if revisions:
+        yield revisions
+
+
+def _store_judgements(
+    campaign: Campaign,
+    batch: Sequence[list[JudgementRow]],
+    *,
+    members: Mapping[str, Membership],
+    pairs: RestoredPairs,
+) -> int:
+    leases = _leases(batch, members=members, pairs=pairs)
+    judgements = []
+    for revisions in batch:
+        first, last = revisions[0], revisions[-1]
+        pair = pairs.of(first, line=first.line)
+        member = members.get(first.annotator)
+        if member is None:
+            raise NotRestorable(
+                f"annotator {first.annotator[:50]!r}", "one of annotators.tsv", first.line
+            )
+        judgements += [
+            Judgement(
+                key=_key(campaign, row),
+                pair=pair,
+                membership=member,
+                lease=leases.get(str(row.lease)),
+                revision=row.revision,
+                current=row is last,
+                grade=row.grade,
+                cannot_reason=row.cannot_reason,
+                note=row.note,
+                spans=row.spans,
+                standing=row.standing,
+                late=row.late,
+                after_deadline=row.after_deadline,
+                active_ms=row.active_ms,
+                idle_ms=row.idle_ms,
+                hidden_ms=row.hidden_ms,
+                wall_ms=row.wall_ms,
+                server_ms=row.server_ms,
+                guideline_version=row.guideline_version,
+                device=row.device,
+                served_at=row.served_at,
+                judged_at=row.judged_at,
+            )
+            for row in revisions
+        ]
+    Judgement.objects.bulk_create(judgements, batch_size=AT_ONCE)
+    return len(judgements)
+
+
+def _leases(
+    batch: Sequence[list[JudgementRow]],
+    *,
+    members: Mapping[str, Membership],
+    pairs: Mapping[PairKey, Pair],
+) -> dict[str, Lease]:
+    """Of the batch by token; tokens that this installation has already are passed over."""
+    wanted = {
+        str(row.lease): row
+        for revisions in batch
+        for row in reversed(revisions)
+        if row.lease is not None
+    }
+    known = {
+        str(token)
+        for token in Lease.objects.filter(token__in=list(wanted)).values_list("token", flat=True)
+    }
+    leases = []
+    for token, row in wanted.items():
+        pair, member = pairs.get((row.topic, row.document)), members.get(row.annotator)
+        if token in known or pair is None or member is None:
+            continue
+        served = row.served_at or row.judged_at
+        leases.append(
+            Lease(
+                token=token,
+                pair=pair,
+                membership=member,
+                state=Lease.State.SUBMITTED,
+                served_at=served,
+                expires_at=served,
+                ended_at=row.judged_at,
+                takes_slot=pair.kind == Pair.Kind.NORMAL,
+            )
+        )
+    return {
+        str(lease.token): lease for lease in Lease.objects.bulk_create(leases, batch_size=AT_ONCE)
+    }
+
+
+def _key(campaign: Campaign, row: JudgementRow) -> uuid.UUID:
+    return uuid.uuid5(
+        uuid.NAMESPACE_OID,
+        f"{campaign.pk} {row.topic} {row.document} {row.annotator} {row.revision}",
+    )

@@ -1,0 +1,113 @@
+"""One opening of a pair by its annotator: what an answer changes, locked in one order and read
+then."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from annotation.models import Campaign, Judgement, Lease, Membership, Pair
+from annotation.services.judging.statements import Reader, row_locks, rows_of, stored_value
+
+MEMBER, LEASE, PAIR, CAMPAIGN = (
+    Reader(Membership, "m"),
+    Reader(Lease, "l"),
+    Reader(Pair, "p"),
+    Reader(Campaign, "c"),
+)
+OF_LEASE = "(SELECT o.pair_id FROM annotation_lease o WHERE o.token = %(named)s AND o.membership_id = %(me)s)"
+OF_JUDGEMENT = "(SELECT o.pair_id FROM annotation_judgement o WHERE o.id = %(named)s AND o.membership_id = %(me)s)"
+LOCK_MEMBER = f"SELECT {MEMBER.columns} FROM annotation_membership m WHERE m.id = %(me)s"
+# The live lease first: whoever holds it may wait for the pair, and nobody waits for another lease.
+LOCK_LEASES = f"""SELECT {LEASE.columns}, {PAIR.columns} FROM annotation_lease l JOIN annotation_pair p ON p.id = l.pair_id
+  WHERE l.membership_id = %(me)s AND l.pair_id = {{named}} ORDER BY CASE WHEN l.state = 'live' THEN 0 ELSE 1 END, l.id"""
+LOCK_PAIR = f"SELECT {PAIR.columns} FROM annotation_pair p WHERE p.id = {{named}}"
+STANDS = f"""SELECT {CAMPAIGN.columns},
+    (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = %(me)s AND j.key = %(key)s),
+    (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = %(me)s AND j.pair_id = %(pair)s AND j.current),
+    (SELECT s.id FROM annotation_skip s WHERE s.membership_id = %(me)s AND s.pair_id = %(pair)s)
+  FROM annotation_campaign c WHERE c.id = %(campaign)s"""
+# All of it where a transaction that writes is alone: nothing has to be locked, so nothing has to
+# come first. A row for each lease, or one.
+AT_ONCE = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns},
+    (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = m.id AND j.key = %(key)s),
+    (SELECT j.id FROM annotation_judgement j WHERE j.membership_id = m.id AND j.pair_id = p.id AND j.current),
+    (SELECT s.id FROM annotation_skip s WHERE s.membership_id = m.id AND s.pair_id = p.id), {PAIR.columns}, {LEASE.columns}
+  FROM annotation_membership m JOIN annotation_campaign c ON c.id = m.campaign_id LEFT JOIN annotation_pair p ON p.id = {{named}}
+    LEFT JOIN annotation_lease l ON l.membership_id = m.id AND l.pair_id = p.id
+  WHERE m.id = %(me)s ORDER BY CASE WHEN l.state = 'live' THEN 0 ELSE 1 END, l.id"""
+
+
+@dataclass
+class Opening:
+    """One opening of a pair by its annotator, all of it locked: the membership, the annotator's
+    leases of the pair, the pair.
+
+    pair_had: None where the annotator never had it. known: a judgement that was stored under the
+    same key; judged: the current one of the pair; skipped: whether it was put aside."""
+
+    annotator: Membership
+    pair_had: Pair | None
+    leases: list[Lease]
+    known: int | None
+    judged: int | None
+    skipped: bool
+
+    @property
+    def pair(self) -> Pair:
+        """LookupError where there is none: for those who have found a lease or a judgement of
+        it."""
+        if self.pair_had is None:
+            raise LookupError("the annotator never had this pair")
+        return self.pair_had
+
+
+def open_pair(annotator: Membership, key: uuid.UUID, of: str, named: Any) -> Opening:
+    """Lock the membership, the annotator's leases of the pair, and the pair; then read what may
+    have changed until then.
+
+    of, named: OF_LEASE and a token, or OF_JUDGEMENT and an id. The membership and its campaign are
+    brought up to date in place."""
+    values = {
+        "me": annotator.pk,
+        "named": named,
+        "campaign": annotator.campaign_id,
+        "key": stored_value(Judgement, "key", key),
+    }
+    if not row_locks():
+        return _read_at_once(annotator, of, values)
+    [own] = rows_of(f"{LOCK_MEMBER} FOR UPDATE", values)
+    MEMBER.refresh(annotator, own)
+    rows = rows_of(f"{LOCK_LEASES.format(named=of)} FOR UPDATE OF l, p", values)
+    own_leases = [LEASE.instance(row[: len(LEASE)]) for row in rows]
+    pairs = [row[len(LEASE) :] for row in rows[:1]] or rows_of(
+        f"{LOCK_PAIR.format(named=of)} FOR UPDATE", values
+    )
+    pair = PAIR.instance(pairs[0]) if pairs else None
+    [stands] = rows_of(STANDS, {**values, "pair": pair.pk if pair else 0})
+    *campaign, known, judged, skipped = stands
+    annotator.campaign = CAMPAIGN.instance(campaign)
+    return Opening(annotator, pair, own_leases, known, judged, skipped is not None)
+
+
+def _read_at_once(annotator: Membership, of: str, values: dict[str, Any]) -> Opening:
+    rows = rows_of(AT_ONCE.format(named=of), values)
+    parts = iter(rows[0])
+    member, campaign = list(islice(parts, len(MEMBER))), list(islice(parts, len(CAMPAIGN)))
+    known, judged, skipped = islice(parts, 3)
+    pair = list(islice(parts, len(PAIR)))
+    MEMBER.refresh(annotator, member)
+    annotator.campaign = CAMPAIGN.instance(campaign)
+    own_leases = [
+        LEASE.instance(row[-len(LEASE) :]) for row in rows if row[-len(LEASE)] is not None
+    ]
+    return Opening(
+        annotator,
+        None if pair[0] is None else PAIR.instance(pair),
+        own_leases,
+        known,
+        judged,
+        skipped is not None,
+    )

@@ -1,0 +1,108 @@
+"""The optional test before judging: pairs with known grades, explained after each answer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Judgement, Lease, Membership, Pair
+from annotation.selectors.pairs import special_pairs
+from annotation.selectors.qualification import FAILED, THIS_TRY, passed, score, waiting
+from annotation.services.audit import record
+from annotation.services.errors import CampaignError
+from annotation.services.judging.leases import expiry
+
+
+def serve(annotator: Membership, *, now: datetime) -> Lease | None:
+    """A lease for the next qualification pair in the pool's order, or None when all are judged or
+    served. Takes no slot."""
+    own_judged = Judgement.objects.filter(THIS_TRY, membership=annotator, current=True).values(
+        "pair_id"
+    )
+    own_live = Lease.objects.filter(membership=annotator, state=Lease.State.LIVE).values("pair_id")
+    pairs = special_pairs(annotator.campaign, Pair.Kind.QUALIFICATION).filter(without_text=False)
+    pair = pairs.exclude(pk__in=own_judged).exclude(pk__in=own_live).order_by("position").first()
+    if pair is None:
+        return None
+    return Lease.objects.create(
+        pair=pair,
+        membership=annotator,
+        takes_slot=False,
+        served_at=now,
+        expires_at=expiry(annotator, now),
+        why={"rule": "qualification", "position": pair.position},
+    )
+
+
+def serve_up_to(annotator: Membership, at_most: int, *, now: datetime) -> None:
+    """Serve until the annotator holds `at_most` live leases or all qualification pairs."""
+    for _more in range(
+        at_most - Lease.objects.filter(membership=annotator, state=Lease.State.LIVE).count()
+    ):
+        if serve(annotator, now=now) is None:
+            return
+
+
+def decide_qualification(annotator: Membership, now: datetime) -> bool | None:
+    """After an answer: True when the annotator has passed, False when failed (and is paused), None
+    while pairs are left. The membership is brought up to date in place."""
+    campaign, result = annotator.campaign, score(annotator)
+    has_passed = passed(campaign, result)
+    if has_passed is None:
+        return None
+    if has_passed:
+        annotator.qualified_at = now
+    else:
+        annotator.standing, annotator.standing_reason = Membership.Standing.PAUSED, FAILED
+    annotator.save(update_fields=["qualified_at", "standing", "standing_reason"])
+    outcome = (
+        AuditAction.PASSED_THE_QUALIFICATION if has_passed else AuditAction.FAILED_THE_QUALIFICATION
+    )
+    record(
+        campaign,
+        annotator.user,
+        outcome,
+        annotator.pseudonym,
+        right=result.right,
+        total=result.total,
+    )
+    return has_passed
+
+
+def let_in(annotator: Membership, *, actor: User | None, now: datetime | None = None) -> None:
+    """The manager lets an annotator judge whatever the qualification said."""
+    annotator.qualified_at = now or timezone.now()
+    annotator.standing, annotator.standing_reason = Membership.Standing.ACTIVE, ""
+    annotator.save(update_fields=["qualified_at", "standing", "standing_reason"])
+    record(annotator.campaign, actor, AuditAction.LET_IN_WITHOUT_QUALIFICATION, annotator.pseudonym)
+
+
+def let_try_again(annotator: Membership, *, actor: User | None) -> None:
+    """The annotator is asked all qualification pairs once more; the answers until now stay in the
+    record and decide nothing.
+
+    Raises CampaignError unless the annotator failed and waits.
+    """
+    if not waiting().filter(pk=annotator.pk).exists():
+        raise CampaignError(
+            _("%(pseudonym)s does not wait after a failed qualification.")
+            % {"pseudonym": annotator.pseudonym}
+        )
+    annotator.qualification_after = (
+        Judgement.objects.filter(membership=annotator).aggregate(last=Max("pk"))["last"] or 0
+    )
+    annotator.standing, annotator.standing_reason = Membership.Standing.ACTIVE, ""
+    annotator.save(update_fields=["qualification_after", "standing", "standing_reason"])
+    record(
+        annotator.campaign, actor, AuditAction.LET_TRY_THE_QUALIFICATION_AGAIN, annotator.pseudonym
+    )
+
+
+def is_of_an_earlier_try(annotator: Membership, pair: Pair, judged: int) -> bool:
+    """judged: row id of the annotator's current judgement of the pair."""
+    return pair.kind == Pair.Kind.QUALIFICATION and judged <= annotator.qualification_after

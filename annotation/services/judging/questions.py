@@ -1,0 +1,166 @@
+"""Asking the manager about a pair, answering, and publishing an answer as an example of the
+guidelines."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign, GuidelineVersion, Lease, Membership, Pair, Question
+from annotation.services.audit import record
+from annotation.services.campaigns.lifecycle import save_guideline
+from annotation.services.errors import AnswerRefused, CampaignError, Contradictory
+
+MOST_OPEN = 30  # questions of one annotator that wait for an answer
+MOST_CHARACTERS = 2000
+HEADING = "## Examples from questions"
+
+
+def ask(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: str) -> Question:
+    """A question about a pair that the annotator was given. The same key again is the same
+    question.
+
+    Raises AnswerRefused: excluded, the pair was never given to this annotator, no text or too much,
+    too many without an answer."""
+    text = text.strip()
+    if annotator.standing == Membership.Standing.EXCLUDED:
+        raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
+    if not text:
+        raise AnswerRefused("question_empty", _("Write what you want to know."))
+    if len(text) > MOST_CHARACTERS:
+        figures = {"n": f"{len(text):,}", "most": f"{MOST_CHARACTERS:,}"}
+        raise AnswerRefused(
+            "question_too_long",
+            _("The question has %(n)s characters; at most %(most)s are taken.") % figures,
+        )
+    known = Question.objects.filter(membership=annotator, key=key).first()
+    if known is not None:
+        return known
+    if not Lease.objects.filter(membership=annotator, pair_id=pair_id).exists():
+        raise AnswerRefused(
+            "pair_unknown", _("This document was not given to you by this campaign."), 404
+        )
+    if Question.objects.filter(membership=annotator, answered_at=None).count() >= MOST_OPEN:
+        raise AnswerRefused(
+            "too_many_questions",
+            _("%(n)s of your questions wait for an answer; ask again when some are answered.")
+            % {"n": MOST_OPEN},
+            409,
+        )
+    question = Question.objects.get_or_create(
+        membership=annotator, key=key, defaults={"pair_id": pair_id, "text": text}
+    )[0]
+    return question
+
+
+def reply(question: Question, answer: str, *, actor: User | None) -> Question:
+    """The manager's answer, which the annotator is told of; another one takes its place. Raises
+    CampaignError for an empty one."""
+    answer = answer.strip()
+    if not answer:
+        raise Contradictory(_("Write an answer first."))
+    with transaction.atomic():
+        question.answer, question.answered_by, question.answered_at, question.read_at = (
+            answer,
+            actor,
+            timezone.now(),
+            None,
+        )
+        question.save(update_fields=["answer", "answered_by", "answered_at", "read_at"])
+        _recount(question.membership)
+        record(
+            question.membership.campaign,
+            actor,
+            AuditAction.ANSWERED_A_QUESTION,
+            str(question.pair.entry),
+            question=question.pk,
+        )
+    return question
+
+
+def take_back(annotator: Membership, question_id: int) -> None:
+    """Undo asking, as long as nobody has answered. One that is not there is taken back already.
+    Raises AnswerRefused for an answered one."""
+    own = Question.objects.filter(pk=question_id, membership=annotator)
+    if not own.filter(answered_at=None).delete()[0] and own.exists():
+        raise AnswerRefused(
+            "question_answered", _("The manager has answered it meanwhile, so it stays."), 409
+        )
+
+
+def read_answer(annotator: Membership, question_id: int) -> None:
+    """The annotator has opened the answer. Raises AnswerRefused where there is no such question
+    with an answer."""
+    own = Question.objects.filter(pk=question_id, membership=annotator).exclude(answered_at=None)
+    if not own.exists():
+        raise AnswerRefused(
+            "question_unknown", _("There is no such question of yours with an answer."), 404
+        )
+    with transaction.atomic():
+        own.filter(read_at=None).update(read_at=timezone.now())
+        _recount(annotator)
+
+
+def _recount(annotator: Membership) -> None:
+    unread = (
+        Question.objects.filter(membership=annotator, read_at=None)
+        .exclude(answered_at=None)
+        .count()
+    )
+    Membership.objects.filter(pk=annotator.pk).update(unread_answers=unread)
+    annotator.unread_answers = unread
+
+
+def publish(question: Question, *, actor: User | None) -> GuidelineVersion:
+    """Add question and answer to the guidelines as an example, without the name of who asked: a new
+    version, of which annotators are told in one line. Raises CampaignError without an answer, or
+    when it is an example already."""
+    campaign = question.membership.campaign
+    if question.answered_at is None:
+        raise CampaignError(_("Answer the question first."))
+    with transaction.atomic():
+        locked = Question.objects.select_for_update(of=("self",)).get(pk=question.pk)
+        if locked.example_in is not None:
+            raise CampaignError(
+                _("It is an example since version %(number)s of the guidelines.")
+                % {"number": locked.example_in}
+            )
+        Campaign.objects.select_for_update().get(pk=campaign.pk)
+        newest = campaign.guidelines.order_by("number").last()
+        text = newest.text.rstrip() if newest else ""
+        heading = "" if HEADING in text else f"{HEADING}\n\n"
+        version = save_guideline(
+            campaign,
+            f"{text}\n\n{heading}{example(question)}\n".lstrip(),
+            note=_note(question),
+            adds_example=True,
+            actor=actor,
+        )
+        question.example_in = version.number
+        question.save(update_fields=["example_in"])
+    return version
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _document(pair: Pair) -> str:
+    entry = pair.entry
+    return (entry.document.title if entry.document else "") or entry.docno
+
+
+def example(question: Question) -> str:
+    """The Markdown of question and answer, as a paragraph of two lines."""
+    about = f"**“{_line(question.pair.entry.topic.text)}”, document “{_line(_document(question.pair))}”.**"
+    return f"{about} {_line(question.text)}  \n*Answer:* {_line(question.answer)}"
+
+
+def _note(question: Question) -> str:
+    said = f"a question about “{_line(question.pair.entry.topic.text)}”: {_line(question.answer)}"
+    return said if len(said) <= 200 else f"{said[:199]}…"

@@ -1,0 +1,74 @@
+"""Keeping an annotator's page supplied: the leases in hand are sent again, and as many more are
+claimed as are wanted."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.utils import timezone
+
+from annotation.core.scheduling import most_held
+from annotation.models import Membership
+from annotation.selectors import judging as selectors
+from annotation.services.judging import leases, qualification, scheduling
+
+
+@dataclass(frozen=True)
+class Served:
+    situation: selectors.Situation
+    leases: Sequence[selectors.InHand] = field(default_factory=list)
+
+
+def top_up(
+    annotator: Membership,
+    *,
+    want: int,
+    held: Iterable[uuid.UUID] = (),
+    continue_after_target: bool = False,
+    now: datetime | None = None,
+) -> Served:
+    """Let the annotator hold up to `want` live leases, never more than the campaign's window and
+    one.
+
+    held: tokens that the page has; other live leases of the annotator are sent again, so repeating
+    a request loses and adds nothing. All are renewed when an eighth of their time is over. Never
+    leases past the target or the day's limit. `annotator` is used as loaded.
+
+    The leases are read after the last claim, in the order of their claims: an answer never has a
+    lease without those that the page lacks from before it, also while another request of the same
+    page, whose answer is lost or late, claims."""
+    now, known = now or timezone.now(), set(held)
+    state = selectors.situation(annotator, now=now, continue_after_target=continue_after_target)
+    if not state.may_claim:
+        return Served(state)
+    test, own = state.state == "qualification", state.progress
+    past_target = own.target is None or own.judged >= own.target
+    at_most = most_held(
+        want=min(want, annotator.campaign.lease_window + 1),
+        judged=own.judged,
+        target=None if past_target or test else own.target,
+        today=own.today,
+        daily_limit=None if test else own.daily_limit,
+    )
+    # A page that says that it has enough may be wrong: its leases may have ended.
+    if len(known) < at_most or selectors.n_live(annotator, now) < at_most:
+        if test:
+            qualification.serve_up_to(annotator, at_most, now=now)
+        else:
+            scheduling.claim_up_to(annotator, at_most, now=now)
+    live = selectors.in_hand(annotator)
+    if not live and at_most:
+        name, message, details = selectors.when_nothing_is_free(annotator, now)
+        return Served(selectors.Situation(name, message, own, details))
+    until = leases.expiry(annotator, now)
+    older = {lease.token for lease in live if until - lease.expires_at > (until - now) / 8}
+    if older:  # with every answer, so that a page that judges needs no renewals of its own
+        leases.renew(annotator, older, now=now)
+    unknown = [lease for lease in live if lease.token not in known]
+    return Served(
+        state,
+        [lease._replace(expires_at=until) if lease.token in older else lease for lease in unknown],
+    )

@@ -1,0 +1,601 @@
+"""Taking judgements: submitting, revising, judging later, and the manager's own label.
+
+What a judgement is worth (its standing) is decided here, under the pair's lock:
+- *counted*: fills one of the pair's slots. A late answer, whose lease had expired, counts if a slot
+  is still free.
+- *extra*: the pair was full; kept, never in labels, also when a slot becomes free later.
+- *too fast*: active time below the campaign's minimum; fills no slot, counts nowhere, and the pair
+  is not offered to this annotator again. A revision counts the time of all openings together, so
+  taking more time can mend it.
+- *cannot judge* (no grade): fills no slot, for the pair still needs its grades from others. When as
+  many annotators as the pair needs said that its query is unclear or its document broken, it is not
+  offered to anybody any more (`Pair.unjudgeable`).
+- *excluded*: the annotator was excluded meanwhile.
+A revision of a counted judgement stays counted while it has a grade; one of an extra stays extra.
+Judgements of gold and everyone pairs are counted without limit; those of qualification pairs are
+extra."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.core import timing
+from annotation.core.audit_actions import AuditAction
+from annotation.core.display import merged_spans
+from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Skip
+from annotation.selectors import qualification as known_pairs
+from annotation.selectors.judging import judged_today
+from annotation.services.audit import record
+from annotation.services.errors import AnswerRefused, CampaignError
+from annotation.services.judging import qualification, slots
+from annotation.services.judging.openings import OF_JUDGEMENT, OF_LEASE, Opening, open_pair
+from annotation.services.judging.pausing import pause_when_too_many
+from annotation.services.judging.statements import (
+    in_one_trip,
+    insertion,
+    stored,
+    stored_time,
+    stored_value,
+)
+
+__all__ = ["Answer", "AnswerOutcome", "AnswerRefused", "adjudicate", "revise", "skip", "submit"]
+
+REASONS = ("query", "document", "language", "expertise", "other")
+END_LEASE = """UPDATE annotation_lease SET state = 'submitted', ended_at = %(now)s
+  WHERE pair_id = %(pair)s AND membership_id = %(me)s AND state = 'live' RETURNING id"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the page sends. grade None: cannot judge, with the reason. Times in milliseconds of this
+    opening of the pair; the moments are by the page's own clock."""
+
+    grade: int | None
+    cannot_reason: str = ""
+    note: str = ""
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    active_ms: int | None = None
+    idle_ms: int | None = None
+    hidden_ms: int | None = None
+    wall_ms: int | None = None
+    judged_at: datetime | None = None
+    sent_at: datetime | None = None
+    guideline_version: int = 0
+    device: str = ""
+
+
+@dataclass(frozen=True)
+class AnswerOutcome:
+    judgement: Judgement
+    message: str
+    feedback: dict[str, object] | None = None
+
+
+def submit(
+    annotator: Membership,
+    *,
+    lease: uuid.UUID,
+    key: uuid.UUID,
+    answer: Answer,
+    now: datetime | None = None,
+) -> AnswerOutcome:
+    """Take one judgement for one lease. The same key again returns the same judgement and changes
+    nothing.
+
+    A pair that the annotator has judged already (two devices may hold one lease) gets a new
+    version: no work done is refused, unless the other judgement was made later.
+
+    `annotator` is left as it is in the database then, its campaign, too. Raises Refused: 400 for an
+    answer that does not fit the campaign, 404 for an unknown lease, 409 where the annotator has
+    judged the pair since or the campaign takes no more judgements."""
+    now = now or timezone.now()
+
+    def work() -> AnswerOutcome:
+        opening = open_pair(annotator, key, OF_LEASE, stored_value(Lease, "token", lease))
+        if opening.known is not None:
+            return _known(opening.known)
+        served = next((own for own in opening.leases if own.token == lease), None)
+        if served is None:
+            raise AnswerRefused(
+                "lease_unknown", _("This pair was not given to you by this campaign."), 404
+            )
+        old = None
+        if opening.judged is not None:
+            old = Judgement.objects.get(pk=opening.judged)
+            if not qualification.is_of_an_earlier_try(
+                opening.annotator, opening.pair, opening.judged
+            ):
+                return _judged_elsewhere(
+                    opening, old, answer, key=key, since=served.served_at, now=now
+                )
+        late = served.state != Lease.State.LIVE or served.expires_at <= now
+        revision = old.revision + 1 if old is not None else 1
+        judgement = Judgement(
+            key=key, lease=served, late=late, served_at=served.served_at, revision=revision
+        )
+        return _take(opening, judgement, answer, since=served.served_at, now=now, old=old)
+
+    return _once(work, annotator, key)
+
+
+def revise(
+    annotator: Membership,
+    judgement_id: int,
+    *,
+    key: uuid.UUID,
+    answer: Answer,
+    now: datetime | None = None,
+) -> AnswerOutcome:
+    """Add a revision to one's own judgement (any revision's id will do); all are kept, the last
+    counts.
+
+    Raises Refused: 404 unless it is one's own, 409 for a qualification pair or when the campaign
+    takes no more judgements."""
+    now = now or timezone.now()
+
+    def work() -> AnswerOutcome:
+        opening = open_pair(annotator, key, OF_JUDGEMENT, judgement_id)
+        if opening.known is not None:
+            return _known(opening.known)
+        if opening.judged is None:
+            raise AnswerRefused("judgement_unknown", _("There is no such judgement of yours."), 404)
+        return _new_version(
+            opening, Judgement.objects.get(pk=opening.judged), answer, key=key, now=now
+        )
+
+    return _once(work, annotator, key)
+
+
+def _new_version(
+    opening: Opening,
+    old: Judgement,
+    answer: Answer,
+    *,
+    key: uuid.UUID,
+    now: datetime,
+    since: datetime | None = None,
+) -> AnswerOutcome:
+    """Add a version to `old`. since: when this opening began, where that was not after `old`."""
+    if opening.annotator.standing == Membership.Standing.EXCLUDED:
+        raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
+    if opening.pair.kind == Pair.Kind.QUALIFICATION:
+        raise AnswerRefused(
+            "qualification_final",
+            _("Answers to qualification pairs cannot be changed, for their solution was shown."),
+            409,
+        )
+    judgement = Judgement(
+        key=key,
+        lease_id=old.lease_id,
+        revision=old.revision + 1,
+        late=old.late,
+        served_at=old.served_at,
+    )
+    return _take(opening, judgement, answer, since=since or old.received_at, now=now, old=old)
+
+
+def _judged_elsewhere(
+    opening: Opening,
+    old: Judgement,
+    answer: Answer,
+    *,
+    key: uuid.UUID,
+    since: datetime,
+    now: datetime,
+) -> AnswerOutcome:
+    """The same lease was judged on another device: a new version of `old`, unless this answer was
+    given first."""
+    sent_at = answer.sent_at
+    if (
+        timing.judged_at(
+            client_judged_at=answer.judged_at,
+            client_sent_at=sent_at,
+            received_at=now,
+            served_at=since,
+        )
+        < old.judged_at
+    ):
+        raise AnswerRefused(
+            "already_judged",
+            _(
+                "You have judged this document since, on another device or in another tab; that one stays."
+            ),
+            409,
+        )
+    outcome = _new_version(opening, old, answer, key=key, now=now, since=since)
+    return replace(
+        outcome,
+        message=f"{outcome.message} {_('You had judged it already, on another device; the last version counts.')}",
+    )
+
+
+def _take(
+    opening: Opening,
+    judgement: Judgement,
+    answer: Answer,
+    *,
+    since: datetime,
+    now: datetime,
+    old: Judgement | None = None,
+) -> AnswerOutcome:
+    """Decide what the judgement is worth, store it, and count. since: when this opening of the pair
+    began by the server's clock; old: the revision before this one."""
+    annotator, pair = opening.annotator, opening.pair
+    campaign = annotator.campaign
+    n = campaign.judgements_per_pair
+    spans = _checked(answer, campaign, pair)
+    moment = timing.judged_at(
+        client_judged_at=answer.judged_at,
+        client_sent_at=answer.sent_at,
+        received_at=now,
+        served_at=judgement.served_at if old is None else old.judged_at,
+    )
+    judgement.after_deadline = _in_time(campaign, moment, now)
+    times = _times(answer, annotator, timing.passed_ms(since, now) if annotator.is_person else None)
+    had_slot, fills = _end_live(opening.leases, pair), slots.takes_slots(annotator)
+    if old is not None:
+        times = timing.added(
+            timing.Times(old.active_ms, old.idle_ms, old.hidden_ms, old.wall_ms, old.server_ms),
+            times,
+        )
+        pair.counted -= fills and old.standing == Judgement.Standing.COUNTED
+        Judgement.objects.filter(pk=old.pk).update(current=False)
+    if old is not None and old.standing == Judgement.Standing.CANNOT:
+        slots.recount_unjudgeable(pair, n)
+    if old is not None and old.standing == Judgement.Standing.EXTRA and answer.grade is not None:
+        standing = Judgement.Standing.EXTRA
+    else:
+        was_counted = old is not None and old.standing == Judgement.Standing.COUNTED
+        standing = _standing(
+            annotator, pair, answer.grade, times, n=n, has_slot=had_slot, was_counted=was_counted
+        )
+    judgement.pair, judgement.membership, judgement.standing, judgement.judged_at = (
+        pair,
+        annotator,
+        standing,
+        moment,
+    )
+    _fill(judgement, answer, spans, times)
+    pair.counted += fills and standing == Judgement.Standing.COUNTED
+    if standing == Judgement.Standing.CANNOT:
+        slots.recount_unjudgeable(
+            pair, n, one_more=answer.cannot_reason in slots.REASONS_IN_THE_PAIR
+        )
+    slots.balance_slots(pair, n)
+    _store(opening, judgement, _progress(annotator, judgement, old, now), now)
+    if standing == Judgement.Standing.TOO_FAST:
+        pause_when_too_many(annotator, now)
+    feedback = None
+    if pair.kind == Pair.Kind.QUALIFICATION:
+        feedback = known_pairs.feedback(pair, answer.grade, annotator)
+        qualification.decide_qualification(annotator, now)
+    return AnswerOutcome(judgement, message(judgement, pair), feedback)
+
+
+def _store(opening: Opening, judgement: Judgement, progress: dict[str, Any], now: datetime) -> None:
+    """The judgement, the end of the lease, the pair's and the annotator's counters: in one trip to
+    the database."""
+    annotator, pair = opening.annotator, opening.pair
+    insert, values = insertion(judgement)
+    values |= {"me": annotator.pk, "pair": pair.pk, "now": stored_time(now)}
+    values |= {f"pair_{name}": getattr(pair, name) for name in slots.COUNTERS}
+    values |= {
+        f"own_{name}": stored_time(value) if isinstance(value, datetime) else value
+        for name, value in progress.items()
+    }
+    changes = [
+        insert,
+        (
+            f"UPDATE annotation_pair SET "
+            f"{', '.join(f'{name} = %(pair_{name})s' for name in slots.COUNTERS)} WHERE id = %(pair)s "
+            f"RETURNING id"
+        ),
+        (
+            f"UPDATE annotation_membership SET "
+            f"{', '.join(f'{name} = %(own_{name})s' for name in progress)} WHERE id = %(me)s "
+            f"RETURNING id"
+        ),
+    ]
+    if any(lease.state == Lease.State.LIVE for lease in opening.leases):
+        changes.append(END_LEASE)
+    if opening.skipped:
+        changes.append(
+            "DELETE FROM annotation_skip WHERE pair_id = %(pair)s AND membership_id = %(me)s RETURNING id"
+        )
+    stored(judgement, in_one_trip(changes, values, waits_for_disk=False)[0])
+    for name, value in progress.items():
+        setattr(annotator, name, value)
+
+
+def skip(annotator: Membership, *, lease: uuid.UUID, now: datetime | None = None) -> None:
+    """Judge later: give the lease back and do not offer the pair before there is nothing else.
+    Repeating it changes nothing."""
+    now = now or timezone.now()
+
+    def work() -> None:
+        served = Lease.objects.select_for_update().filter(token=lease, membership=annotator).first()
+        if served is None:
+            raise AnswerRefused(
+                "lease_unknown", _("This pair was not given to you by this campaign."), 404
+            )
+        if served.state == Lease.State.LIVE:
+            slots.end_leases([served], Lease.State.RELEASED, now)
+            Skip.objects.update_or_create(
+                pair_id=served.pair_id, membership=annotator, defaults={"created_at": now}
+            )
+            Skip.objects.filter(pair_id=served.pair_id, membership=annotator).update(created_at=now)
+
+    slots.retrying(work)
+
+
+def adjudicate(
+    pair: Pair, grade: int | None, *, reason: str, actor: User | None, now: datetime | None = None
+) -> Pair:
+    """The manager's own label, which overrides the aggregated one; None takes it back. Judgements
+    are not touched."""
+    campaign = pair.campaign
+    if grade is not None and grade not in campaign.grades.values:
+        raise CampaignError(_("The grade must be one of the scale."))
+
+    def work() -> Pair:
+        row = slots.locked([pair.pk])[pair.pk]
+        before = row.adjudicated_grade
+        row.adjudicated_grade = grade
+        row.adjudicated_by = actor if grade is not None else None
+        row.adjudicated_at = (now or timezone.now()) if grade is not None else None
+        row.adjudicated_reason = reason if grade is not None else ""
+        row.save(
+            update_fields=[
+                "adjudicated_grade",
+                "adjudicated_by",
+                "adjudicated_at",
+                "adjudicated_reason",
+            ]
+        )
+        action = (
+            AuditAction.ADJUDICATED if grade is not None else AuditAction.WITHDREW_AN_ADJUDICATION
+        )
+        record(
+            campaign,
+            actor,
+            action,
+            str(row.entry),
+            pair=row.pk,
+            before=before,
+            grade=grade,
+            reason=reason,
+        )
+        return row
+
+    return slots.retrying(work)
+
+
+def message(judgement: Judgement, pair: Pair) -> str:
+    """One sentence for the annotator: whether it counts, and why not."""
+    if pair.kind == Pair.Kind.QUALIFICATION:
+        return _("Saved.")
+    if judgement.standing == Judgement.Standing.TOO_FAST:
+        return _(
+            "Saved, but it was faster than anybody reads, so it does not count. Take your time."
+        )
+    if judgement.standing == Judgement.Standing.EXTRA and judgement.late:
+        return _(
+            "Saved as extra: the pair had been offered to somebody else meanwhile, and is complete."
+        )
+    if judgement.standing == Judgement.Standing.EXTRA:
+        return _("Saved as extra: the pair is complete already.")
+    if judgement.standing == Judgement.Standing.EXCLUDED:
+        return _("Saved, but you no longer take part in this campaign.")
+    if judgement.standing == Judgement.Standing.CANNOT:
+        return _("Saved: cannot judge. Others will be asked.")
+    if judgement.late:
+        return _("Saved. It came late, but its place was still free: it counts.")
+    return _("Saved.")
+
+
+def _once(
+    work: slots.Callable[[], AnswerOutcome], annotator: Membership, key: uuid.UUID
+) -> AnswerOutcome:
+    """Where the same key arrives twice at the same moment, the second gets the first one's
+    answer."""
+    try:
+        return slots.retrying(work)
+    except IntegrityError:
+        known = (
+            Judgement.objects.filter(membership=annotator, key=key)
+            .values_list("pk", flat=True)
+            .first()
+        )
+        if known is None:
+            raise
+        return _known(known)
+
+
+def _known(number: int) -> AnswerOutcome:
+    """The outcome of a judgement that is stored already."""
+    judgement = Judgement.objects.select_related("pair", "membership__campaign").get(pk=number)
+    is_test = judgement.pair.kind == Pair.Kind.QUALIFICATION
+    feedback = (
+        known_pairs.feedback(judgement.pair, judgement.grade, judgement.membership)
+        if is_test
+        else None
+    )
+    return AnswerOutcome(judgement, message(judgement, judgement.pair), feedback)
+
+
+def _times(answer: Answer, annotator: Membership, server_ms: int | None) -> timing.Times:
+    """server_ms: None for a simulated annotator, whose times are drawn and not lived through: the
+    server's clock does not bound them."""
+    return timing.bounded(
+        active_ms=answer.active_ms,
+        idle_ms=answer.idle_ms,
+        hidden_ms=answer.hidden_ms,
+        wall_ms=answer.wall_ms,
+        server_ms=server_ms,
+    )
+
+
+def _checked(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[int]]:
+    """The spans, merged; Refused when the answer does not fit the campaign."""
+    if answer.grade is None:
+        if answer.cannot_reason not in REASONS:
+            raise AnswerRefused("reason_missing", _("Say why it cannot be judged."))
+    elif answer.cannot_reason:
+        raise AnswerRefused(
+            "grade_and_reason", _("Either a grade or a reason why it cannot be judged, not both.")
+        )
+    elif answer.grade not in campaign.grades.values:
+        raise AnswerRefused(
+            "grade_unknown",
+            _("%(grade)s is not a grade of this campaign.") % {"grade": answer.grade},
+        )
+    spans: list[list[int]] = []
+    if answer.spans:
+        if campaign.spans == Campaign.Spans.OFF:
+            raise AnswerRefused("spans_off", _("This campaign does not ask for marked text."))
+        document = pair.entry.document
+        try:
+            spans = merged_spans(
+                [(start, end) for start, end in answer.spans],
+                length=len(document.text) if document else 0,
+            )
+        except ValueError as error:
+            raise AnswerRefused(
+                "span_outside",
+                _("Marked text is outside the document: %(reason)s.") % {"reason": error},
+            ) from None
+    required = (
+        campaign.spans == Campaign.Spans.REQUIRED
+        and answer.grade is not None
+        and answer.grade >= campaign.spans_from
+    )
+    if required and not spans:
+        name = next(grade["name"] for grade in campaign.scale if grade["value"] == answer.grade)
+        raise AnswerRefused(
+            "span_required", _("Mark the text that makes it %(grade)s.") % {"grade": name}
+        )
+    return spans
+
+
+def _too_late(grace_minutes: int) -> str:
+    return ngettext(
+        "This was judged in time, but arrived more than %(n)s minute after the end.",
+        "This was judged in time, but arrived more than %(n)s minutes after the end.",
+        grace_minutes,
+    ) % {"n": grace_minutes}
+
+
+def _in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
+    """Whether it arrived in the grace after the end, for a judgement made before it. Refused when
+    it is too late."""
+    if campaign.state == Campaign.State.DRAFT:
+        raise AnswerRefused("draft", _("The campaign is not open yet."), 409)
+    ends = [
+        (campaign.deadline, "deadline_passed", _("The deadline was over when this was judged."))
+    ]
+    if campaign.state == Campaign.State.CLOSED:
+        ends.append(
+            (campaign.closed_at, "closed", _("The campaign was closed when this was judged."))
+        )
+    after = False
+    for end, code, sentence in ends:
+        if end is not None and now > end:
+            if moment > end:
+                raise AnswerRefused(code, sentence, 409)
+            if now > end + timedelta(minutes=campaign.grace_minutes):
+                raise AnswerRefused(code, _too_late(campaign.grace_minutes), 409)
+            after = True
+    if campaign.state == Campaign.State.CLOSED:
+        after = True  # also where the clock was set back behind the end
+    return after
+
+
+def _end_live(own_leases: list[Lease], pair: Pair) -> bool:
+    """Take the annotator's live lease, if there is one, off the pair's counters; whether it had
+    reserved a slot. `_store` ends it."""
+    live = [lease for lease in own_leases if lease.state == Lease.State.LIVE]
+    pair.held -= sum(lease.takes_slot for lease in live)
+    return any(lease.takes_slot for lease in live)
+
+
+def _standing(
+    annotator: Membership,
+    pair: Pair,
+    grade: int | None,
+    times: timing.Times,
+    *,
+    n: int,
+    has_slot: bool,
+    was_counted: bool = False,
+) -> Judgement.Standing:
+    if pair.kind == Pair.Kind.QUALIFICATION:
+        return Judgement.Standing.EXTRA
+    if annotator.standing == Membership.Standing.EXCLUDED:
+        return Judgement.Standing.EXCLUDED
+    if grade is None:
+        return Judgement.Standing.CANNOT
+    if was_counted:
+        return Judgement.Standing.COUNTED
+    if timing.too_fast(times.active_ms, min_active_seconds=annotator.campaign.min_active_seconds):
+        return Judgement.Standing.TOO_FAST
+    if pair.kind in (Pair.Kind.GOLD, Pair.Kind.EVERYONE):
+        return Judgement.Standing.COUNTED
+    slots.balance_slots(pair, n)
+    room = (
+        slots.wanted(pair, n) if pair.removed or pair.is_left else pair.needed
+    )  # a slot reserved before that is filled all the same
+    free = pair.counted < room if has_slot else pair.open_slots > 0
+    return Judgement.Standing.COUNTED if free else Judgement.Standing.EXTRA
+
+
+def _fill(
+    judgement: Judgement, answer: Answer, spans: list[list[int]], times: timing.Times
+) -> None:
+    judgement.grade = answer.grade
+    judgement.cannot_reason = answer.cannot_reason
+    judgement.note = answer.note
+    judgement.spans = spans
+    (
+        judgement.active_ms,
+        judgement.idle_ms,
+        judgement.hidden_ms,
+        judgement.wall_ms,
+        judgement.server_ms,
+    ) = times
+    judgement.guideline_version = answer.guideline_version
+    judgement.device = answer.device
+
+
+def _progress(
+    annotator: Membership, judgement: Judgement, old: Judgement | None, now: datetime
+) -> dict[str, Any]:
+    """The annotator's own counters after the judgement: pairs judged, other than too fast and
+    qualification ones, of them today; and when the target was reached."""
+    changes: dict[str, Any] = {"last_seen": now}
+    if judgement.pair.kind == Pair.Kind.QUALIFICATION:
+        return changes
+    worth = int(judgement.standing != Judgement.Standing.TOO_FAST) - int(
+        old is not None and old.standing != Judgement.Standing.TOO_FAST
+    )
+    changes["n_judged"] = annotator.n_judged + worth
+    if old is not None:
+        return {**changes, "today_since": None}  # its moment has changed: counted anew when asked
+    changes["today_since"], changes["n_today"] = judged_today(annotator, now)
+    changes["n_today"] += worth and judgement.judged_at >= changes["today_since"]
+    if (
+        worth
+        and annotator.goal is not None
+        and changes["n_judged"] >= annotator.goal
+        and annotator.finished_at is None
+    ):
+        changes["finished_at"] = now
+    return changes

@@ -1,0 +1,112 @@
+"""Mails about accounts. A job sends them, so that a request takes as long for an address without an
+account as for one with, however slow the mail server is. Nothing of who asked stays among the jobs.
+
+    ask_for_sign_in_link(email=..., address=...)     the job; CampaignError where the mail server is
+    away
+    change_address(user, email)                      the job that tells the old address; None where
+    nobody is to be told
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.mail import get_connection
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.services.errors import CampaignError
+from annotation.services.people import accounts
+from annotation.services.people.messages import MAIL_FAILS, are_printed
+from pooling import jobs
+from pooling.jobs import Refused, Work
+from pooling.models import Job
+
+log = logging.getLogger(__name__)
+SIGN_IN_LINK, ADDRESS_CHANGED = "sign-in link", "address changed"
+UNSENT = timedelta(minutes=1)
+"""A mail that has waited for so long shows that no worker sends any."""
+
+
+def ask_for_sign_in_link(*, email: str, address: str) -> Job | None:
+    """The job that mails a link to every account with this address; it is made whether there is one
+    or not. CampaignError where the mail server or the worker is away, so that nothing is promised.
+    None where mails are only printed, which is done here and now."""
+    if are_printed():
+        accounts.send_sign_in_link(email=email, address=address)
+        return None
+    away = CampaignError(
+        _(
+            "No mail can be sent at the moment. Try again later, or ask the manager of your campaign for a link."
+        )
+    )
+    if Job.objects.filter(
+        kind=SIGN_IN_LINK, state=Job.State.QUEUED, created_at__lt=timezone.now() - UNSENT
+    ).exists():
+        log.error("sign-in links wait for a worker, and none takes them")
+        raise away
+    try:
+        connection = get_connection()
+        connection.open()
+        connection.close()
+    except MAIL_FAILS as error:
+        log.exception("sign-in links cannot be mailed")
+        raise away from error
+    return jobs.enqueue(
+        SIGN_IN_LINK, {"email": email, "address": address}, label="Mail a sign-in link", user=None
+    )
+
+
+def change_address(user: User, email: str) -> Job | None:
+    """The person's new mail address. The old one is told, where mails reach anybody: links that
+    sign in go to the new one from now on."""
+    old = user.email
+    if old == email:
+        return None
+    user.email = email
+    user.save(update_fields=["email"])
+    if not old or are_printed():
+        return None
+    return jobs.enqueue(
+        ADDRESS_CHANGED,
+        {"user": user.pk, "old": old},
+        label="Mail that an address was changed",
+        user=None,
+    )
+
+
+@jobs.kind(SIGN_IN_LINK, unit="mails", urgent=True)
+def mail_sign_in_link(work: Work) -> dict[str, Any]:
+    return _mailed(
+        work,
+        partial(
+            accounts.send_sign_in_link,
+            email=work.parameters["email"],
+            address=work.parameters["address"],
+        ),
+    )
+
+
+@jobs.kind(ADDRESS_CHANGED, unit="mails", urgent=True)
+def mail_old_address(work: Work) -> dict[str, Any]:
+    user = User.objects.select_related("profile").get(pk=work.parameters["user"])
+    return _mailed(work, partial(accounts.tell_old_address, user, work.parameters["old"]))
+
+
+def _mailed(work: Work, send: Callable[[], object]) -> dict[str, Any]:
+    """Send it, and forget the job; of one that failed the reason stays, and nobody's address."""
+    mine = Job.objects.filter(pk=work.job.pk)
+    try:
+        send()
+    except MAIL_FAILS:
+        log.exception("a mail about an account could not be sent")
+        mine.update(parameters={})
+        raise Refused(_("the mail server took no mail; the server's log says more")) from None
+    with work.writing():
+        mine.delete()
+    return {}

@@ -1,0 +1,140 @@
+"""Simulated annotators of a campaign: who they are, what they know, and what they answer.
+
+They work directly through the services (simulated_time) or over HTTP (simulated_clients).
+
+Campaign and memberships are marked simulated, and stay so. Their times are drawn, not lived
+through, so the server's clock does not bound them (annotation.services.judging.submission)."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+
+from annotation.core import simulation as core
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign, Membership, Profile
+from annotation.services.audit import record
+from annotation.services.judging import submission
+from annotation.services.people import accounts
+from assay.column_types import QrelsColumns
+from assay.labels.judges import JudgeKind
+
+
+@dataclass
+class Simulated:
+    """One simulated annotator. `leaves_after`: judgements after which a dropout goes away for good,
+    leaving its leases."""
+
+    membership: Membership
+    kind: str
+    rng: np.random.Generator
+    leaves_after: int | None = None
+    token: str = ""
+    n_judged: int = 0
+    session_ends: datetime = datetime.min
+
+    @property
+    def gone(self) -> bool:
+        return self.leaves_after is not None and self.n_judged >= self.leaves_after
+
+
+@dataclass
+class SimulationReport:
+    """What happened; `states`: how many annotators ended in which state."""
+
+    judgements: int = 0
+    seconds: float = 0.0
+    standings: Counter[str] = field(default_factory=Counter)
+    states: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+
+
+class Truth:
+    """Known grades of (topic id, document id), on the campaign's scale."""
+
+    def __init__(self, qrels: QrelsColumns | None, campaign: Campaign) -> None:
+        """qrels None: nothing is known, so everything has the lowest grade."""
+        self.values = campaign.grades.values
+        self.grades: dict[tuple[str, str], int] = {}
+        if qrels is None:
+            return
+        for number, topic in enumerate(qrels.topics):
+            rows = qrels.rows(number)
+            self.grades |= {
+                (topic, d.decode()): int(g)
+                for d, g in zip(qrels.documents[rows], qrels.grades[rows], strict=True)
+            }
+
+    def of(self, topic: str, docno: str) -> int:
+        return core.grade_of_scale(self.grades.get((topic, docno)), self.values)
+
+
+def recruit(campaign: Campaign, n: int, *, weights: dict[str, float], seed: int) -> list[Simulated]:
+    """n annotators marked simulated, those of an earlier simulation first; the campaign is marked,
+    too.
+
+    They cannot sign in with a password, have agreed to everything and know the newest guidelines.
+    """
+    if not campaign.simulated:
+        campaign.judge_kind = JudgeKind.SIMULATED
+        Campaign.objects.filter(pk=campaign.pk).update(judge_kind=campaign.judge_kind)
+        record(campaign, None, AuditAction.MARKED_AS_SIMULATED, campaign.name, annotators=n)
+    earlier = campaign.memberships.filter(
+        judge_kind=JudgeKind.SIMULATED, role=Membership.Role.ANNOTATOR
+    )
+    existing = list(earlier.select_related("campaign", "user").order_by("pk")[:n])
+    numbers = itertools.count(1)
+    while len(existing) < n:
+        name = f"simulated-{campaign.slug}-{next(numbers)}"
+        user, made = get_user_model().objects.get_or_create(username=name[:150])
+        if made:
+            user.set_unusable_password()
+            user.save(update_fields=["password"])
+            Profile.objects.create(user=user)
+        if not Membership.objects.filter(campaign=campaign, user=user).exists():
+            member = accounts.add_member(
+                campaign=campaign,
+                user=user,
+                role=Membership.Role.ANNOTATOR,
+                judge_kind=JudgeKind.SIMULATED,
+            )
+            existing.append(member)
+    newest = campaign.guidelines.order_by("number").last()
+    now = timezone.now()
+    chosen = Membership.objects.filter(pk__in=[member.pk for member in existing])
+    chosen.update(consented_at=now, guideline_read=newest.number if newest else 0)
+    chosen.filter(qualified_at=None).update(qualified_at=now)  # a simulation does not take the test
+    streams = np.random.default_rng(seed).spawn(n)
+    simulated = []
+    for member, kind, rng in zip(existing, core.kinds_of(n, weights), streams, strict=True):
+        member.campaign = campaign
+        leaves = int(rng.integers(1, 25)) if kind == "dropout" else None
+        simulated.append(Simulated(member, kind, rng, leaves))
+    return simulated
+
+
+def answer_of(behaviour: core.Behaviour, annotator: Simulated, text: str) -> submission.Answer:
+    """With a passage of the text where the campaign requires one for the grade; where there is
+    nothing to mark the document is no good."""
+    member, grade = annotator.membership, behaviour.grade
+    asked = member.campaign.spans == Campaign.Spans.REQUIRED and grade >= member.campaign.spans_from
+    marked = core.passage(text, annotator.rng) if asked else None
+    empty = asked and marked is None
+    return submission.Answer(
+        grade=None if empty else grade,
+        cannot_reason="document" if empty else "",
+        spans=[marked] if marked else [],
+        active_ms=behaviour.active_ms,
+        idle_ms=0,
+        hidden_ms=0,
+        wall_ms=behaviour.active_ms + 400,
+        guideline_version=member.guideline_read,
+        device="simulated",
+    )

@@ -1,0 +1,241 @@
+"""Simulated annotators over the judging API of a running server, as fast as it answers."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.db import connection
+
+from annotation.core import simulation as core
+from annotation.models import ApiTokenRow, Campaign
+from annotation.services.errors import AnswerRefused, CampaignError
+from annotation.services.people import tokens
+from annotation.services.simulation.annotators import Simulated, SimulationReport, Truth, answer_of
+
+TOKEN_NAME = "simulation"
+AT_ONCE = 2
+"""Pairs that an annotator asks for, so that the next one is there when one is judged."""
+
+
+def run_over_http(
+    campaign: Campaign,
+    annotators: list[Simulated],
+    truth: Truth,
+    *,
+    url: str,
+    reliability: float,
+    seconds: float,
+    threads: int = 8,
+    patience: float = 5.0,
+    most: int | None = None,
+    told: Callable[[int], None] = lambda n: None,
+) -> SimulationReport:
+    """Judge in `threads` threads until nobody gets a pair any more: for `patience` seconds nothing
+    has come back from others.
+
+    The annotators' API tokens are made for this and dropped at the end. told: called with the
+    number of judgements, now and then."""
+    began = time.monotonic()
+    for annotator in annotators:
+        annotator.token = tokens.create_api_token(user=annotator.membership.user, name=TOKEN_NAME)
+    crowd = _Crowd(
+        url,
+        campaign.slug,
+        truth,
+        annotators,
+        reliability=reliability,
+        seconds=seconds,
+        patience=patience,
+        most=most,
+        told=told,
+    )
+    groups = [annotators[i::threads] for i in range(min(threads, len(annotators)))]
+    workers = [threading.Thread(target=crowd.work, args=(group,), daemon=True) for group in groups]
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    finally:
+        ApiTokenRow.objects.filter(
+            user__in=[a.membership.user_id for a in annotators], name=TOKEN_NAME
+        ).delete()
+    crowd.report.seconds = time.monotonic() - began
+    return crowd.report
+
+
+class _Crowd:
+    """What the threads share."""
+
+    def __init__(
+        self,
+        url: str,
+        slug: str,
+        truth: Truth,
+        annotators: list[Simulated],
+        *,
+        reliability: float,
+        seconds: float,
+        patience: float,
+        most: int | None,
+        told: Callable[[int], None],
+    ) -> None:
+        self.url, self.slug, self.truth, self.told = url, slug, truth, told
+        self.reliability, self.seconds, self.patience, self.most = (
+            reliability,
+            seconds,
+            patience,
+            most,
+        )
+        self.report = SimulationReport(kinds=Counter(a.kind for a in annotators))
+        self.lock = threading.Lock()
+        self.last_pair = time.monotonic()
+
+    @property
+    def finished(self) -> bool:
+        return self.most is not None and self.report.judgements >= self.most
+
+    def work(self, mine: list[Simulated]) -> None:
+        """One thread: its annotators judge in turn."""
+        server = Server(self.url, self.slug)
+        hands: dict[int, list[dict[str, Any]]] = {annotator.membership.pk: [] for annotator in mine}
+        try:
+            self.judge_in_turn(server, mine, hands)
+        except (OSError, http.client.HTTPException, CampaignError) as error:
+            with self.lock:
+                self.report.errors.append(f"{type(error).__name__}: {error}")
+        finally:
+            server.close()
+            connection.close()
+
+    def judge_in_turn(
+        self, server: Server, mine: list[Simulated], hands: dict[int, list[dict[str, Any]]]
+    ) -> None:
+        waiting = list(mine)
+        while waiting and not self.finished:
+            progressed = False
+            for annotator in list(waiting):
+                state, judged = self.turn(server, annotator, hands[annotator.membership.pk])
+                progressed |= judged
+                if state is not None:
+                    waiting.remove(annotator)
+                    with self.lock:
+                        self.report.states[state] += 1
+            if progressed:
+                self.last_pair = time.monotonic()
+                self.told(self.report.judgements)
+            elif time.monotonic() - self.last_pair > self.patience:
+                with self.lock:
+                    self.report.states["nothing_now"] += len(waiting)
+                return
+            else:
+                time.sleep(0.2)
+
+    def turn(
+        self, server: Server, annotator: Simulated, hand: list[dict[str, Any]]
+    ) -> tuple[str | None, bool]:
+        """One judgement of one annotator: (the state in which this annotator is finished, or None;
+        whether something was judged)."""
+        if annotator.gone:
+            return "dropped out", False
+        if not hand:
+            leases = server.post(annotator.token, "leases", {"want": AT_ONCE})
+            hand.extend(leases["pairs"])
+            if not hand:
+                return (
+                    None if leases["state"] in ("nothing_now", "judging") else leases["state"]
+                ), False
+        body = self.judgement(annotator, hand.pop(0)) | {"held": [other["lease"] for other in hand]}
+        try:
+            answer = server.post(annotator.token, "judgements", body)
+        except AnswerRefused as refusal:
+            with self.lock:
+                self.report.standings[f"refused: {refusal.code}"] += 1
+            return ("refused" if refusal.code in ("closed", "deadline_passed") else None), False
+        hand.extend(answer["pairs"])
+        with self.lock:
+            self.report.judgements += 1
+            self.report.standings[answer["judgement"]["standing"]] += 1
+        annotator.n_judged += 1
+        return None, True
+
+    def judgement(self, annotator: Simulated, pair: dict[str, Any]) -> dict[str, Any]:
+        """What the annotator says of the pair, as the API takes it."""
+        grade, values = (
+            self.truth.of(pair["topic"]["id"], pair["document"]["id"]),
+            self.truth.values,
+        )
+        behaviour = core.simulated_answer(
+            annotator.kind,
+            grade,
+            values,
+            reliability=self.reliability,
+            seconds=self.seconds,
+            rng=annotator.rng,
+        )
+        answer = answer_of(behaviour, annotator, pair["document"]["text"])
+        return {
+            "key": str(uuid.uuid4()),
+            "lease": pair["lease"],
+            "grade": answer.grade,
+            "cannot_reason": answer.cannot_reason,
+            "spans": answer.spans,
+            "active_ms": answer.active_ms,
+            "idle_ms": 0,
+            "hidden_ms": 0,
+            "wall_ms": answer.wall_ms,
+            "guideline_version": answer.guideline_version,
+            "device": answer.device,
+            "want": AT_ONCE,
+        }
+
+
+class Server:
+    """One kept-alive connection to the judging API. Raises Refused for an error of the API, OSError
+    when nothing answers."""
+
+    def __init__(self, url: str, slug: str) -> None:
+        parts = urlsplit(url)
+        make = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
+        self.connection = make(parts.hostname or "127.0.0.1", parts.port, timeout=60)
+        self.prefix = f"{parts.path.rstrip('/')}/api/v1/judging/{slug}/"
+
+    def post(self, token: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        headers = {
+            "Authorization": f"Token {token}",
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+        }
+        for attempt in (
+            1,
+            2,
+        ):  # a kept-alive connection may have been closed by the server; every call can be repeated
+            try:
+                self.connection.request("POST", self.prefix + path, json.dumps(body), headers)
+                answer = self.connection.getresponse()
+                text = answer.read()
+                break
+            except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
+                self.connection.close()
+                if attempt == 2:
+                    raise
+        try:
+            said = json.loads(text)
+        except ValueError:
+            raise CampaignError(f"{path} answered {answer.status} and no JSON") from None
+        if answer.status != 200:
+            raise AnswerRefused(said.get("code", "error"), said.get("detail", ""), answer.status)
+        return said
+
+    def close(self) -> None:
+        self.connection.close()

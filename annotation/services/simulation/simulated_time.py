@@ -1,0 +1,190 @@
+"""Simulated annotators directly through the services, in simulated time."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+from django.db.models import F, Max, Min, Sum
+from django.utils import timezone
+
+from annotation.core import simulation as core
+from annotation.models import Campaign, Judgement, Lease, Membership, Pair
+from annotation.selectors.pairs import kept_pairs
+from annotation.services.judging import scheduling, submission
+from annotation.services.simulation.annotators import Simulated, SimulationReport, Truth, answer_of
+
+LONGEST_SITTING = timedelta(minutes=50)
+SITTINGS = 3  # at least so many for everybody's share of the work
+PAUSES = 14  # a pause is on average so many times as long as a sitting
+EVENTS_A_TRANSACTION = 50
+
+
+def run_directly(
+    campaign: Campaign,
+    annotators: list[Simulated],
+    truth: Truth,
+    *,
+    reliability: float,
+    seconds: float,
+    start: datetime,
+    most: int | None = None,
+    told: Callable[[int], None] = lambda n: None,
+) -> SimulationReport:
+    """Judge until nobody finds anything, or `most` judgements, in simulated time from `start` on,
+    never past the real now.
+
+    Everybody works in sittings of at most 50 minutes with pauses between, and the leases of
+    dropouts expire in simulated time, so others take them over. Arrival is set to the simulated
+    time, too. told: called with the number of judgements, now and then."""
+    began = time.monotonic()
+    agenda = _Agenda(
+        campaign, annotators, truth, reliability=reliability, seconds=seconds, start=start
+    )
+    report = agenda.report
+    while agenda.events and (most is None or report.judgements < most):
+        # One commit for many events: on SQLite a commit costs more than a judgement.
+        with transaction.atomic() if connection.vendor == "sqlite" else nullcontext():
+            for _ in range(EVENTS_A_TRANSACTION):
+                if agenda.events:
+                    agenda.step()
+        told(report.judgements)
+        if not agenda.events:
+            agenda.ask_again()
+    _arrive_when_judged(campaign, annotators)
+    report.seconds = time.monotonic() - began
+    return report
+
+
+class _Agenda:
+    """Who does what next. An event is somebody asking for a pair, or (work) having judged one.
+
+    events: a heap of (moment, number, annotator, work); the number keeps the order of events of one
+    moment."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        annotators: list[Simulated],
+        truth: Truth,
+        *,
+        reliability: float,
+        seconds: float,
+        start: datetime,
+    ) -> None:
+        self.campaign, self.truth, self.reliability, self.seconds = (
+            campaign,
+            truth,
+            reliability,
+            seconds,
+        )
+        self.report = SimulationReport(kinds=Counter(a.kind for a in annotators))
+        self.now = timezone.now()
+        self.numbers = itertools.count()
+        self.resting: list[Simulated] = []
+        self.events: list[
+            tuple[datetime, int, Simulated, tuple[uuid.UUID, submission.Answer] | None]
+        ] = []
+        slots = (
+            kept_pairs(campaign)
+            .filter(kind="normal", open_slots__gt=0)
+            .aggregate(n=Sum("open_slots"))["n"]
+            or 0
+        )
+        self.sitting = min(
+            LONGEST_SITTING,
+            timedelta(seconds=max(2 * seconds, slots * seconds / len(annotators) / SITTINGS)),
+        )
+        for annotator in annotators:
+            self.sit_down(annotator, start + self.sitting * float(annotator.rng.uniform()))
+
+    def note(
+        self,
+        moment: datetime,
+        annotator: Simulated,
+        work: tuple[uuid.UUID, submission.Answer] | None = None,
+    ) -> None:
+        heapq.heappush(self.events, (moment, next(self.numbers), annotator, work))
+
+    def sit_down(self, annotator: Simulated, moment: datetime) -> None:
+        annotator.session_ends = moment + self.sitting
+        self.note(moment, annotator)
+
+    def step(self) -> None:
+        """The next event."""
+        moment, _, annotator, work = heapq.heappop(self.events)
+        moment, member = min(moment, self.now), annotator.membership
+        if work is not None:
+            self.submit(annotator, *work, moment)
+        if moment >= annotator.session_ends:
+            pause = PAUSES * self.sitting * float(annotator.rng.exponential())
+            self.sit_down(annotator, min(moment + pause, self.now))
+            return
+        member.n_judged = Membership.objects.values_list("n_judged", flat=True).get(pk=member.pk)
+        if member.goal is not None and member.n_judged >= member.goal:
+            self.report.states["target_reached"] += 1
+            return
+        lease = scheduling.claim(member, now=moment)
+        if lease is None:
+            self.resting.append(annotator)
+        elif annotator.gone:
+            self.report.states["dropped out"] += 1
+        else:
+            answer = self.answer(annotator, lease)
+            self.note(
+                moment + timedelta(milliseconds=answer.wall_ms or 0),
+                annotator,
+                (lease.token, answer),
+            )
+
+    def submit(
+        self, annotator: Simulated, lease: uuid.UUID, answer: submission.Answer, moment: datetime
+    ) -> None:
+        outcome = submission.submit(
+            annotator.membership, lease=lease, key=uuid.uuid4(), answer=answer, now=moment
+        )
+        self.report.standings[outcome.judgement.standing] += 1
+        self.report.judgements += 1
+        annotator.n_judged += 1
+
+    def answer(self, annotator: Simulated, lease: Lease) -> submission.Answer:
+        columns = "entry__topic__topic_id", "entry__docno", "entry__document__text"
+        topic, docno, text = Pair.objects.values_list(*columns).get(pk=lease.pair_id)
+        grade, values = self.truth.of(topic, docno), self.truth.values
+        behaviour = core.simulated_answer(
+            annotator.kind,
+            grade,
+            values,
+            reliability=self.reliability,
+            seconds=self.seconds,
+            rng=annotator.rng,
+        )
+        return answer_of(behaviour, annotator, text or "")
+
+    def ask_again(self) -> None:
+        """Nobody found anything, but leases of those who dropped out end some time: all ask again
+        after the last; else they are done."""
+        live = Lease.objects.filter(pair__campaign=self.campaign, state=Lease.State.LIVE)
+        last = live.aggregate(last=Max("expires_at"))["last"]
+        if last is not None and last <= self.now:
+            for annotator in self.resting:
+                self.sit_down(annotator, last)
+        else:
+            self.report.states["done"] += len(self.resting)
+        self.resting.clear()
+
+
+def _arrive_when_judged(campaign: Campaign, annotators: list[Simulated]) -> None:
+    """Judgements arrive at the simulated time, and the campaign was opened before the first."""
+    simulated = Judgement.objects.filter(membership__in=[a.membership.pk for a in annotators])
+    simulated.filter(judged_at__lt=F("received_at")).update(received_at=F("judged_at"))
+    first = simulated.aggregate(first=Min("judged_at"))["first"]
+    if first is not None:
+        Campaign.objects.filter(pk=campaign.pk, opened_at__gt=first).update(opened_at=first)

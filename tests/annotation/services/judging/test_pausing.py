@@ -1,0 +1,65 @@
+"""An annotator is paused by rule after so many too fast judgements."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.models import AuditEvent, Campaign, Lease, Membership
+from annotation.services.judging import serving
+from annotation.services.people import exclusion
+from tests.builders import judge, make_annotator, make_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+def fast(member: Membership) -> None:
+    judge(member, 1, active_ms=200)
+    member.refresh_from_db()
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    return make_campaign(
+        n_topics=2, n_documents=8, judgements_per_pair=2, min_active_seconds=2, pause_after_fast=3
+    )
+
+
+def test_the_third_too_fast_judgement_pauses_and_says_why(campaign):
+    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    fast(ada)
+    judge(ada, 1)
+    fast(ada)
+    assert ada.standing == "active"
+    fast(bob)
+    fast(ada)
+    assert ada.standing == "paused"
+    assert ada.standing_reason.startswith("3 of your answers came faster")
+    assert not Lease.objects.filter(membership=ada, state="live").exists()
+    bob.refresh_from_db()
+    assert bob.standing == "active"
+    event = AuditEvent.objects.get(campaign=campaign, action="paused an annotator")
+    assert (event.subject, event.actor) == (ada.pseudonym, None)
+    told = serving.top_up(
+        Membership.objects.select_related("campaign").get(pk=ada.pk), want=1
+    ).situation
+    assert (told.state, told.details["reason"]) == ("paused", ada.standing_reason)
+
+
+def test_who_was_let_go_on_is_counted_anew(campaign):
+    ada = make_annotator(campaign)
+    for _ in range(3):
+        fast(ada)
+    exclusion.resume_annotator(ada, actor=None)
+    fast(ada)
+    fast(ada)
+    assert ada.standing == "active"
+    fast(ada)
+    assert ada.standing == "paused"
+
+
+def test_without_the_rule_nobody_is_paused(campaign):
+    Campaign.objects.filter(pk=campaign.pk).update(pause_after_fast=0)
+    ada = make_annotator(campaign)
+    for _ in range(6):
+        fast(ada)
+    assert ada.standing == "active"
