@@ -4,7 +4,7 @@ VENV = .venv/bin/python
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test bench calibration acceptance reproduction lint lock screenshots clean
+.PHONY: help install run test test-quick bench calibration acceptance reproduction lint lock screenshots clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1\t/'
@@ -20,6 +20,10 @@ test:  ## install what the tests need, then run all of them
 	@$(PYTHON) config/install.py dev
 	@$(VENV) config/browser.py
 	@$(VENV) -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+test-quick:  ## the tests for daily work: without browser, real collections, started servers and whatever else is long
+	@$(PYTHON) config/install.py dev
+	@$(VENV) -m pytest -n $(WORKERS) --dist loadgroup -m "not browser and not data and not slow and not long" $(ARGS)
 
 .PHONY: fuzz
 fuzz:  ## a hundred thousand mutated files for every reader of files: nothing but FormatError (ARGS="--files 2000" for a short one)

@@ -187,6 +187,7 @@ def test_the_areas_are_the_whole_api():
     assert sorted({path.split("/")[3] for path in openapi.document()["paths"]}) == sorted(AREAS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("area", AREAS)
 def test_whatever_is_asked_the_answer_is_as_documented(area, installation):
     document = schemathesis.openapi.from_dict(copy.deepcopy(openapi.document()))

@@ -149,6 +149,7 @@ def rows_of(client: Client, address: str, asked: str = "") -> list[dict[str, Any
     return list(answer.json()["results"])
 
 
+@pytest.mark.long
 def test_each_order_and_filter_of_each_list_does_what_it_says(settings, tmp_path) -> None:
     settings.MEDIA_ROOT = tmp_path
     rng = random.Random(5)

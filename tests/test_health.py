@@ -108,6 +108,7 @@ def test_a_number_given_by_a_proxy_is_kept_and_nonsense_is_not(client):
     assert client.get("/healthz")["X-Request-ID"] != client.get("/healthz")["X-Request-ID"]
 
 
+@pytest.mark.long
 def test_a_deployment_behind_https_has_nothing_to_warn_of(tmp_path):
     env = {
         name: value

@@ -729,6 +729,7 @@ def test_a_token_opens_of_what_its_owner_may_do_what_its_scope_says(
     assert wrong == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scope", ["read", "judge"])
 def test_a_token_without_manage_changes_nothing_by_whatever_method(
     world: World, scope: str
@@ -775,6 +776,7 @@ OWN_AFFAIRS = {
 """What everybody who is signed in may change: the own account, and where the person is a member."""
 
 
+@pytest.mark.long
 def test_a_viewer_changes_nothing_by_whatever_method_and_address(world: World) -> None:
     routes = every_pattern()
     wrong = {}
@@ -835,6 +837,7 @@ def test_the_administration_is_for_superusers(world: World, role: str) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_manager_of_another_campaign_is_a_stranger_to_this_one(world: World) -> None:
     other = make_user("neighbour", may_create=True)
     lifecycle.create_campaign(
@@ -869,6 +872,7 @@ MEAN_THE_SAME_EVERYWHERE = {
 report."""
 
 
+@pytest.mark.long
 def test_another_managers_things_are_not_found_under_ones_own_address(world: World) -> None:
     """Every address that names a campaign or collection and a thing in it, with the first one's own
     and the second another's, by every method: as manager and annotator of the own, as superuser,

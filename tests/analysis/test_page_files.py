@@ -119,6 +119,7 @@ def n_parts_with_files(page: str, name: str) -> int:
     return n_pictures + n_tables
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_pages_of_one_person_pair_run_pool_report_and_study_have_their_files_too(campaign, client):
     client.force_login(campaign.created_by)
@@ -159,6 +160,7 @@ def test_pages_of_one_person_pair_run_pool_report_and_study_have_their_files_too
     assert min(found["campaign-person"], found["report"]) > 1, found
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_every_picture_and_table_of_every_page_of_a_campaign_has_its_files(campaign, client):
     """All pages of a campaign and of a collection that need nothing but its address. A picture has

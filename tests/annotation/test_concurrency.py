@@ -58,6 +58,7 @@ def storm(url: str, *arguments: str) -> dict:
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_annotators_at_once_fill_every_pair_exactly_and_in_the_order_of_bands(database_url):
     found = storm(database_url, "orderly", "--annotators", "24")
     assert found["errors"] == []
@@ -74,6 +75,7 @@ def test_annotators_at_once_fill_every_pair_exactly_and_in_the_order_of_bands(da
     assert found["extra"] == 0
 
 
+@pytest.mark.long
 def test_overlap_stays_exact_under_attack(database_url):
     found = storm(database_url, "attack", "--annotators", "200")
     assert found["errors"] == []

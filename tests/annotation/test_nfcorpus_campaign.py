@@ -39,6 +39,7 @@ def counted_pairs(runs: list[Path], topics: set[str]) -> int:
     return len(pool)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("mode", "n_topics"), [("direct", None), ("http", 3)])
 def test_every_pair_of_a_real_campaign_ends_complete_without_overshoot(

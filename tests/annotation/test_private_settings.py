@@ -72,6 +72,7 @@ def told(parts: list[bytes], what: str) -> bool:
     return any(what.encode() in part for part in parts)
 
 
+@pytest.mark.long
 def test_no_page_answer_or_file_for_anybody_else_holds_them(world: World) -> None:
     routes, member = every_pattern(), Membership.objects.get(user=world.people["annotator"])
     own = world.ask("annotator", "api-judging-setup", routes["api-judging-setup"])

@@ -31,6 +31,7 @@ def slugs() -> list[str]:
     return sorted(Collection.objects.values_list("slug", flat=True))
 
 
+@pytest.mark.long
 def test_what_is_committed_meanwhile_is_not_seen_and_does_not_wait(database):
     add("before")()
     with snapshot():

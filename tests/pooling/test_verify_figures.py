@@ -115,6 +115,7 @@ WORDS = {
 }
 
 
+@pytest.mark.long
 def test_each_figure_that_is_kept_is_told_when_it_is_wrong_and_mended_only_when_told_to(
     installation,
 ):

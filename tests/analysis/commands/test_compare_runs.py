@@ -199,6 +199,7 @@ def ranks_by_hand(path: Path, relevant: dict[str, str]) -> dict[str, int]:
     return {topic: int(rank) for topic, document, rank in rows if relevant.get(topic) == document}
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_the_whole_of_lin_et_al_on_a_sparse_collection(data_folder):
     """Every pair of six runs on 3,219 topics: expected MRR@100 of the data, everything else by

@@ -712,6 +712,7 @@ class TestBadAnnotatorsAreSeen:
         campaign, self.names = campaign_with_bad_annotators()
         return campaign
 
+    @pytest.mark.long
     def test_each_is_flagged_and_excluding_two_of_them_raises_alpha(self, campaign):
         client = manager_of(campaign)
         people = client.get(f"/campaigns/{campaign.slug}/people/").context["people"]

@@ -152,6 +152,7 @@ def test_the_file_is_written_again_when_much_has_come(monkeypatch):
     assert column_file.path_of(campaign).stat().st_mtime_ns > before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_topped_up_figures_are_those_computed_from_scratch(seed, monkeypatch):
     """Seventy random events; after each the kept columns, or those of a process that begins with

@@ -275,6 +275,7 @@ def test_exported_qrels_that_are_imported_again_are_known_by_their_head_line(cam
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_no_study_ranks_systems_under_the_labels(campaign, name, tmp_path):
     status, _, said = refused(

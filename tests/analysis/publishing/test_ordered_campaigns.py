@@ -104,6 +104,7 @@ def test_batches_and_audit_marks_are_exported_beside_the_qrels(campaign):
     assert sum(row[3] == "chance" for row in rows) == 12
 
 
+@pytest.mark.long
 def test_a_half_finished_pool_is_said_to_be_one_where_systems_are_compared(campaign, client):
     """19 and 20 pairs are judged, 20 of the third batch wait: 59 of 150 are handed out."""
     client.force_login(User.objects.get(username="owner"))

@@ -87,6 +87,7 @@ def folder(path: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_of_a_campaign_the_zip_holds_the_same_bytes_as_the_folder_of_the_command(
     campaign, owner, client, tmp_path, name
@@ -119,6 +120,7 @@ def test_of_a_campaign_the_zip_holds_the_same_bytes_as_the_folder_of_the_command
         assert reason.partition("`")[0] in page, title
 
 
+@pytest.mark.long
 def test_choices_options_and_files_go_into_the_toml_file(campaign, owner, client) -> None:
     runs = list(campaign.collection.runs.order_by("tag"))[1:4]
     judged = campaign.collection.qrels.get(name="judged, old")
@@ -163,6 +165,7 @@ def test_choices_options_and_files_go_into_the_toml_file(campaign, owner, client
     assert finished(Report.objects.latest("pk")).input_digest == row.input_digest
 
 
+@pytest.mark.long
 def test_of_a_collection_qrels_and_clicks_are_chosen(campaign, owner, client, tmp_path) -> None:
     row = made(client, "comparison", campaign=campaign, of_collection=True, measures="AP")
     assert row.campaign is None
@@ -198,6 +201,7 @@ def test_of_a_collection_qrels_and_clicks_are_chosen(campaign, owner, client, tm
     assert set(json.loads(packed(client, boards)["study.json"])["parts"]) >= {"certainty", "halves"}
 
 
+@pytest.mark.long
 def test_finished_studies_are_listed_with_the_reports_of_all_campaigns(
     campaign, owner, client
 ) -> None:
@@ -260,6 +264,7 @@ def test_a_study_of_which_nothing_can_be_made_says_why(settings, tmp_path, clien
     assert client.get(reverse("study-zip", args=[row.pk])).status_code == 404
 
 
+@pytest.mark.long
 def test_the_api_asks_lists_hands_out_and_deletes_like_reports(
     campaign, owner, client, settings, django_capture_on_commit_callbacks
 ) -> None:

@@ -67,6 +67,7 @@ def test_the_judgements_of_a_campaign_give_its_labels(tmp_path: Path) -> None:
         assert here[key] == there[key]
 
 
+@pytest.mark.long
 def test_what_annotators_said_is_the_survey_of_a_study_of_the_campaign_and_of_its_release(
     tmp_path: Path,
 ) -> None:

@@ -88,6 +88,7 @@ def addresses(campaign, report: Report) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.long
 def test_strangers_annotators_and_the_signed_out_see_nothing(campaign, client) -> None:
     report = finished(asked(campaign))
     before = Report.objects.count()
@@ -105,6 +106,7 @@ def test_strangers_annotators_and_the_signed_out_see_nothing(campaign, client) -
     assert client.get(reverse("analyses")).status_code == 200
 
 
+@pytest.mark.long
 def test_the_manager_of_another_campaign_on_the_collection_sees_only_his_own(
     campaign, client
 ) -> None:
@@ -189,6 +191,7 @@ def test_what_cannot_be_computed_is_refused_at_the_form(
     assert Report.objects.count() == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind", [kind for kind in KINDS if kind != "machine_judges"]
 )  # asks for a sampled pool: test_machine_kind.py
@@ -360,6 +363,7 @@ def test_labels_that_do_not_exist_yet_fail_with_a_reason(settings, tmp_path, cli
     )
 
 
+@pytest.mark.long
 def test_a_deleted_report_takes_its_files_along(
     campaign, owner, client, settings, django_capture_on_commit_callbacks
 ) -> None:
@@ -380,6 +384,7 @@ def test_a_deleted_report_takes_its_files_along(
     assert not Report.objects.exists()
 
 
+@pytest.mark.long
 def test_files_of_a_deleted_run_are_refused_with_a_reason(campaign, owner, client) -> None:
     client.force_login(owner)
     report = finished(asked(campaign))
@@ -478,6 +483,7 @@ def test_the_api_asks_lists_shows_and_deletes_with_the_same_permissions(
     assert client.delete(one).status_code == 204
 
 
+@pytest.mark.long
 def test_remarks_on_what_was_read_stand_in_one_fold_below_the_results(
     campaign, owner, client
 ) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import pytest
+
 from tests.annotation.machine.endpoint_server import Replay, serving
 from tests.pooling.jobs.test_workers import (  # noqa: F401  fixtures
     Installation,
@@ -32,6 +34,7 @@ tasks.send(machines.ask_to_run(judge, user=None))
 """
 
 
+@pytest.mark.long
 def test_after_a_kill_in_the_middle_every_call_was_carried_out_once(
     installation: Callable[[str], Installation],  # noqa: F811
 ) -> None:

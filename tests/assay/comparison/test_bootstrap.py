@@ -119,6 +119,7 @@ def test_few_topics_make_nobody_significantly_worse_and_equal_runs_are_not_worse
     assert not b.differences(np.tile([0.1, 0.7, 0.3], (2, 1))).significantly_worse.any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_topics", [10, 25])
 def test_equal_runs_are_called_significantly_worse_as_seldom_as_said(n_topics):
     """Type I error at 5 %, a thousand pairs of equal runs; that of "beaten in 97.5 % of the trials"

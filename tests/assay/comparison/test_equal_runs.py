@@ -15,6 +15,7 @@ A = np.array([0, 0, 0, 0, 0, 0, 3, 9, 1, 2, 40])
 B = np.array([1, 5, 2, 7, 3, 1, 1, 3, 2, 1, 1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("decide", "family", "alpha"), [("wsr", 1, 0.2), ("t", 1, 0.2), ("wsr", 3, 0.5)]
 )

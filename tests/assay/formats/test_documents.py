@@ -278,6 +278,7 @@ def test_hostile_markup_takes_no_more_than_linear_time(part):
     html_text(part * 200_000)
 
 
+@pytest.mark.long
 def test_sixty_thousand_documents_stream_in_bounded_memory():
     class Lines(io.RawIOBase):
         """60,000 documents of 500 characters, made as they are read."""

@@ -93,6 +93,7 @@ def bomb(kind: str, n_bytes: int) -> bytes:
     return b"".join(packer.compress(block) for _ in range(n_bytes >> 20)) + packer.flush()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", PACKERS)
 def test_an_archive_bomb_is_refused_at_the_bound_and_never_unpacked_whole(kind):
     packed = bomb(kind, 160 << 20)

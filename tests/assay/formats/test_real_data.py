@@ -41,6 +41,7 @@ def listed_runs(data_folder: Path) -> list[tuple[str, int, int, str]]:
     return [(file, int(topics), int(lines), features) for file, topics, lines, features in rows]
 
 
+@pytest.mark.long
 def test_every_known_run_is_read_with_the_option_it_needs_and_counted_right(data_folder):
     for file, n_topics, n_lines, features in listed_runs(data_folder):
         needs_leniency = "columns" in features or "header" in file
@@ -224,6 +225,7 @@ def test_the_simulated_click_log_is_counted(data_folder):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "folder", ["robust03/runs", "dl21-passage/runs-judged53", "clef-ehealth-2015/runs-top100"]
 )

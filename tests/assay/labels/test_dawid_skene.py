@@ -178,6 +178,7 @@ def test_the_penalised_rounds_are_those_of_a_slow_loop():
         np.testing.assert_allclose(found.errors, errors, atol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_the_rounds_do_not_end_early_on_a_real_set(data_folder):
     """crowd-kit's objective falls on trec-crowd-2011 and ends its rounds; the likelihood goes on,

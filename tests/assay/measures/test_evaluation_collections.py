@@ -88,6 +88,7 @@ def plain_qrels(path: Path) -> Grades:
     return grades
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("qrels_file", "runs", "n_runs"),
     COLLECTIONS,

@@ -281,6 +281,7 @@ def test_a_file_of_tripjudges_size(tmp_path: Path) -> None:
     assert [row["n"] for row in found["grades"].values()] == np.bincount(grade).tolist()
 
 
+@pytest.mark.long
 def test_pages_releases_and_studies_work_on_it(tmp_path: Path, client: Client) -> None:
     user = make_user(may_create=True)
     made = run("import_judgements", written(tmp_path, FIRA), "--user", user.username)
