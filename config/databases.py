@@ -19,7 +19,8 @@ DEAD_AFTER = {
     "tcp_user_timeout": 20_000,
 }
 """libpq's options: a connection whose other end is silent for about 25 seconds is over (seconds;
-the last in milliseconds)."""
+the last in milliseconds). They cannot end the wait for a PostgreSQL process that is frozen on a
+machine that runs: its operating system still answers."""
 KEPT_SECONDS = 60
 """For which a thread keeps its connection."""
 WAL_BYTES = 64_000_000
@@ -51,7 +52,6 @@ def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> 
             f"PRAGMA cache_size=-{cache_kb}; PRAGMA journal_size_limit={WAL_BYTES}; PRAGMA wal_autocheckpoint={pages};",
         }
     elif database["ENGINE"] == "django.db.backends.postgresql":
-        database["ENGINE"] = "config.postgresql"
         database.update(
             CONN_MAX_AGE=KEPT_SECONDS, CONN_HEALTH_CHECKS=True, DISABLE_SERVER_SIDE_CURSORS=pooler
         )

@@ -41,7 +41,7 @@ def move(url: str, *, say: Callable[[str], None]) -> int:
             "the present database is not SQLite (ASSAY_DATABASE_URL); between PostgreSQL servers use backup and restore"
         )
     described = databases.described(url, Path(settings.DATA_DIR), query_seconds=0, pooler=False)
-    if described["ENGINE"] != "config.postgresql":
+    if described["ENGINE"] != "django.db.backends.postgresql":
         raise MoveError(
             "the address to move to is not that of PostgreSQL: postgresql://user@host:5432/name"
         )

@@ -4,16 +4,13 @@ shape, and says when to try again."""
 from __future__ import annotations
 
 import errno
-import socket
 import sqlite3
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlparse, urlunparse
 
 import pytest
-from django.db import OperationalError, ProgrammingError, connection
+from django.db import OperationalError, ProgrammingError, connection, connections
+from django.db.backends.postgresql.base import DatabaseWrapper
 from django.test import Client
 
 from annotation.services.judging import submission
@@ -157,37 +154,6 @@ def test_a_busy_database_is_not_asked_again_and_again(db, monkeypatch):
     assert len(asked) == 1
 
 
-class Network:
-    """Forwards to a server until it is frozen; then everything sent is swallowed."""
-
-    def __init__(self, host: str, port: int) -> None:
-        self.frozen = False
-        self.server = socket.create_server(("127.0.0.1", 0))
-        self.port = self.server.getsockname()[1]
-        self.to = (host, port)
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                one, _ = self.server.accept()
-            except OSError:
-                return
-            other = socket.create_connection(self.to)
-            for a, b in ((one, other), (other, one)):
-                threading.Thread(target=self._copy, args=(a, b), daemon=True).start()
-
-    def _copy(self, source: socket.socket, target: socket.socket) -> None:
-        try:
-            while data := source.recv(65536):
-                while self.frozen:
-                    time.sleep(0.05)
-                target.sendall(data)
-        except OSError:
-            pass
-        target.close()
-
-
 @pytest.fixture
 def unblocked(django_db_blocker) -> Iterator[None]:
     """Databases of the test's own may be used."""
@@ -195,56 +161,26 @@ def unblocked(django_db_blocker) -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def network(postgresql_url: str) -> Iterator[tuple[Network, str]]:
-    url = urlparse(postgresql_url)
-    between = Network(url.hostname or "127.0.0.1", url.port or 5432)
-    place = url.netloc.rpartition("@")[0]
-    yield (
-        between,
-        urlunparse(url._replace(netloc=f"{place}{'@' if place else ''}127.0.0.1:{between.port}")),
-    )
-    between.frozen = False
-    between.server.close()
-
-
 def connected(url: str, *, seconds: int):
-    from django.db import connections
-
-    from config.postgresql.base import DatabaseWrapper
-
-    found = connections.configure_settings(
-        {"default": databases.described(url, Path(), query_seconds=seconds, pooler=False)}
-    )
-    return DatabaseWrapper(found["default"], alias="frozen")
+    described = databases.described(url, Path(), query_seconds=seconds, pooler=False)
+    settings = connections.configure_settings({"default": described})["default"]
+    return DatabaseWrapper(settings, alias="limited")
 
 
 @pytest.mark.postgresql
-def test_a_frozen_database_is_waited_for_no_longer_than_the_limit(network, settings, unblocked):
-    between, url = network
-    settings.QUERY_SECONDS = 1
-    database = connected(url, seconds=1)
-    with database.cursor() as cursor:
-        cursor.execute("SELECT 1")
-    between.frozen = True
-    began = time.monotonic()
-    with (
-        pytest.raises(OperationalError, match="has not answered within 4 seconds"),
-        database.cursor() as cursor,
-    ):
-        cursor.execute("SELECT 1")
-    assert time.monotonic() - began < 60
-    between.frozen = False
-    database.close_if_unusable_or_obsolete()
-    with database.cursor() as cursor:
-        cursor.execute("SELECT 2")
-        assert cursor.fetchone() == (2,)
+def test_a_connection_whose_other_end_is_silent_is_given_up_by_the_operating_system(
+    postgresql_url, unblocked
+):
+    database = connected(postgresql_url, seconds=2)
+    database.ensure_connection()
+    parameters = database.connection.info.get_parameters()
+    assert {name: int(parameters[name]) for name in databases.DEAD_AFTER} == databases.DEAD_AFTER
+    assert database.settings_dict["CONN_HEALTH_CHECKS"]
     database.close()
 
 
 @pytest.mark.postgresql
-def test_a_statement_and_a_lock_end_at_their_limits(postgresql_url, settings, unblocked):
-    settings.QUERY_SECONDS = 2
+def test_a_statement_and_a_lock_end_at_their_limits(postgresql_url, unblocked):
     first, second = connected(postgresql_url, seconds=2), connected(postgresql_url, seconds=2)
     with first.cursor() as one, second.cursor() as two:
         with pytest.raises(OperationalError, match="statement timeout"):

@@ -1,1 +1,0 @@
-"""Django's PostgreSQL with an end to waiting."""
