@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.measures import DEFAULT_MEASURES, Stored, evaluate_files, refuse_sample
+from assay.analyses.shared.measures import DEFAULT_MEASURES, Stored, refuse_sample
 from assay.cli.base import BadInput, FileCommand, distinct_tags, jsonable
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
@@ -31,6 +31,7 @@ from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
 from assay.given import judgements_given, qrels_given, runs_given
 from assay.labels.aggregation.labelling import Aggregation
+from assay.measures.measures import refuse_estimates
 from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 from assay.tables import Scores, columns, frame
 from assay.whole_files import whole_file
@@ -62,19 +63,8 @@ __all__ = [
 ]
 
 
-class _Asked(FileCommand):
-    """Stands where a command stands: what it has stored is read, what it warns of is a warning of
-    Python."""
-
-    def __init__(self, stored: Stored) -> None:
-        super().__init__()
-        self.stored = stored
-
-    def warn(self, message: str) -> None:
-        warnings.warn(message, stacklevel=2)
-
-    def note(self, message: str) -> None:
-        """Notes are for people at a terminal."""
+def _warn(message: str) -> None:
+    warnings.warn(message, stacklevel=4)
 
 
 def evaluate(
@@ -88,29 +78,20 @@ def evaluate(
 ) -> Scores:
     """Measures of runs under qrels, as the command `evaluate`.
 
-    level: lowest relevant grade, except for nDCG. topics: `complete` (all of the qrels, 0 where a
-    run has none) or `intersection`."""
-    from assay.measures.measures import parse_measures, refuse_estimates
+    measures: names between blanks. level: lowest relevant grade, except for nDCG. topics:
+    `complete` (all of the qrels, 0 where a run has none) or `intersection` (those that the run has
+    too). ValueError for what cannot be computed, FormatError for a file that cannot be read."""
+    from assay.analyses.evaluate import Options, compute
 
-    asked = parse_measures(measures)
-    refuse_estimates(asked)
-    judged, stored, tags = _stored(qrels, runs)
-    options = {
-        **{
-            "measures": asked,
-            "level": level,
-            "topics": topics,
-            "only_with_relevant": only_with_relevant,
-        },
-        **{"scores": "float64", "lenient": False},
-    }
-    evaluations = evaluate_files(_Asked(stored), tags, {"qrels": judged}, options)["qrels"]
-    values = np.array([one.values for one in evaluations]).reshape(
-        len(tags), len(judged.topics), len(asked)
+    options = Options(
+        measures=measures,  # type: ignore[arg-type]  # read by the options
+        level=level,
+        topics=topics,
+        only_with_relevant=only_with_relevant,
     )
-    return Scores(
-        [one.tag for one in evaluations], judged.topics, [str(measure) for measure in asked], values
-    )
+    refuse_estimates(options.measures)
+    judged, read = _judged_and_runs(qrels, runs)
+    return compute({judged.name: judged}, read, options, warn=_warn).scores(judged.name)
 
 
 def compare(
@@ -205,19 +186,19 @@ def write_pool(pool: PooledPairs, path: str | os.PathLike[str]) -> None:
 
 def _stored(qrels: Any, runs: Any) -> tuple[QrelsColumns, Stored, list[str]]:
     """Qrels and runs in memory, as a command finds them. -> (qrels, stored, tags)"""
+    judged, read = _judged_and_runs(qrels, runs)
+    stored = Stored(runs={run.tag: _kept(run) for run in read}, qrels={judged.name: _kept(judged)})
+    return judged, stored, [run.tag for run in read]
+
+
+def _judged_and_runs(qrels: Any, runs: Any) -> tuple[QrelsColumns, list[RunColumns]]:
+    """Qrels and runs in memory; a second run of a tag is called tag#2."""
     judged, read = qrels_given(qrels), runs_given(runs)
     refuse_sample(FileCommand(), judged.name, judged)
     tags, renamed = distinct_tags(run.tag for run in read)
     for message in renamed:
-        warnings.warn(message, stacklevel=3)
-    kept = {tag: dataclasses.replace(run, tag=tag) for tag, run in zip(tags, read, strict=True)}
-    return (
-        judged,
-        Stored(
-            runs={tag: _kept(run) for tag, run in kept.items()}, qrels={judged.name: _kept(judged)}
-        ),
-        tags,
-    )
+        warnings.warn(message, stacklevel=4)
+    return judged, [dataclasses.replace(run, tag=tag) for tag, run in zip(tags, read, strict=True)]
 
 
 def _kept(value: Any) -> Any:

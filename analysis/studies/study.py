@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from analysis.systems.tabular import Table
+from assay.options import declared
 
 if TYPE_CHECKING:
     from analysis.studies.bench import Bench
@@ -31,6 +32,22 @@ class SettingKey:
     default: Any = None
     least: float | None = None
     choices: tuple[str, ...] = ()
+
+
+def keys_of_options(options: type, *names: str) -> tuple[SettingKey, ...]:
+    """Options of an analysis as inputs of a study: those of these names, in their order."""
+    by_name = {one.name: one for one in declared(options)}
+    kinds = {bool: "flag", int: "whole", float: "number"}
+    return tuple(
+        SettingKey(
+            one.name,
+            kinds.get(one.type, "text"),
+            f"{one.about.label}{'' if one.type is bool else f' ({one.default})'}.",
+            least=one.about.least,
+            choices=tuple(value for value, _ in one.about.choices),
+        )
+        for one in map(by_name.__getitem__, names)
+    )
 
 
 @dataclass(frozen=True)

@@ -7,25 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.studies.bench import Bench
-from analysis.studies.study import Figure, SettingKey
+from analysis.studies.study import Figure, SettingKey, keys_of_options
 from analysis.systems.tabular import Table
+from assay.analyses.shared.reading import Reading
 
-READING = (
-    SettingKey("level", "whole", "Lowest relevant grade of the qrels (1).", least=1),
-    SettingKey(
-        "topics",
-        "text",
-        "complete (default) or intersection.",
-        choices=("complete", "intersection"),
-    ),
-    SettingKey(
-        "scores",
-        "text",
-        "Precision of scores in runs: float64 (default) or float32.",
-        choices=("float64", "float32"),
-    ),
-    SettingKey("lenient", "flag", "Runs may have extra columns, or three or four only."),
-)
+READING = keys_of_options(Reading, "level", "topics", "scores", "lenient")
 READ = tuple(key.name for key in READING)
 RUNS = SettingKey("runs", "files", "Runs, as paths or patterns.")
 QRELS = SettingKey("qrels", "file", "Qrels, TREC or BEIR.")

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assay.analyses.shared.reading import Reading
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
+from assay.options import Declared, declared
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,28 @@ class Field:
         return "--" + self.name.replace("_", "-")
 
 
+def fields_of(options: type, *names: str) -> tuple[Field, ...]:
+    """The options of an analysis as a form shows them: those of these names, in their order."""
+    by_name = {one.name: one for one in declared(options)}
+    return tuple(_field(by_name[name]) for name in names or by_name)
+
+
+def _field(one: Declared) -> Field:
+    about = one.about
+    kinds = {bool: "yes", int: "whole", float: "number"}
+    return Field(
+        one.name,
+        about.label,
+        about.kind or ("choice" if about.choices else kinds.get(one.type, "text")),
+        one.default,
+        about.choices,
+        about.hint,
+        about.least,
+        about.most,
+        **about.more,
+    )
+
+
 def arguments_of(fields: Sequence[Field], options: Mapping[str, Any]) -> list[str]:
     """Options that differ from their defaults, as arguments."""
     arguments = []
@@ -77,31 +101,8 @@ TRIPJUDGE_MEASURES = "nDCG@5 nDCG@10 RR@10 R@100"
 RANKING_MEASURES = "AP nDCG nDCG@10 RR@10 R@100"
 """Those by which systems are ranked; how many documents are judged ranks pools, not systems."""
 MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
-LEVEL = Field(
-    "level", "Lowest relevant grade", "grade", 1, least=1, hint="For all measures but nDCG."
-)
-TOPICS = Field(
-    "topics",
-    "Topics",
-    "choice",
-    "complete",
-    (
-        ("complete", "all of the qrels, 0 where a run has none"),
-        ("intersection", "those that the run has too"),
-    ),
-)
-WITH_RELEVANT = Field(
-    "only_with_relevant", "Leave out topics without relevant documents", "yes", False
-)
-SCORES = Field(
-    "scores",
-    "Scores of runs are compared",
-    "choice",
-    "float64",
-    (
-        ("float64", "in double precision, as trec_eval 10"),
-        ("float32", "in single precision, as trec_eval 9 and pytrec_eval"),
-    ),
+LEVEL, TOPICS, WITH_RELEVANT, SCORES = fields_of(
+    Reading, "level", "topics", "only_with_relevant", "scores"
 )
 READING = (LEVEL, TOPICS, WITH_RELEVANT, SCORES)
 """Of every kind that computes measures of runs."""

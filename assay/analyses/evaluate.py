@@ -4,23 +4,103 @@ from __future__ import annotations
 
 import math
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
 from assay.analyses.shared.measures import (
     DEFAULT_MEASURES,
-    add_measure_options,
-    evaluate_files,
+    each_run,
+    evaluate_runs,
     measures_or_estimates,
     named_qrels,
 )
 from assay.analyses.shared.only_topics import add_only_topics, only_topics, qrels_of
+from assay.analyses.shared.reading import Reading, measures_option
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES, evaluate_sampled, sampled_measures
 from assay.cli.base import BadInput, named_file, text_table
+from assay.column_types import QrelsColumns, RunColumns
 from assay.counts import counted, part_of
 from assay.measures.evaluation import Evaluation
-from assay.measures.measures import UnknownMeasure, refuse_estimates
+from assay.measures.measures import Measure, UnknownMeasure, refuse_estimates
+from assay.options import add_options, option
+from assay.tables import Scores
+
+Warn = Callable[[str], None]
+"""Takes a sentence for a person."""
+
+
+@dataclass(frozen=True)
+class Options(Reading):
+    measures: list[Measure] = measures_option(DEFAULT_MEASURES, read=measures_or_estimates)
+    per_topic: bool = option(False, "Also the value of every topic")
+    intervals: bool = option(
+        False,
+        "Also the 95 % interval of each mean",
+        help="also the 95 % interval of each mean over topics (with --sampled always)",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """evaluations: by name of the qrels, one a run, in the order of the runs."""
+
+    evaluations: dict[str, list[Evaluation]]
+    options: Options
+
+    def scores(self, name: str) -> Scores:
+        """The values under the qrels of this name as one array."""
+        of_qrels = self.evaluations[name]
+        first = of_qrels[0]
+        return Scores(
+            [one.tag for one in of_qrels],
+            list(first.topics),
+            [str(measure) for measure in first.measures],
+            np.array([one.values for one in of_qrels]),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of the command `evaluate` (docs/commands.md); undefined is NaN."""
+        under, options = self.evaluations, self.options
+        result: dict[str, Any] = {
+            "qrels": {
+                name: {e.tag: means_of(e) for e in of_qrels} for name, of_qrels in under.items()
+            }
+        }
+        if options.per_topic:
+            result["per_topic"] = {
+                name: {e.tag: topics_of(e) for e in of_qrels} for name, of_qrels in under.items()
+            }
+        if options.intervals:
+            result |= intervals_of(under)
+        result["topics"] = {name: topic_counts(of_qrels) for name, of_qrels in under.items()}
+        result["settings"] = settings_of(options)
+        undefined = {name: reasons(of_qrels) for name, of_qrels in under.items()}
+        if any(undefined.values()):
+            result["undefined"] = undefined
+        return result
+
+
+def compute(
+    qrels: Mapping[str, QrelsColumns],
+    runs: Iterable[RunColumns],
+    options: Options,
+    *,
+    warn: Warn,
+    part: bool = False,
+) -> Result:
+    """Measures of every run under every qrels. part: the qrels were cut to some topics."""
+    return Result(
+        evaluate_runs(runs, qrels, options.measures, options, warn=warn, part=part), options
+    )
+
+
+def settings_of(options: Reading) -> dict[str, Any]:
+    return {key: getattr(options, key) for key in ("level", "topics", "scores")}
 
 
 class Command(ByTopicGroup, OfCampaign):
@@ -41,14 +121,6 @@ class Command(ByTopicGroup, OfCampaign):
             help="further qrels for the same runs",
         )
         parser.add_argument(
-            "--per-topic", action="store_true", help="also the value of every topic"
-        )
-        parser.add_argument(
-            "--intervals",
-            action="store_true",
-            help="also the 95 %% interval of each mean over topics (with --sampled always)",
-        )
-        parser.add_argument(
             "--sampled",
             action="store_true",
             help="QRELS is a sampled pool (topic 0 document stratum grade): estimates with intervals, by default "
@@ -60,18 +132,10 @@ class Command(ByTopicGroup, OfCampaign):
             help="with --sampled: HT-P@k and HT-DCG@k with the help of a regression on ranks, too",
         )
         add_only_topics(parser)
-        add_measure_options(parser, reading=measures_or_estimates)
+        add_options(parser, Options)
 
     def compute(
-        self,
-        *,
-        judged: str,
-        runs: list[str],
-        qrels: list[str],
-        per_topic: bool,
-        intervals: bool,
-        sampled: bool,
-        **options: Any,
+        self, *, judged: str, runs: list[str], qrels: list[str], sampled: bool, **options: Any
     ) -> dict[str, Any]:
         if sampled and options["only_topics"]:
             raise BadInput(
@@ -82,43 +146,21 @@ class Command(ByTopicGroup, OfCampaign):
                 "--rank-model is for sampled pools (--sampled): where everything is judged there is nothing to help"
             )
         if sampled:
-            return self.estimates([judged, *qrels], runs, per_topic, options)
+            return self.estimates([judged, *qrels], runs, options["per_topic"], options)
         try:
             refuse_estimates(options["measures"])
         except UnknownMeasure as error:
             raise BadInput(str(error)) from None
         named = named_qrels(self, [judged, *qrels])
-        wanted = only_topics(
-            self,
-            options,
-            [topic for of_qrels in named.values() for topic in of_qrels.topics],
-            "the qrels",
-        )
-        evaluations = evaluate_files(
-            self,
-            runs,
+        all_topics = [topic for of_qrels in named.values() for topic in of_qrels.topics]
+        wanted = only_topics(self, options, all_topics, "the qrels")
+        return compute(
             {name: qrels_of(of_qrels, wanted) for name, of_qrels in named.items()},
-            options,
-        )
-        result: dict[str, Any] = {
-            "qrels": {
-                name: {e.tag: means_of(e) for e in of_qrels}
-                for name, of_qrels in evaluations.items()
-            }
-        }
-        if per_topic:
-            result["per_topic"] = {
-                name: {e.tag: topics_of(e) for e in of_qrels}
-                for name, of_qrels in evaluations.items()
-            }
-        if intervals:
-            result |= intervals_of(evaluations)
-        result["topics"] = {name: topic_counts(of_qrels) for name, of_qrels in evaluations.items()}
-        result["settings"] = {key: options[key] for key in ("level", "topics", "scores")}
-        undefined = {name: reasons(of_qrels) for name, of_qrels in evaluations.items()}
-        if any(undefined.values()):
-            result["undefined"] = undefined
-        return result
+            each_run(self, runs, options),
+            Options.of(options),
+            warn=self.warn,
+            part=self.only_these is not None,
+        ).to_dict()
 
     def estimates(
         self, files: list[str], runs: list[str], per_topic: bool, options: dict[str, Any]
@@ -130,7 +172,7 @@ class Command(ByTopicGroup, OfCampaign):
         result = evaluate_sampled(self, named, runs, measures, options)
         if not per_topic:
             del result["per_topic"]
-        result["settings"] = {key: options[key] for key in ("level", "topics", "scores")}
+        result["settings"] = settings_of(Reading.of(options))
         return result
 
     def table(self, result: dict[str, Any], **options: Any) -> str:

@@ -8,17 +8,15 @@ from typing import Any
 from analysis.systems.inputs import PREL
 from analysis.systems.kind import Files, ReportKind, Result, named_file, refuse_rank_model
 from analysis.systems.options import (
-    MEASURES,
     RANK_MODEL,
-    READING,
-    Field,
     arguments_of,
-    measures_field,
+    fields_of,
     sampled_options,
 )
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
+from assay.analyses.evaluate import Options
 from assay.charts.points import DrawnInterval, intervals
 from assay.natural import natural
 
@@ -29,9 +27,7 @@ INTERVALS = (
     "The mean over as many new topics varies more. It compares no two runs."
 )
 FIELDS = (
-    measures_field(MEASURES),
-    *READING,
-    Field("per_topic", "Also the value of every topic", "yes", False),
+    *fields_of(Options, "measures", "level", "topics", "only_with_relevant", "scores", "per_topic"),
     RANK_MODEL,
 )
 THESE_TOPICS = (

@@ -32,6 +32,7 @@ import numpy as np
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.only_topics import qrels_of
+from assay.analyses.shared.reading import LEVEL, RUNS, TOPICS, DefaultNames, Reading
 from assay.chunks import in_processes
 from assay.cli.base import (
     BadInput,
@@ -40,7 +41,6 @@ from assay.cli.base import (
     bare_name,
     distinct_tags,
     named_file,
-    positive,
 )
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats.prel import Prel
@@ -54,6 +54,7 @@ from assay.measures.measures import (
     refuse_estimates,
     refuse_indivisible,
 )
+from assay.options import add_options
 from assay.precision import in_single_precision
 
 
@@ -106,10 +107,6 @@ class PiecewiseCommand(FileCommand):
 DEFAULT_MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
 
 
-class DefaultNames(str):
-    """The names of the default measures, for a parser."""
-
-
 class DefaultMeasures(list[Measure]):
     """The measures if the user names none. A campaign limits their cutoffs to its judged depth."""
 
@@ -146,7 +143,7 @@ def add_measure_options(
     *,
     reading: Callable[[str], list[Measure]] = measure_list,
 ) -> None:
-    """--measures, --level, --topics, --scores, --lenient."""
+    """--measures, --level, --topics, --only-with-relevant, --scores, --lenient."""
     parser.add_argument(
         "--measures",
         type=reading,
@@ -154,56 +151,22 @@ def add_measure_options(
         metavar='"..."',
         help=f'between blanks (default "{measures}")',
     )
-    add_level_options(parser)
-    add_run_options(parser)
+    add_options(parser, Reading)
 
 
 def add_level(parser: ArgumentParser) -> None:
     """--level: for commands that score no run by topics of their own choice."""
-    parser.add_argument(
-        "--level",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="lowest relevant grade, except for nDCG (default 1)",
-    )
+    add_options(parser, Reading, *LEVEL)
 
 
 def add_level_options(parser: ArgumentParser) -> None:
     """--level, --topics, --only-with-relevant: for commands whose measure is fixed."""
-    add_level(parser)
-    parser.add_argument(
-        "--topics",
-        choices=["complete", "intersection"],
-        default="complete",
-        help=(
-            "complete: all topics of the qrels, 0 where a run has none (default); intersection: "
-            "those that the run has too"
-        ),
-    )
-    parser.add_argument(
-        "--only-with-relevant",
-        action="store_true",
-        help="leave out topics without relevant documents",
-    )
+    add_options(parser, Reading, *TOPICS)
 
 
 def add_run_options(parser: ArgumentParser) -> None:
     """--scores, --lenient: how runs are read."""
-    parser.add_argument(
-        "--scores",
-        choices=["float64", "float32"],
-        default="float64",
-        help=(
-            "precision in which scores are compared: float64 as trec_eval 10 (default), float32 "
-            "as trec_eval 9 and pytrec_eval"
-        ),
-    )
-    parser.add_argument(
-        "--lenient",
-        action="store_true",
-        help="accept extra columns, and runs of three columns (topic, document, rank)",
-    )
+    add_options(parser, Reading, *RUNS)
 
 
 def each_run(
@@ -325,26 +288,49 @@ def evaluate_files(
 ) -> dict[str, list[Evaluation]]:
     """Every run under every qrels. -> {name of the qrels: [one Evaluation a run, in the order of
     the files]}"""
+    return evaluate_runs(
+        each_run(command, paths, options),
+        qrels,
+        options["measures"],
+        Reading.of(options),
+        warn=command.warn,
+        part=getattr(command, "only_these", None) is not None,
+    )
+
+
+def evaluate_runs(
+    runs: Iterable[RunColumns],
+    qrels: Mapping[str, QrelsColumns],
+    measures: list[Measure],
+    reading: Reading,
+    *,
+    warn: Callable[[str], None],
+    part: bool = False,
+) -> dict[str, list[Evaluation]]:
+    """Every run under every qrels; one run is in memory at a time. part: the qrels were cut to some
+    topics, which a run need not have. -> {name of the qrels: [one Evaluation a run]}"""
     evaluators = {
         name: Evaluator(
             judged,
-            options["measures"],
-            level=options["level"],
-            topics=options["topics"],
-            only_with_relevant=options["only_with_relevant"],
+            measures,
+            level=reading.level,
+            topics=reading.topics,
+            only_with_relevant=reading.only_with_relevant,
         )
         for name, judged in qrels.items()
     }
     evaluations: dict[str, list[Evaluation]] = {name: [] for name in qrels}
-    for run in each_run(command, paths, options):
+    for run in runs:
         for name, evaluator in evaluators.items():
             evaluations[name].append(evaluator.evaluate(run))
-    if options["topics"] == "complete" and getattr(command, "only_these", None) is None:
-        tell_of_strangers(command, evaluations)
+    if reading.topics == "complete" and not part:
+        tell_of_strangers(evaluations, warn)
     return evaluations
 
 
-def tell_of_strangers(command: FileCommand, evaluations: Mapping[str, list[Evaluation]]) -> None:
+def tell_of_strangers(
+    evaluations: Mapping[str, list[Evaluation]], warn: Callable[[str], None]
+) -> None:
     """A warning of each run that shares no topic with the qrels, which would be 0 throughout;
     BadInput where no run shares one with any of them."""
     strangers = [
@@ -356,6 +342,4 @@ def tell_of_strangers(command: FileCommand, evaluations: Mapping[str, list[Evalu
     if strangers and len(strangers) == sum(map(len, evaluations.values())):
         raise BadInput("no run has a topic of the qrels; are the topics' ids spelled alike?")
     for tag, name in strangers:
-        command.warn(
-            f"{tag} has no topic of {name or 'the qrels'}; are the topics' ids spelled alike?"
-        )
+        warn(f"{tag} has no topic of {name or 'the qrels'}; are the topics' ids spelled alike?")

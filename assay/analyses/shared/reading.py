@@ -1,0 +1,66 @@
+"""How runs are read and which topics count: options of every analysis that scores runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from assay.options import Checked, option
+
+
+@dataclass(frozen=True)
+class Reading(Checked):
+    level: int = option(
+        1,
+        "Lowest relevant grade",
+        help="lowest relevant grade, except for nDCG",
+        hint="For all measures but nDCG.",
+        least=1,
+        kind="grade",
+    )
+    topics: str = option(
+        "complete",
+        "Topics",
+        choices=(
+            ("complete", "all of the qrels, 0 where a run has none"),
+            ("intersection", "those that the run has too"),
+        ),
+    )
+    only_with_relevant: bool = option(False, "Leave out topics without relevant documents")
+    scores: str = option(
+        "float64",
+        "Scores of runs are compared",
+        choices=(
+            ("float64", "in double precision, as trec_eval 10"),
+            ("float32", "in single precision, as trec_eval 9 and pytrec_eval"),
+        ),
+    )
+    lenient: bool = option(
+        False,
+        "Runs may have extra columns, or three or four only",
+        help="accept extra columns, and runs of three columns (topic, document, rank)",
+    )
+
+
+LEVEL = ("level",)
+TOPICS = ("level", "topics", "only_with_relevant")
+"""Of commands whose measure is fixed."""
+RUNS = ("scores", "lenient")
+"""How the files of runs are read."""
+
+
+class DefaultNames(str):
+    """The names of the default measures, for a parser: a campaign limits their cutoffs."""
+
+
+def measures_option(default: str, read: Any) -> Any:
+    """read: text -> measures, an ArgumentTypeError for one that the analysis does not take."""
+    return option(
+        DefaultNames(default),
+        "Measures",
+        help=f'between blanks (default "{default}")',
+        hint="Names between blanks, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10.",
+        read=read,
+        metavar='"..."',
+        kind="measures",
+    )

@@ -1,0 +1,147 @@
+"""Options of an analysis, each said once: its type, default, label, help and bounds.
+
+@dataclass(frozen=True)
+class Options(Checked):
+    level: int = option(1, "Lowest relevant grade", help="except for nDCG", least=1)
+
+The command line (`add_options`), the form of the web pages, the keys of a study and the arguments
+of the Python function are read from the dataclass."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self, get_type_hints
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is said of an option beside its name, type and default.
+
+    label: in a form. help: on the command line, where the default is added. hint: below the field of
+    the form. choices: value and words. least, most: bounds, both included. read: from text, an
+    ArgumentTypeError for a wrong one. kind: of the form's field where the type does not tell.
+    more: further settings of the form's field."""
+
+    label: str
+    help: str = ""
+    hint: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    least: float | None = None
+    most: float | None = None
+    read: Callable[[str], Any] | None = None
+    metavar: str = ""
+    kind: str = ""
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An option with its name, type and default."""
+
+    name: str
+    type: type
+    default: Any
+    about: Option
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+    def wrong(self, value: Any) -> str:
+        """Why the value will not do, '' if it will."""
+        about = self.about
+        values = [one for one, _ in about.choices]
+        if values and value not in values:
+            return f"expected one of {', '.join(map(repr, values))}, not {value!r}"
+        if self.type in (int, float) and not about.choices:
+            expected = "a whole number" if self.type is int else "a number"
+            if isinstance(value, bool) or not isinstance(
+                value, int if self.type is int else (int, float)
+            ):
+                return f"expected {expected}, not {value!r}"
+            if about.least is not None and not value >= about.least:
+                return f"expected {expected} of at least {about.least:g}, not {value!r}"
+            if about.most is not None and not value <= about.most:
+                return f"expected {expected} of at most {about.most:g}, not {value!r}"
+        return ""
+
+    def from_text(self, text: str) -> Any:
+        """For argparse."""
+        if self.about.read is not None:
+            return self.about.read(text)
+        try:
+            value = self.type(text)
+        except ValueError:
+            value = text
+        if reason := self.wrong(value):
+            raise ArgumentTypeError(reason.removesuffix(f", not {value!r}") + f", not {text!r}")
+        return value
+
+
+def option(default: Any, label: str, **about: Any) -> Any:
+    """A field of an Options dataclass."""
+    return field(default=default, metadata={"option": Option(label, **about)})
+
+
+def declared(options: type) -> list[Declared]:
+    """Those of a class of options, in their order."""
+    types = get_type_hints(options)
+    return [
+        Declared(one.name, types[one.name], one.default, one.metadata["option"])
+        for one in fields(options)
+    ]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Base of options. Texts are read where an option says how; values outside their choices and
+    bounds raise ValueError."""
+
+    def __post_init__(self) -> None:
+        for one in declared(type(self)):
+            value = getattr(self, one.name)
+            if one.about.read is not None and isinstance(value, str):
+                try:
+                    object.__setattr__(self, one.name, one.about.read(value))
+                except ArgumentTypeError as error:
+                    raise ValueError(str(error)) from None
+            elif reason := one.wrong(value):
+                raise ValueError(f"{one.name}: {reason}")
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """From a mapping that may hold more than these options."""
+        return cls(**{one.name: given[one.name] for one in fields(cls) if one.name in given})
+
+
+def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
+    """Every option of the class, or those of these names, to the command line."""
+    for one in declared(options):
+        if names and one.name not in names:
+            continue
+        about = one.about
+        text = about.help or about.label[:1].lower() + about.label[1:]
+        if one.type is bool:
+            parser.add_argument(one.flag, action="store_true", help=text.replace("%", "%%"))
+        elif about.choices:
+            words = " or ".join(
+                f"{value} ({words}{'; default' if value == one.default else ''})"
+                for value, words in about.choices
+            )
+            parser.add_argument(
+                one.flag,
+                choices=[value for value, _ in about.choices],
+                default=one.default,
+                help=f"{text}: {words}".replace("%", "%%"),
+            )
+        else:
+            known = "" if "(default" in text else f" (default {one.default})"
+            parser.add_argument(
+                one.flag,
+                type=one.from_text,
+                default=one.default,
+                metavar=about.metavar or "N",
+                help=f"{text}{known}".replace("%", "%%"),
+            )
