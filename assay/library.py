@@ -9,16 +9,14 @@ input raises BadInput, or FormatError with file and line; warnings are Python's.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.measures import DEFAULT_MEASURES, Stored, refuse_sample
-from assay.cli.base import BadInput, FileCommand, distinct_tags, jsonable
+from assay.analyses.shared.measures import DEFAULT_MEASURES, refuse_sample
+from assay.cli.base import BadInput, FileCommand, distinct_tags
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
 from assay.formats import qrels as qrels_format
@@ -29,7 +27,8 @@ from assay.formats.pool import read_pool
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
-from assay.given import judgements_given, qrels_given, runs_given
+from assay.functions import FUNCTIONS, asked_of, function, warn
+from assay.given import qrels_given, runs_given
 from assay.labels.aggregation.labelling import Aggregation
 from assay.measures.measures import refuse_estimates
 from assay.pools.depth import PooledPairs, depth_pool, top_of_run
@@ -46,9 +45,7 @@ __all__ = [
     "RunColumns",
     "Scores",
     "aggregate",
-    "agreement",
     "columns",
-    "compare",
     "evaluate",
     "frame",
     "pool",
@@ -60,11 +57,8 @@ __all__ = [
     "write_pool",
     "write_qrels",
     "write_run",
+    *(name for name in FUNCTIONS if name != "aggregate"),
 ]
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, stacklevel=4)
 
 
 def evaluate(
@@ -91,40 +85,7 @@ def evaluate(
     )
     refuse_estimates(options.measures)
     judged, read = _judged_and_runs(qrels, runs)
-    return compute({judged.name: judged}, read, options, warn=_warn).scores(judged.name)
-
-
-def compare(
-    qrels: Any,
-    runs: Any,
-    measures: str = "nDCG@10",
-    *,
-    against: str = "all",
-    family: str = "holm",
-    **options: Any,
-) -> dict[str, Any]:
-    """Every pair of runs tested, as the command `compare_systems` and its JSON object; undefined is
-    None.
-
-    against: `all`, or the tag of one run. family: correction for multiple comparisons, `none`,
-    `bonferroni`, `holm` or `max`. options: alpha, trials, seed, level, topics."""
-    judged, stored, tags = _stored(qrels, runs)
-    command, asked = _command(
-        "compare_systems",
-        stored,
-        [judged.name, *tags],
-        {"measures": measures, "against": against, "family": family, **options},
-    )
-    return _answer(command, asked)
-
-
-def agreement(judgements: Any, *, scale: int = 4, **options: Any) -> dict[str, Any]:
-    """How far annotators agree, as the command `agreement` and its JSON object; undefined is None.
-
-    scale: number of grades. options: threshold, min_judgements, min_seconds, min_common, no_gold,
-    seed."""
-    command, asked = _judged("agreement", judgements, scale, options)
-    return _answer(command, asked)
+    return compute({judged.name: judged}, read, options, warn=warn).scores(judged.name)
 
 
 def aggregate(
@@ -143,8 +104,9 @@ def aggregate(
     from assay.analyses.aggregate import labels_by_scale
     from assay.analyses.shared.judged_files import read_judged
 
-    command, asked = _judged(
-        "aggregate", judgements, scale, {"method": method, "grades": grades, **options}
+    command, asked = asked_of(
+        "aggregate",
+        {"judgements": judgements, "scale": scale, "method": method, "grades": grades, **options},
     )
     return labels_by_scale(
         read_judged(command, asked), asked["method"], asked["rule"], asked["min_judgements"]
@@ -159,7 +121,7 @@ def pool(
     read = runs_given(runs)
     tags, renamed = distinct_tags(run.tag for run in read)
     for message in renamed:
-        warnings.warn(message, stacklevel=2)
+        warn(message)
     tops = [
         dataclasses.replace(top_of_run(run, depth, topics=topics), tag=tag)
         for run, tag in zip(read, tags, strict=True)
@@ -184,55 +146,19 @@ def write_pool(pool: PooledPairs, path: str | os.PathLike[str]) -> None:
         pool_format.write_pool(pool, out)
 
 
-def _stored(qrels: Any, runs: Any) -> tuple[QrelsColumns, Stored, list[str]]:
-    """Qrels and runs in memory, as a command finds them. -> (qrels, stored, tags)"""
-    judged, read = _judged_and_runs(qrels, runs)
-    stored = Stored(runs={run.tag: _kept(run) for run in read}, qrels={judged.name: _kept(judged)})
-    return judged, stored, [run.tag for run in read]
-
-
 def _judged_and_runs(qrels: Any, runs: Any) -> tuple[QrelsColumns, list[RunColumns]]:
     """Qrels and runs in memory; a second run of a tag is called tag#2."""
     judged, read = qrels_given(qrels), runs_given(runs)
     refuse_sample(FileCommand(), judged.name, judged)
     tags, renamed = distinct_tags(run.tag for run in read)
     for message in renamed:
-        warnings.warn(message, stacklevel=4)
+        warn(message)
     return judged, [dataclasses.replace(run, tag=tag) for tag, run in zip(tags, read, strict=True)]
 
 
-def _kept(value: Any) -> Any:
-    return lambda: value
-
-
-def _command(
-    name: str, stored: Stored, places: Sequence[str], options: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    """The command and its options, read by its own parser. Raises BadInput for what it refuses."""
-    command = importlib.import_module(f"assay.analyses.{name}").Command()
-    command.stored = stored
-    command.warn = lambda message: warnings.warn(message, stacklevel=4)
-    command.note = lambda message: None
-    words = [
-        f"--{key.replace('_', '-')}" + ("" if value is True else f"={value}")
-        for key, value in options.items()
-        if value not in (None, False)
-    ]
-    return command, vars(command.create_parser("assay", name).parse_args([*words, "--", *places]))
-
-
-def _judged(
-    name: str, judgements: Any, scale: int, options: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    given = judgements_given(judgements, scale)
-    return _command(
-        name,
-        Stored(judgements={"judgements": _kept(given)}),
-        ["judgements"],
-        {"scale": scale, **options},
-    )
-
-
-def _answer(command: FileCommand, options: dict[str, Any]) -> dict[str, Any]:
-    answer: dict[str, Any] = jsonable(command.answered(options))
-    return answer
+def __getattr__(name: str) -> Any:
+    """The analyses of assay.functions, made when they are asked for."""
+    if name not in FUNCTIONS:
+        raise AttributeError(f"module 'assay.library' has no attribute {name!r}")
+    globals()[name] = function(name)
+    return globals()[name]

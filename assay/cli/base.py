@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import time
-from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
+from argparse import SUPPRESS, Action, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -40,11 +40,18 @@ class WrongArguments(BadInput):
 
 class FileParser(ArgumentParser):
     """from_command_line: whether a mistake ends the program, as argparse does, or is raised as
-    WrongArguments."""
+    WrongArguments. declared: every argument, in its order."""
 
     def __init__(self, *, from_command_line: bool = False, **settings: Any) -> None:
+        self.declared: list[Action] = []
         super().__init__(**settings)
         self.from_command_line = from_command_line
+
+    def add_argument(self, *names: Any, **about: Any) -> Action:
+        """As argparse does, and kept in `declared` for functions and completion."""
+        action = super().add_argument(*names, **about)
+        self.declared.append(action)
+        return action
 
     def error(self, message: str) -> NoReturn:
         if self.from_command_line:

@@ -21,6 +21,7 @@ class Reading(Checked):
     topics: str = option(
         "complete",
         "Topics",
+        help="which topics count",
         choices=(
             ("complete", "all of the qrels, 0 where a run has none"),
             ("intersection", "those that the run has too"),

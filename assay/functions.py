@@ -1,0 +1,237 @@
+"""The analyses as functions of the library: arguments, defaults and help are those that the command
+declares, values are Python's.
+
+A function takes qrels, runs or judgements as assay.given understands them, hands them over in
+memory and returns the JSON object of the command as a dict; undefined is None."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from argparse import Action, ArgumentTypeError
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from assay.analyses.shared.measures import Stored, refuse_sample
+from assay.cli.base import (
+    FileCommand,
+    distinct_tags,
+    fraction,
+    jsonable,
+    positive,
+    seed_number,
+)
+from assay.cli.command_list import loaded
+from assay.column_types import QrelsColumns, RunColumns
+from assay.given import judgements_given, qrels_given, runs_given
+
+PACKAGE = os.path.dirname(__file__) + os.sep
+
+
+def warn(message: str) -> None:
+    """A warning of Python, told at the line of the notebook that called."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
+
+
+class Function(NamedTuple):
+    """command: its name on the command line. takes: its data, in the order of the arguments.
+    defaults: of options where a notebook wants others."""
+
+    command: str
+    takes: tuple[str, ...]
+    defaults: Mapping[str, Any] = {}
+
+
+QRELS_AND_RUNS = ("qrels", "runs")
+FUNCTIONS = {
+    "aggregate": Function("aggregate", ("judgements",)),
+    "agreement": Function("agreement", ("judgements",)),
+    "bootstrap": Function("bootstrap", QRELS_AND_RUNS),
+    "campaign_stats": Function("campaign_stats", ("judgements",)),
+    "check_topics": Function("check_topics", ("topics",)),
+    "compare": Function("compare_systems", QRELS_AND_RUNS, {"measures": "nDCG@10"}),
+    "compare_rankings": Function("compare_rankings", ("qrels", "runs")),
+    "compare_runs": Function("compare_runs", ("qrels", "run_a", "run_b")),
+    "holes": Function("holes", ("qrels", "run")),
+    "leaderboard": Function("leaderboard", QRELS_AND_RUNS),
+    "plan_study": Function("plan_study", QRELS_AND_RUNS),
+    "reusability": Function("reusability", QRELS_AND_RUNS),
+    "simulate_campaign": Function("simulate_campaign", QRELS_AND_RUNS),
+    "split_half": Function("split_half", QRELS_AND_RUNS),
+    "stability": Function("stability", QRELS_AND_RUNS),
+    "stopping_advice": Function("stopping_advice", QRELS_AND_RUNS),
+    "submissions": Function("submissions", ("file",)),
+}
+"""name in the library -> what is called. `evaluate`, `aggregate` and `pool` have results
+of their own, in assay.library."""
+NOT_IN_A_NOTEBOOK = {
+    *("help", "json", "output", "campaign", "method", "judges", "scores", "lenient"),
+    *("settings", "pythonpath", "verbosity", "traceback", "no_color", "force_color", "skip_checks"),
+}
+"""Options of the terminal, of an installation's database, and of how files are read."""
+OF_CAMPAIGNS = "with --campaign: "
+TYPES = {positive: int, fraction: float, seed_number: int, int: int, float: float}
+
+
+def function(name: str) -> Callable[..., dict[str, Any]]:
+    """The analysis of this name, with the signature and the help that its command declares."""
+    about = FUNCTIONS[name]
+    command = loaded(about.command)
+    parser = command.create_parser("assay", about.command)
+    options = {
+        action.dest: action
+        for action in parser.declared
+        if action.option_strings
+        and action.dest not in {*NOT_IN_A_NOTEBOOK, *about.takes}
+        and not (action.help or "").startswith(OF_CAMPAIGNS)
+    }
+    defaults = {dest: about.defaults.get(dest, action.default) for dest, action in options.items()}
+    parameters = [
+        inspect.Parameter(one, inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in about.takes
+    ]
+    first = ["measures"] if "measures" in options else []
+    for dest in [*first, *(dest for dest in options if dest not in first)]:
+        action = options[dest]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(
+            inspect.Parameter(
+                dest,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD if dest in first else kind,
+                default=inspect.Parameter.empty if action.required else defaults[dest],
+                annotation=_annotation(action),
+            )
+        )
+    signature = inspect.Signature(parameters, return_annotation=dict)
+
+    def analysis(*arguments: Any, **named: Any) -> dict[str, Any]:
+        try:
+            given = signature.bind(*arguments, **named).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
+        asking, asked = asked_of(name, {**about.defaults, **given})
+        answer: dict[str, Any] = jsonable(asking.answered(asked))
+        return {**answer, "seed": asked["seed"]} if asking.takes_seed else answer
+
+    analysis.__name__ = analysis.__qualname__ = name
+    analysis.__doc__ = _help(command, about, options)
+    analysis.__signature__ = signature  # type: ignore[attr-defined]
+    return analysis
+
+
+def _annotation(action: Action) -> Any:
+    if action.nargs == 0:
+        return bool
+    if action.nargs not in (None, "?") or isinstance(action.default, (list, tuple)):
+        return list
+    of = (
+        type(action.default)
+        if isinstance(action.default, (int, float))
+        else TYPES.get(action.type, str)  # type: ignore[arg-type]
+    )
+    return of if action.default is not None or action.required else of | None
+
+
+def _help(command: FileCommand, about: Function, options: Mapping[str, Action]) -> str:
+    lines = [command.help, "", f"The result is the JSON object of the command `{about.command}`."]
+    lines += ["", "Options:"]
+    lines += [
+        f"    {dest}: {(action.help or '').replace('%%', '%')}" for dest, action in options.items()
+    ]
+    return "\n".join(lines)
+
+
+def asked_of(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The command behind a function, and its options as its parser would give them. TypeError for
+    an option that it does not have, ValueError for a value that it refuses."""
+    about = FUNCTIONS[name]
+    command = loaded(about.command)
+    command.warn = warn
+    command.note = lambda message: None
+    declared = {one.dest: one for one in command.create_parser("assay", about.command).declared}
+    for option in given:
+        if option not in declared:
+            raise TypeError(f"{name}() got an unexpected keyword argument {option!r}")
+    asked = {
+        option: _read(action, given[option]) if option in given else _default(action)
+        for option, action in declared.items()
+        if option not in about.takes
+    }
+    places, command.stored = _handed_over(about, given)
+    return command, {**asked, **places}
+
+
+def _default(action: Action) -> Any:
+    text = isinstance(action.default, str) and callable(action.type)
+    return action.type(action.default) if text else action.default  # type: ignore[misc]
+
+
+def _read(action: Action, value: Any) -> Any:
+    """As the command has it after its parser. ValueError for what the parser would refuse."""
+    if action.nargs == 0 or value is None or value is False:
+        return value
+    if isinstance(value, (list, tuple)):
+        return value if action.nargs is None else [_read_one(action, one) for one in value]
+    return _read_one(action, value)
+
+
+def _read_one(action: Action, value: Any) -> Any:
+    read = action.type
+    if callable(read) and isinstance(value, (str, int, float)):
+        try:
+            value = read(value if isinstance(value, str) else repr(value))
+        except ArgumentTypeError as error:
+            raise ValueError(f"{action.dest}: {error}") from None
+    if action.choices is not None and value not in action.choices:
+        expected = ", ".join(map(repr, action.choices))
+        raise ValueError(f"{action.dest}: expected one of {expected}, not {value!r}")
+    return value
+
+
+def _handed_over(about: Function, given: Mapping[str, Any]) -> tuple[dict[str, Any], Stored]:
+    """The data of a call in the places where the command looks for paths, and what stands there."""
+    places: dict[str, Any] = {}
+    runs: list[RunColumns] = []
+    qrels: dict[str, QrelsColumns] = {}
+    judgements: dict[str, Any] = {}
+    for name in about.takes:
+        value = given[name]
+        if name == "runs" or name in ("run", "run_a", "run_b"):
+            runs += runs_given(value)
+        elif name == "judgements":
+            judgements[name] = judgements_given(value, given.get("scale") or 4)
+            places[name] = name
+        elif name == "qrels" and about.command == "compare_rankings":
+            qrels |= {str(key): qrels_given(one) for key, one in value.items()}
+            places[name] = [f"{key}={key}" for key in qrels]
+        elif name == "qrels":
+            judged = qrels_given(value)
+            qrels[judged.name] = judged
+            places[name] = judged.name
+        else:
+            places[name] = str(value)
+    for name, judged in qrels.items():
+        refuse_sample(FileCommand(), name, judged)
+    tags, renamed = distinct_tags(run.tag for run in runs)
+    for message in renamed:
+        warn(message)
+    runs = [replace(run, tag=tag) for run, tag in zip(runs, tags, strict=True)]
+    single = [name for name in about.takes if name in ("run", "run_a", "run_b")]
+    places |= dict(zip(single, tags, strict=True)) if single else {}
+    if "runs" in about.takes:
+        places["runs"] = tags
+    stored = Stored(
+        runs={run.tag: partial(_same, run) for run in runs},
+        qrels={name: partial(_same, judged) for name, judged in qrels.items()},
+        judgements={name: partial(_same, one) for name, one in judgements.items()},
+    )
+    return places, stored
+
+
+def _same(value: Any) -> Any:
+    return value

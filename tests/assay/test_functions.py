@@ -1,0 +1,139 @@
+"""Every analysis as a function: the answer of its command, Python's own errors, help."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.cli.command_list import command_files, described
+from assay.functions import FUNCTIONS
+from tests.analysis.commands.called import answer
+
+QRELS = {str(topic): {f"d{n}": (n * topic) % 3 for n in range(1, 9)} for topic in range(1, 13)}
+RUNS = {
+    tag: {
+        topic: {document: float((n * shift + int(topic)) % 11) for n, document in enumerate(of)}
+        for topic, of in QRELS.items()
+    }
+    for tag, shift in (("x", 3), ("y", 5), ("z", 7))
+}
+CLICKED = {
+    topic: {document: min(grade, 1) for document, grade in of.items()}
+    for topic, of in QRELS.items()
+}
+SMALL = {
+    "bootstrap": {"trials": 20, "measures": "AP"},
+    "compare": {"trials": 200},
+    "leaderboard": {},
+    "plan_study": {},
+    "reusability": {"depth": 3, "measures": "AP"},
+    "simulate_campaign": {"depth": 4, "simulations": 3, "measures": "P@5"},
+    "split_half": {"splits": 4, "measures": "AP"},
+    "stability": {"element": "topics", "pairs": 3, "overlaps": "0.5", "measures": "AP"},
+    "stopping_advice": {"depth": 4},
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("files")
+    assay.write_qrels(QRELS, folder / "qrels.txt")
+    assay.write_qrels(CLICKED, folder / "clicked.txt")
+    for tag, run in RUNS.items():
+        assay.write_run({tag: run}, folder / f"{tag}.run")
+    return {path.stem: path for path in folder.iterdir()}
+
+
+def same(function: dict, command: dict) -> None:
+    """Names of files aside, which a function does not know."""
+    text = json.dumps(function, sort_keys=True)
+    assert json.loads(text) == json.loads(json.dumps(command, sort_keys=True))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_function_gives_the_answer_of_its_command(name: str, files: dict[str, Path]) -> None:
+    options = SMALL[name]
+    words = [
+        word for key, value in options.items() for word in (f"--{key.replace('_', '-')}", value)
+    ]
+    if name == "compare":
+        words += ["--measures", "nDCG@10"]
+    of_command, _ = answer(
+        FUNCTIONS[name].command, files["qrels"], *(files[tag] for tag in RUNS), *words
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        of_function = getattr(assay, name)(str(files["qrels"]), RUNS, **options)
+    same(of_function, of_command)
+
+
+def test_two_runs_and_one_run(files: dict[str, Path]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        same(
+            assay.compare_runs(str(files["qrels"]), str(files["x"]), str(files["y"])),
+            answer("compare_runs", files["qrels"], files["x"], files["y"])[0],
+        )
+        same(
+            assay.holes(str(files["qrels"]), str(files["x"])),
+            answer("holes", files["qrels"], files["x"])[0],
+        )
+
+
+def test_rank_correlation_between_qrels(files: dict[str, Path]) -> None:
+    given = {"judged": str(files["qrels"]), "clicked": str(files["clicked"])}
+    words = [word for key, path in given.items() for word in ("--qrels", f"{key}={path}")]
+    same(
+        assay.compare_rankings(given, RUNS, "AP", bootstrap=50),
+        answer(
+            "compare_rankings",
+            *(files[tag] for tag in RUNS),
+            *words,
+            *("--measures", "AP", "--bootstrap", "50"),
+        )[0],
+    )
+
+
+def test_wrong_arguments_are_told_as_python_does() -> None:
+    with pytest.raises(TypeError, match=r"compare\(\) got an unexpected keyword argument 'trails'"):
+        assay.compare(QRELS, RUNS, trails=5)
+    with pytest.raises(TypeError, match=r"stability\(\) missing a required argument: 'element'"):
+        assay.stability(QRELS, RUNS)
+    with pytest.raises(ValueError, match="trials: '0' is not a whole number of at least 1"):
+        assay.compare(QRELS, RUNS, trials=0)
+    with pytest.raises(ValueError, match="family: expected one of 'none', 'bonferroni'"):
+        assay.compare(QRELS, RUNS, family="some")
+
+
+def test_help_shows_types_defaults_and_what_an_option_means() -> None:
+    signature = inspect.signature(assay.compare)
+    trials = signature.parameters["trials"]
+    assert (trials.annotation, trials.default) == (int, 100_000)
+    assert signature.parameters["measures"].default == "nDCG@10"
+    assert "\n    trials: " in inspect.getdoc(assay.compare)
+    assert "campaign" not in signature.parameters
+
+
+def test_a_warning_names_the_line_that_called() -> None:
+    with pytest.warns(UserWarning, match="has no topic of") as told:
+        assay.evaluate(QRELS, {**RUNS, "w": {"elsewhere": {"d1": 1.0}}}, "AP")
+    assert told[0].filename == __file__
+
+
+def test_every_analysis_on_files_is_a_function_or_says_why_not() -> None:
+    on_files = {
+        name
+        for name, path in command_files().items()
+        if described(path).module.startswith("assay.")
+    }
+    without = {
+        *("evaluate", "build_pool"),  # evaluate and pool in assay.library
+        *("click_qrels", "sample_pool"),  # write the files that they are for
+        *("label_overlap", "machine_judges", "rank_machines"),  # take files of LLM labels or pools
+    }
+    assert {about.command for about in FUNCTIONS.values()} == on_files - without
