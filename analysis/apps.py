@@ -13,7 +13,7 @@ class AnalysisConfig(AppConfig):
         from analysis.systems.top_ups import close_reports
         from annotation.services.campaigns.removal import forgetters
         from assay.labels.clicks import dctr_labels, raw_labels
-        from pooling import jobs
+        from pooling.platform import jobs
         from pooling.services.collections import further_files
         from pooling.services.extending import on_preview
         from pooling.services.qrels import click_labels

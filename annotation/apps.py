@@ -19,8 +19,8 @@ class AnnotationConfig(AppConfig):
             note_name,
         )
         from annotation.services.people import sessions
-        from pooling import jobs
         from pooling.permissions import job_readers
+        from pooling.platform import jobs
         from pooling.services import ordering, sampling
         from pooling.services.extending import before_taking_back
         from pooling.services.pools import on_extended, on_texts

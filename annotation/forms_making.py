@@ -20,7 +20,7 @@ from annotation.fields import MomentField, still_to_come
 from annotation.services.campaigns.campaign_files import as_table, read_gold
 from annotation.services.campaigns.known_pairs import MOST_FROM_A_FILE, GradesInDoubt, rows_of_qrels
 from pooling.models import Collection, Pool, Qrels
-from pooling.requests import row_number
+from pooling.platform.requests import row_number
 
 LARGEST = 8_000_000
 """Bytes of a file of known pairs."""

@@ -314,8 +314,8 @@ def manager() -> Any:
 
 def do_jobs() -> float:
     """What the worker does: the figures for which pages wait. -> seconds"""
-    from pooling import jobs
     from pooling.models import Job
+    from pooling.platform import jobs
 
     began = time.perf_counter()
     for job in Job.objects.filter(state=Job.State.QUEUED).order_by("pk"):

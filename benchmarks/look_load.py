@@ -93,7 +93,7 @@ def filled(kind: str, n_topics: int) -> Any:
 
 
 def done(job: Any) -> Any:
-    from pooling import jobs
+    from pooling.platform import jobs
 
     jobs.run_job(job.pk)
     job.refresh_from_db()

@@ -17,8 +17,8 @@ from typing import Any
 
 from config import environment
 from config.request_counts import API, COUNTS, JUDGEMENT, OTHER, PAGE
-from pooling import requests
-from pooling.unavailable import retry_after
+from pooling.platform import requests
+from pooling.platform.unavailable import retry_after
 
 JUDGEMENT_WAIT_S = environment.number("JUDGEMENT_WAIT_SECONDS", 4, least=1, most=15)
 BEARABLE_S = {

@@ -73,7 +73,7 @@ ANNOTATORS = {
     "templates/analysis/home.html",  # everybody's home
     *(
         "pooling/templatetags/pooling.py",
-        "pooling/unavailable.py",
+        "pooling/platform/unavailable.py",
         "pooling/api/problems.py",
         "config/errors.py",
     ),

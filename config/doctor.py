@@ -25,9 +25,9 @@ from django.utils import timezone
 from annotation.services.people import institution, messages
 from assay.counts import counted
 from config import backups, environment, health
-from pooling import signs_of_life, sqlite_log
-from pooling.jobs import STALE
 from pooling.models import Job
+from pooling.platform import signs_of_life, sqlite_log
+from pooling.platform.jobs import STALE
 from pooling.services.shared_folder import what_is_missing
 
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}

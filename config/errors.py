@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views import defaults
 
 from pooling.api import problems
-from pooling.unavailable import reason, retry_after
+from pooling.platform.unavailable import reason, retry_after
 
 API = "/api/"
 

@@ -19,9 +19,9 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Judgement, Lease
 from config.request_counts import COUNTS
-from pooling import sqlite_log
-from pooling.kept_files import kept_files
 from pooling.models import Job
+from pooling.platform import sqlite_log
+from pooling.platform.kept_files import kept_files
 
 BROKER_SECONDS = 2
 

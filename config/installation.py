@@ -29,12 +29,12 @@ from annotation.models import ApiTokenRow
 from annotation.services.people import sessions
 from assay.version import program_version
 from config import doctor
-from pooling.jobs import STALE
-from pooling.kept_files import kept_files
-from pooling.listing import ListChoice, ListPage
 from pooling.models import DocumentFile, Job, Upload
 from pooling.permissions import SignedInRequest, administering
-from pooling.requests import row_number
+from pooling.platform.jobs import STALE
+from pooling.platform.kept_files import kept_files
+from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.requests import row_number
 
 log = logging.getLogger(__name__)
 A_DAY = timedelta(days=1)

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from pooling.requests import current_id, told_address, told_path
+from pooling.platform.requests import current_id, told_address, told_path
 
 LINE = "{asctime} {levelname} {name}: {message}"
 

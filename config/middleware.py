@@ -13,7 +13,7 @@ from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 
 from config import errors
-from pooling import requests
+from pooling.platform import requests
 
 access = logging.getLogger("assay.access")
 

@@ -26,15 +26,15 @@ from annotation.selectors.judging import audit_invariants
 from annotation.services.judging.recounting import recount
 from assay.formats.errors import FormatError
 from assay.formats.storage import digest, load_columns
-from pooling.kept_files import kept_files
 from pooling.models import DocumentFile, Job, Qrels, Run
+from pooling.platform.kept_files import kept_files
+from pooling.platform.snapshot import snapshot
 from pooling.services.recounting import (
     WrongFigure,
     is_worked_on,
     wrong_figures,
     wrong_figures_of_file,
 )
-from pooling.snapshot import snapshot
 
 COLUMNS = {
     Run: ("run", ("offsets", "documents", "scores", "ranks")),

@@ -37,7 +37,7 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 from config import environment, kept_modules, logs
 from config.connection_shares import SHARES
 from config.request_counts import COUNTS, PLACES
-from pooling.unavailable import TOO_MANY_FILES
+from pooling.platform.unavailable import TOO_MANY_FILES
 
 with environment.ending_in_a_sentence():
     from config import admission

@@ -10,7 +10,7 @@ from django.urls import get_resolver
 from config.admission import Admission
 from config.numerics import import_numerics_later
 from config.sqlite import checkpoints
-from pooling import signs_of_life
+from pooling.platform import signs_of_life
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("ASSAY_QUERY_SECONDS", "12")  # browsers wait 20 s; jobs may take longer

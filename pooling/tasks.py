@@ -13,8 +13,8 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.utils.module_loading import import_string
 
-from pooling import jobs
 from pooling.models import Collection, Job
+from pooling.platform import jobs
 
 log = logging.getLogger(__name__)
 RUN_JOB = "pooling.run_job"

@@ -23,8 +23,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
-from pooling import interruptions, jobs, owners, signs_of_life, sqlite_log
 from pooling.models import Job
+from pooling.platform import interruptions, jobs, owners, signs_of_life, sqlite_log
 from pooling.services.shared_folder import what_is_missing
 from pooling.tasks import RUN_JOB, hint, send
 

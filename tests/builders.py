@@ -25,8 +25,8 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.judging import scheduling, submission
 from annotation.services.judging.submission import Answer, AnswerOutcome
 from annotation.services.people import accounts
-from pooling import jobs
 from pooling.models import Collection, Document, Pool, PoolEntry, Topic
+from pooling.platform import jobs
 
 PASSWORD = "correct horse battery"
 _numbers = itertools.count(1)

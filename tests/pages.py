@@ -195,8 +195,8 @@ def prepare(n_judgements: int = 260) -> None:
     from annotation.services.campaigns.pairs import set_kind
     from annotation.services.llm_judges import judges
     from annotation.services.people import accounts, results_links
-    from pooling import jobs
     from pooling.models import Job
+    from pooling.platform import jobs
     from pooling.services import extending, pool_preview, uploads
     from pooling.services.collections import create_collection
 

@@ -31,7 +31,7 @@ from annotation.models import MachineLabel, Message
 from annotation.services.llm_judges import judges
 from annotation.services.llm_judges.judges import Wanted
 from annotation.services.people import tokens
-from pooling import jobs
+from pooling.platform import jobs
 from pooling.services import pools
 from tests import openapi
 from tests.builders import judge, make_annotator, make_campaign, make_user

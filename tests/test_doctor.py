@@ -14,8 +14,8 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from config import doctor, health
-from pooling import signs_of_life, sqlite_log
 from pooling.models import Job
+from pooling.platform import signs_of_life, sqlite_log
 from tests.builders import make_user
 from tests.commands import call_command
 from tests.pooling.conftest import RUN_A, bring_in

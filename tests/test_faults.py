@@ -15,7 +15,7 @@ from django.test import Client
 
 from annotation.services.judging import submission
 from config import databases
-from pooling import sqlite_log
+from pooling.platform import sqlite_log
 from tests.builders import make_annotator, make_campaign, make_user
 from tests.error_shape import CONTENT_TYPE, MEMBERS
 

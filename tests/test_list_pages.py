@@ -1,5 +1,5 @@
 """Every table that grows is searched, sorted and turned over by the same means
-(pooling/listing.py); a new one is listed here."""
+(pooling/platform/listing.py); a new one is listed here."""
 
 from __future__ import annotations
 

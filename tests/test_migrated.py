@@ -38,7 +38,7 @@ def test_only_migrations_models_settings_and_django_mean_another_file(tmp_path: 
         digest("config/settings.py", "", "5.3"),
     ]
     assert len(set(found)) == len(found)
-    assert digest("annotation/services/judging.py", "") == found[-2]
+    assert digest("annotation/services/judging/submission.py", "") == found[-2]
 
 
 def test_the_file_is_made_once_and_an_earlier_one_goes(

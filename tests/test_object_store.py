@@ -25,7 +25,7 @@ from django.core.files.base import ContentFile
 
 from config import file_stores, installation
 from config.management.commands.up import gunicorn_command, worker_command
-from pooling.kept_files import IN_USE_SECONDS, Folder, ObjectStore
+from pooling.platform.kept_files import IN_USE_SECONDS, Folder, ObjectStore
 from tests.databases import own_database
 from tests.installation import free_port
 from tests.migrated import collected_folder, fill_migrated
@@ -149,7 +149,9 @@ def test_an_address_that_makes_no_sense_stops_the_start(address):
 
 
 def test_the_folder_is_the_default_and_is_a_store_like_the_other(settings, tmp_path):
-    assert file_stores.described("", cache_gigabytes=1) == {"BACKEND": "pooling.kept_files.Folder"}
+    assert file_stores.described("", cache_gigabytes=1) == {
+        "BACKEND": "pooling.platform.kept_files.Folder"
+    }
     settings.MEDIA_ROOT = tmp_path / "files"
     folder = Folder()
     folder.save("a/b", ContentFile(b"xyz"))

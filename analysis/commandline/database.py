@@ -42,7 +42,7 @@ def moment() -> Iterator[None]:
     with_database()
     from django.db import DatabaseError
 
-    from pooling.snapshot import snapshot
+    from pooling.platform.snapshot import snapshot
 
     opened = snapshot()
     try:

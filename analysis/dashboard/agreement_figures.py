@@ -19,9 +19,9 @@ from assay.cli.base import jsonable
 from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group
 from assay.labels.agreement.report import agreement_report
 from assay.labels.labels import LabelTable
-from pooling import jobs
-from pooling.jobs import Work
 from pooling.models import Job
+from pooling.platform import jobs
+from pooling.platform.jobs import Work
 
 AGREEMENT = "agreement figures"
 STALE = timedelta(seconds=60)

@@ -20,7 +20,7 @@ from analysis.dashboard.disagreements import (
 from analysis.judgements.live import Live
 from annotation.models import Campaign
 from assay.natural import natural
-from pooling.listing import ListChoice, ListPage
+from pooling.platform.listing import ListChoice, ListPage
 
 PER_PAGE = 25
 RULED = [("ruled", gettext_lazy("ruled")), ("open", gettext_lazy("not ruled"))]

@@ -14,9 +14,9 @@ from annotation.models import Campaign
 from assay.labels.agreement.alpha import krippendorff_alpha
 from assay.labels.agreement.people import what_if_excluded
 from assay.natural import natural
-from pooling import jobs
-from pooling.jobs import Work
 from pooling.models import Job
+from pooling.platform import jobs
+from pooling.platform.jobs import Work
 
 EXCLUSION = "preview exclusion"
 MOST_SHOWN = 100

@@ -19,9 +19,9 @@ from analysis.judgements.shared_answer import SharedAnswer, last_answer, shared
 from annotation.models import Campaign, Membership
 from annotation.selectors.pairs import ruled_pairs
 from assay.campaigns.forecast import Forecast
-from pooling import jobs
-from pooling.jobs import Work
 from pooling.models import Job
+from pooling.platform import jobs
+from pooling.platform.jobs import Work
 
 NAME = "home-2"
 """Of the kept answers: another one whenever they get other keys, for an answer of an earlier

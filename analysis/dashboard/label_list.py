@@ -27,7 +27,7 @@ from annotation.models import Campaign, Pair
 from assay.labels.aggregation import ADJUDICATED, DECISIONS
 from assay.labels.labels import MISSING
 from assay.natural import natural
-from pooling.listing import ListChoice, ListPage
+from pooling.platform.listing import ListChoice, ListPage
 
 RULED = DECISIONS[ADJUDICATED]
 DECISION_WORDS = {

@@ -21,9 +21,9 @@ from analysis.judgements.system_rankings import (
 )
 from annotation.models import Campaign
 from assay.labels.aggregation import METHODS
-from pooling import jobs
-from pooling.jobs import Work
 from pooling.models import Job
+from pooling.platform import jobs
+from pooling.platform.jobs import Work
 
 EFFECT = "method effect"
 STALE = timedelta(seconds=120)

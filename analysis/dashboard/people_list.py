@@ -18,7 +18,7 @@ from annotation.selectors.parts import parts_of
 from assay.campaigns.flags import Flag, strongest_first
 from assay.charts.small import small_bars, small_interval
 from assay.natural import natural
-from pooling.listing import ListChoice, ListPage
+from pooling.platform.listing import ListChoice, ListPage
 
 SORTS: dict[str, Callable[[Person], Any]] = {
     "name": lambda p: natural(p.membership.pseudonym),

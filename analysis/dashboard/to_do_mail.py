@@ -12,9 +12,9 @@ from analysis.dashboard.to_do import ToDo, to_do_of
 from annotation.models import Profile
 from annotation.services.people import messages
 from assay.counts import counted
-from pooling import jobs
-from pooling.jobs import Work
 from pooling.models import Job
+from pooling.platform import jobs
+from pooling.platform.jobs import Work
 
 MAILS = "to-do mails"
 

@@ -29,12 +29,12 @@ from assay.precision import in_order_by_score
 from assay.sampling import estimates
 from assay.sampling.stopping import LOOKS, why_never, why_no_look
 from assay.sampling.stopping_answers import of_audit, of_order, of_sample
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Job, Pool
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
+from pooling.platform.snapshot import snapshot
 from pooling.services.pools import stored_pairs
 from pooling.services.runs import rankings_of
-from pooling.snapshot import snapshot
 
 STOPPING = "stopping advice"
 CUTOFF = 10

@@ -18,8 +18,8 @@ from assay.column_types import QrelsColumns
 from assay.comparison.rankings import swapped_pairs, tau_ap, tau_b, tied_pairs
 from assay.measures.evaluation import Evaluator
 from assay.measures.measures import parse_measure
-from pooling.jobs import Work
 from pooling.models import Collection, Run
+from pooling.platform.jobs import Work
 from pooling.services.runs import rankings_of
 
 MEASURES = ("nDCG@10", "AP")

@@ -56,8 +56,8 @@ from assay.labels import judges
 from assay.labels.judges import JudgeKind
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document
+from pooling.platform.snapshot import snapshot
 from pooling.services.topics import kept_table, removed_table
-from pooling.snapshot import snapshot
 
 IN_MEMORY = 4_000_000
 """Bytes of a file that is prepared in memory; a larger one is prepared on disk."""

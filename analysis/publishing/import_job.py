@@ -21,9 +21,9 @@ from annotation.models import Campaign
 from annotation.services.campaigns.judged_elsewhere import Brought, CampaignWanted, bring_judgements
 from annotation.services.judging import beside_judging
 from assay.formats.judgements import read_judgements
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
 from pooling.services.uploads import check_room, safe_name
 
 IMPORT = "import campaign"

@@ -18,7 +18,7 @@ from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from assay.formats.delimited import harmless
 from assay.labels.judges import JudgeKind
-from pooling.snapshot import snapshot
+from pooling.platform.snapshot import snapshot
 
 PER = ("hour", "judgement")
 COLUMNS = (

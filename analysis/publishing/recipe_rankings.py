@@ -17,10 +17,10 @@ from analysis.models import Recipe
 from analysis.publishing.recipes import plan_of
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Job
-from pooling.snapshot import snapshot
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
+from pooling.platform.snapshot import snapshot
 
 COMPARE = "compare recipes"
 AGAIN = timedelta(seconds=60)

@@ -28,10 +28,10 @@ from annotation.services.errors import CampaignError
 from assay.formats.delimited import harmless
 from assay.labels.judges import ordered
 from assay.natural import natural
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Job
-from pooling.snapshot import snapshot
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
+from pooling.platform.snapshot import snapshot
 
 BUILD = "build release"
 MOST_SHOWN = 5_000

@@ -31,9 +31,9 @@ from annotation.services.audit import record
 from annotation.services.errors import CampaignError
 from assay.natural import natural
 from pooling import tasks
-from pooling.jobs import Refused
-from pooling.listing import ListPage
 from pooling.models import Job
+from pooling.platform.jobs import Refused
+from pooling.platform.listing import ListPage
 from pooling.selectors.jobs import shown
 
 GROUPS = (

@@ -34,8 +34,8 @@ from annotation.models import Campaign, ResultsLink
 from annotation.permissions import results_campaign
 from annotation.services.people import attempts
 from annotation.services.people.results_links import good_results_link
-from pooling.listing import ListPage
-from pooling.requests import address_of
+from pooling.platform.listing import ListPage
+from pooling.platform.requests import address_of
 
 SECRET = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
 """Of pages whose address is a secret: nothing that they lead to is told of it, and no search engine

@@ -29,8 +29,8 @@ from pooling.api.lists import Filter
 from pooling.api.repeats import repeatable
 from pooling.api.schema import problems
 from pooling.api.views import refusal
-from pooling.jobs import Refused
 from pooling.permissions import managed_collection, person
+from pooling.platform.jobs import Refused
 
 
 class StudySerializer(serializers.ModelSerializer):

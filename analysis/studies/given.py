@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from analysis.studies.settings import check_values, keys_of
 from analysis.studies.study import Study
 from analysis.systems.inputs import path_of
-from pooling.jobs import Malformed
+from pooling.platform.jobs import Malformed
 
 FOLDER = "given"
 SUPPLIED = frozenset({"documents", "texts", "order", "runs", "qrels", "clicks"})

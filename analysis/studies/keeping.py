@@ -31,9 +31,9 @@ from annotation.models import Campaign
 from annotation.services.audit import record
 from assay.cli.base import BadInput
 from assay.version import program_version
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Collection
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
 
 JOB = "study"
 MOMENT = (1980, 1, 1, 0, 0, 0)

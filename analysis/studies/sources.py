@@ -42,11 +42,11 @@ from assay.cli.base import BadInput
 from assay.formats.qrels import write_qrels
 from assay.formats.runs import write_run
 from assay.measures.measures import at_judged_depth, parse_measures
-from pooling.jobs import Refused
 from pooling.models import Collection, Qrels
+from pooling.platform.jobs import Refused
+from pooling.platform.snapshot import snapshot
 from pooling.services.matching import count_documents
 from pooling.services.qrels import grades_of
-from pooling.snapshot import snapshot
 
 SETTINGS = "study.toml"
 NOTHING = Given()

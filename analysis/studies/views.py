@@ -23,8 +23,8 @@ from analysis.systems.reports import delete_report
 from analysis.systems.views import frame, of_both
 from annotation.models import Campaign
 from assay.formats.errors import FormatError
-from pooling.jobs import Refused
 from pooling.models import Collection
+from pooling.platform.jobs import Refused
 from pooling.selectors.jobs import shown
 from pooling.tasks import send
 

@@ -53,9 +53,9 @@ from assay.measures.measures import (
 )
 from assay.measures.packing import Packed, index_of, pack
 from assay.sampling import estimates
-from pooling import jobs
-from pooling.jobs import Work
 from pooling.models import Job
+from pooling.platform import jobs
+from pooling.platform.jobs import Work
 from pooling.services.runs import rankings_of
 
 ANSWER = "systems answer"

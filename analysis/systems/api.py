@@ -31,8 +31,8 @@ from pooling.api.lists import Filter, one_of
 from pooling.api.repeats import repeatable
 from pooling.api.schema import problems
 from pooling.api.views import refusal
-from pooling.jobs import Refused
 from pooling.permissions import managed_collection
+from pooling.platform.jobs import Refused
 
 KIND_CHOICES = [(name, name) for name in sorted(KINDS)]
 

@@ -24,8 +24,8 @@ from assay.formats.qrels import write_qrels
 from assay.labels.aggregation import METHODS
 from assay.labels.judges import LABELLING, JudgeKind
 from assay.labels.judges import words as kinds_words
-from pooling.jobs import Malformed, Refused
 from pooling.models import Collection, Qrels
+from pooling.platform.jobs import Malformed, Refused
 
 if TYPE_CHECKING:
     from analysis.models import Report

@@ -23,9 +23,9 @@ from analysis.systems.kind import NotPossible
 from analysis.systems.kinds import KINDS
 from analysis.systems.running import Analysis, as_text, from_text
 from assay.analyses.shared.measures import PieceworkPlan
-from pooling.heartbeats import beating
-from pooling.jobs import ATTEMPTS, Cancelled, Refused, Work, without_heartbeat
 from pooling.models import Job
+from pooling.platform.heartbeats import beating
+from pooling.platform.jobs import ATTEMPTS, Cancelled, Refused, Work, without_heartbeat
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.models import Report
-from pooling.listing import ListChoice, ListPage
 from pooling.models import Job
+from pooling.platform.listing import ListChoice, ListPage
 
 STATES = [
     ("done", gettext_lazy("done")),

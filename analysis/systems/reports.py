@@ -34,12 +34,12 @@ from assay.formats.prel import Prel, read_prel
 from assay.formats.qrels import read_qrels, write_qrels
 from assay.precision import in_order_by_score
 from assay.version import program_version
-from pooling import jobs
-from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Qrels, Run
+from pooling.platform import jobs
+from pooling.platform.jobs import Malformed, Refused, Work
+from pooling.platform.snapshot import snapshot
 from pooling.services.qrels import grades_of
 from pooling.services.runs import rankings_of
-from pooling.snapshot import snapshot
 
 JOB = "report"
 TOP_OF_THE_POOL = 4

@@ -9,8 +9,8 @@ from django.conf import settings
 from analysis.models import Report
 from analysis.systems import pieces, reports
 from analysis.systems.running import Analysis
-from pooling import jobs
-from pooling.jobs import Work
+from pooling.platform import jobs
+from pooling.platform.jobs import Work
 from pooling.tasks import hint
 
 RUN_CHUNK = "analysis.run_chunk"

@@ -20,8 +20,8 @@ from annotation.selectors.pairs import kept_pairs, waited_for
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
 from assay.formats.pool import pool_of_pairs
-from pooling.jobs import Refused
 from pooling.models import Job
+from pooling.platform.jobs import Refused
 from pooling.services import pools
 from pooling.services.listed_pools import link_known, store_listed
 

@@ -16,8 +16,8 @@ from analysis.systems.written_files import WrittenFile
 from annotation.models import Campaign
 from assay.column_types import QrelsColumns
 from assay.formats.qrels import qrels_of_rows, write_qrels
-from pooling.jobs import Work
 from pooling.models import Run
+from pooling.platform.jobs import Work
 
 
 def judged_since(parameters: Mapping[str, Any], campaign: Campaign | None) -> QrelsColumns:

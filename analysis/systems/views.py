@@ -39,10 +39,10 @@ from analysis.systems.tabular import Table, to_csv, to_latex
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create
 from assay.counts import counted
-from pooling.jobs import Refused
 from pooling.models import Collection
 from pooling.permissions import managed_collection
-from pooling.requests import row_number
+from pooling.platform.jobs import Refused
+from pooling.platform.requests import row_number
 from pooling.selectors.jobs import shown
 from pooling.tasks import send
 

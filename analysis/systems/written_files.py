@@ -13,8 +13,8 @@ from analysis.commandline.stored_campaigns import judgements_text
 from analysis.judgements.labels import is_own
 from analysis.models import Report
 from annotation.models import Campaign
-from pooling.jobs import Refused, Work
 from pooling.models import Run
+from pooling.platform.jobs import Refused, Work
 
 
 @dataclass(frozen=True)

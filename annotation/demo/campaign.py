@@ -27,7 +27,7 @@ FILE = Path(__file__).with_name("campaign.toml")
 
 def make_demo(say: Callable[[str], None]) -> Campaign:
     """Accounts, and what FILE says: collection, topic check, runs, pool and an open campaign.
-    FormatError or pooling.jobs.Refused when one of its jobs failed."""
+    FormatError or pooling.platform.jobs.Refused when one of its jobs failed."""
     say("Reading the documentation of the Python standard library …")
     entries = standard_library()
     users = make_accounts({"manager": "manager", "annotator": "annotator"})

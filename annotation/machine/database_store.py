@@ -23,11 +23,11 @@ from django.utils.translation import gettext as _
 
 from annotation.machine.asking import AskingPlan, AskingReport, PairToJudge, ask_all, key_of
 from annotation.models import MachineJudge, MachineLabel
-from pooling.jobs import Refused, Work
+from pooling.platform.jobs import Refused, Work
 
 LOOK = 0.2
 """Seconds between two looks at whether the calls have ended while nothing is to be written."""
-GRACE_S = 3.0  # less than pooling.jobs.CANCEL_SECONDS
+GRACE_S = 3.0  # less than pooling.platform.jobs.CANCEL_SECONDS
 """For which calls on their way may still bring their answers once the job is stopped: they have
 been paid for."""
 

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from annotation.models import MachineJudge, Membership
 from annotation.selectors.machines import labels_of
-from pooling.jobs import Refused
 from pooling.models import Collection
+from pooling.platform.jobs import Refused
 from pooling.services.sampling import FrozenLabels, MachineSource
 
 

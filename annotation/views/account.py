@@ -23,7 +23,7 @@ from annotation.permissions import manages_something
 from annotation.services.people import account_mails, accounts, sessions, tokens
 from pooling import tasks
 from pooling.permissions import SignedInRequest
-from pooling.requests import row_number
+from pooling.platform.requests import row_number
 
 
 @sensitive_post_parameters("current", "new", "password")

@@ -43,10 +43,10 @@ from annotation.views.people_lists import invitations_page, members_page
 from assay.formats.delimited import harmless
 from assay.formats.errors import FormatError
 from assay.formats.sets import settings_words
-from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
-from pooling.removal import goes_with
-from pooling.requests import row_number
+from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.removal import goes_with
+from pooling.platform.requests import row_number
 from pooling.services.matching import count_documents
 
 

@@ -22,7 +22,7 @@ from annotation.services.people import institution
 from annotation.services.people.accounts import PeopleError
 from annotation.services.people.institution import Identity
 from annotation.views.people import next_page, start_session
-from pooling.requests import is_from_trusted_proxy
+from pooling.platform.requests import is_from_trusted_proxy
 
 log = logging.getLogger(__name__)
 

@@ -25,8 +25,8 @@ from annotation.services.errors import CampaignError
 from annotation.services.llm_judges import judges as machines
 from assay.formats.errors import FormatError
 from pooling import tasks
-from pooling.listing import ListPage
 from pooling.permissions import SignedInRequest
+from pooling.platform.listing import ListPage
 from pooling.selectors.jobs import shown
 
 

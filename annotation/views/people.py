@@ -28,10 +28,10 @@ from annotation.services.people import messages as mails
 from annotation.services.people.password_turns import password_turn
 from pooling import tasks
 from pooling.api import problems
-from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest, administering
-from pooling.requests import address_of, row_number
-from pooling.unavailable import Busy, retry_after
+from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.requests import address_of, row_number
+from pooling.platform.unavailable import Busy, retry_after
 
 LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"
 

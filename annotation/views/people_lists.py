@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, Membership
 from annotation.models.members import LONGEST_INVITATION
-from pooling.listing import ListChoice, ListPage
+from pooling.platform.listing import ListChoice, ListPage
 
 
 def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:

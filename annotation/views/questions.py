@@ -15,9 +15,9 @@ from annotation.permissions import managed_campaign
 from annotation.selectors import questions as selectors
 from annotation.services.errors import CampaignError
 from annotation.services.judging import questions
-from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
-from pooling.requests import row_number
+from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.requests import row_number
 
 PER_PAGE = 25
 WHICH = [("open", gettext_lazy("open")), ("answered", gettext_lazy("answered"))]

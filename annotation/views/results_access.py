@@ -18,7 +18,7 @@ from annotation.permissions import managed_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.people import accounts, results_links
 from pooling.permissions import SignedInRequest
-from pooling.requests import row_number
+from pooling.platform.requests import row_number
 
 MOST_SHOWN = 200
 

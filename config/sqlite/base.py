@@ -96,7 +96,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _start_transaction_under_autocommit(self) -> None:
         if (
             self.transaction_mode == "DEFERRED"
-        ):  # only reads (pooling.snapshot): no writer waits for it
+        ):  # only reads (pooling.platform.snapshot): no writer waits for it
             super()._start_transaction_under_autocommit()  # type: ignore[misc]  # which the stubs do not know
             return
         turns = turns_of(str(self.settings_dict["NAME"]))

@@ -25,8 +25,8 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
-from pooling.requests import current_id
-from pooling.unavailable import reason, retry_after
+from pooling.platform.requests import current_id
+from pooling.platform.unavailable import reason, retry_after
 
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"

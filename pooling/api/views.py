@@ -18,15 +18,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.counts import counted
-from pooling import jobs as machinery
 from pooling import permissions, tasks
 from pooling.api import serializers as shapes
 from pooling.api.lists import Filter, one_of, yes_or_no
 from pooling.api.parsers import JsonBody
 from pooling.api.problems import malformed
 from pooling.api.repeats import repeatable
-from pooling.jobs import Malformed, Refused
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic, Upload
+from pooling.platform import jobs as machinery
+from pooling.platform.jobs import Malformed, Refused
 from pooling.selectors import pools as pool_selectors
 from pooling.selectors import topics as topic_selectors
 from pooling.services import collections, ordering, pool_preview, pools, sampling, topics, uploads

@@ -15,9 +15,9 @@ from django.core.management.base import CommandError, OutputWrapper
 from django.db import connection
 from django.utils import timezone
 
-from pooling import jobs
-from pooling.jobs import Refused
 from pooling.models import Collection, Job, Upload
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused
 from pooling.services import uploads
 
 

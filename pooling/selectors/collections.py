@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from assay.counts import counted
-from pooling.jobs import figure_kinds
 from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic, Upload
 from pooling.permissions import my_collections
+from pooling.platform.jobs import figure_kinds
 from pooling.selectors import jobs
 from pooling.services.uploads import refused
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from assay.formats.delimited import harmless
-from pooling.jobs import ATTEMPTS, STALE
 from pooling.models import Job, Upload
+from pooling.platform.jobs import ATTEMPTS, STALE
 
 LATE = timedelta(seconds=15)
 """A job that nobody has taken for so long makes the page ask whether a worker is running."""

@@ -13,8 +13,8 @@ from django.db.models import ProtectedError
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from pooling.jobs import Malformed, Refused
 from pooling.models import Collection
+from pooling.platform.jobs import Malformed, Refused
 
 
 def create_collection(

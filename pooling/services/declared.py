@@ -27,11 +27,11 @@ from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
 from assay.pools.hygiene import need_of
 from assay.pools.pool_kinds import PoolKind
-from pooling import jobs
 from pooling.core.collection_file import COLLECTION
 from pooling.core.declared import Change, Mistake, differences, in_words
-from pooling.jobs import Refused
 from pooling.models import Collection, Job, Pool
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused
 from pooling.selectors.described import described_collection, described_pool
 from pooling.services import collections, pools, sampling, topics, uploads
 from pooling.services.making import parameters_of

@@ -24,10 +24,10 @@ from assay.column_types import RunColumns
 from assay.counts import counted, part_of
 from assay.formats.documents import DocumentRecord, read_documents
 from assay.words import count_words
-from pooling import jobs
-from pooling.jobs import Refused, Work
-from pooling.kept_files import kept_files
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
+from pooling.platform.kept_files import kept_files
 from pooling.services import uploads
 from pooling.services.matching import (
     examples,

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from assay.pools.depth import extend_pool as extended
 from assay.pools.depth import without
 from assay.pools.pool_kinds import PoolKind
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Job, Pool, PoolEntry, Run
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
 from pooling.services import pools
 from pooling.services.growing import growers, shrinkers
 from pooling.services.pool_names import name_after

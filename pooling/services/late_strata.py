@@ -18,8 +18,8 @@ from assay.pools.depth import PooledPairs
 from assay.pools.pool_kinds import Entered, PoolKind
 from assay.pools.stages import MOST_STAGES, STRATA, counts_of, in_stages, order_of, stages_of
 from assay.pools.strata import LATE, Strata, shuffled, spreads_of
-from pooling.jobs import Refused
 from pooling.models import Pool, PoolEntry, Stratum
+from pooling.platform.jobs import Refused
 from pooling.services import pools, sampling
 from pooling.services.growing import growers, shrinkers
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from assay.pools.depth import PooledPairs, is_ranked
 from assay.pools.pool_kinds import PoolKind
-from pooling import jobs
 from pooling.models import Collection, Document, Pool, PoolEntry
+from pooling.platform import jobs
 from pooling.services.pools import digest_of, figures
 from pooling.services.rows import insert, prepared
 

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from assay.pools.batches import AUDIT, SIZE, Goal
 from assay.pools.pool_kinds import PoolKind
-from pooling.jobs import Malformed
 from pooling.models import Collection
+from pooling.platform.jobs import Malformed
 from pooling.services import ordering, sampling
 
 MAKING = ("strata", "stages", "goal", "batch", "audit", "machine")

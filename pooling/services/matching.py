@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from assay.column_types import QrelsColumns, RunColumns
 from assay.counts import counted, part_of
 from assay.formats.quepid import with_topic_ids
-from pooling.jobs import Refused
 from pooling.models import Collection
+from pooling.platform.jobs import Refused
 
 SHOWN = 5
 """Ids named as examples in a warning."""

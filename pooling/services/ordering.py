@@ -22,9 +22,9 @@ from assay.pools.depth import PooledPairs, of_topics
 from assay.pools.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, Entered, PoolKind
 from assay.pools.pool_words import half_way_ordered
 from assay.pools.stages import in_stages
-from pooling import jobs
-from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Job, Pool, PoolEntry, Stratum
+from pooling.platform import jobs
+from pooling.platform.jobs import Malformed, Refused, Work
 from pooling.services import pools
 from pooling.services.documents import store_documents, stored_docnos
 

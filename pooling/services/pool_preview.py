@@ -13,9 +13,9 @@ from assay.counts import counted, part_of
 from assay.pools.depth import PooledPairs, depth_pool
 from assay.pools.pool_kinds import OF_RUNS, PoolKind, made_as
 from assay.pools.pool_words import half_way_by_depth
-from pooling import jobs
-from pooling.jobs import Work
 from pooling.models import Collection, Job, Run
+from pooling.platform import jobs
+from pooling.platform.jobs import Work
 from pooling.services import ordering, pools, sampling
 from pooling.services.making import parameters_of
 from pooling.services.matching import known_documents, unmatched_documents

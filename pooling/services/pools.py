@@ -24,9 +24,9 @@ from assay.pools import coverage
 from assay.pools.depth import PooledPairs, Top, depth_pool, top_of_run
 from assay.pools.depth import extend_pool as extended
 from assay.pools.pool_kinds import PoolKind, made_as
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Pool, PoolEntry, Run
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
 from pooling.services.documents import LONGEST_ID, link_documents, store_documents
 from pooling.services.growing import growers
 from pooling.services.pool_names import made_name, name_after

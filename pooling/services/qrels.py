@@ -19,9 +19,9 @@ from assay.formats.detect import FileKind, detect
 from assay.formats.opening import Peeked, bare_name
 from assay.formats.qrels import load_qrels, read_qrels, save_qrels
 from assay.formats.quepid import names_queries, read_ratings
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Collection, Qrels
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
 from pooling.services import uploads
 from pooling.services.matching import by_query_text, check_ids
 from pooling.services.stored_columns import columns_for_a_row

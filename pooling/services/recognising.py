@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy
 
 from assay.formats.detect import FileKind, guess
 from assay.formats.errors import FormatError
-from pooling.jobs import Refused
 from pooling.models import Collection, Upload
+from pooling.platform.jobs import Refused
 from pooling.services import uploads
 
 RECOGNISE = "recognise"

@@ -18,8 +18,8 @@ from assay.formats.documents import read_documents
 from assay.formats.qrels import load_qrels
 from assay.formats.runs import load_run
 from assay.words import count_words
-from pooling.kept_files import kept_files
 from pooling.models import Document, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Stratum, Upload
+from pooling.platform.kept_files import kept_files
 from pooling.services.documents import TextCounts
 from pooling.services.pools import description, stored_pairs
 

@@ -15,8 +15,8 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from assay.formats.pool import is_readable_tag
-from pooling.jobs import Refused
 from pooling.models import Pool, PoolEntry, Run
+from pooling.platform.jobs import Refused
 from pooling.services.pools import check_idle, digest_of, stored_pairs
 from pooling.services.rows import update
 from pooling.services.runs import LONGEST_TAG

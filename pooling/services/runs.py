@@ -16,9 +16,9 @@ from assay.column_types import RunColumns
 from assay.formats.opening import Peeked
 from assay.formats.quepid import names_queries, read_snapshot
 from assay.formats.runs import load_run, read_run, save_run
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Collection, Run, Upload
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
 from pooling.services import uploads
 from pooling.services.matching import by_query_text, check_ids, top_documents
 from pooling.services.stored_columns import columns_for_a_row

@@ -25,9 +25,9 @@ from assay.pools.stages import (
     stages_of,
 )
 from assay.pools.strata import rate_of, shares_of_votes, spreads_by_votes, spreads_of
-from pooling import jobs
-from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Pool, PoolEntry, Stratum
+from pooling.platform import jobs
+from pooling.platform.jobs import Malformed, Refused, Work
 from pooling.services import pools
 
 USUAL_STAGES = (0.1, 0.2)

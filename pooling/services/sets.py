@@ -32,10 +32,10 @@ from assay.formats.qrels import read_qrels, save_qrels
 from assay.formats.sets import missing, read_fira_config, role_of, settings_words
 from assay.formats.topics import TopicRecord, read_topics
 from assay.pools.depth import PooledPairs
-from pooling import jobs
-from pooling.jobs import Refused, Work
-from pooling.kept_files import kept_files
 from pooling.models import Collection, Pool, Topic, Upload
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
+from pooling.platform.kept_files import kept_files
 from pooling.services import documents, qrels, topics, uploads
 from pooling.services.listed_pools import store_listed
 from pooling.services.matching import examples, known_documents, unmatched_documents

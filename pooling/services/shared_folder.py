@@ -3,8 +3,8 @@ one data folder."""
 
 from __future__ import annotations
 
-from pooling.kept_files import kept_files
 from pooling.models import DocumentFile, Qrels, Run, Upload
+from pooling.platform.kept_files import kept_files
 
 LOOKED_AT = 3
 """The newest of each kind: one may be lost, but not all."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from django.db import IntegrityError
 from django.utils import timezone
 
-from pooling.jobs import Refused
-from pooling.kept_files import kept_files
+from pooling.platform.jobs import Refused
+from pooling.platform.kept_files import kept_files
 
 
 def store_columns(folder: str, write: Callable[[Path], str]) -> tuple[str, str]:

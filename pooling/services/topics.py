@@ -16,9 +16,9 @@ from assay.counts import part_of
 from assay.formats.errors import SHOWN, FormatError, Problem
 from assay.formats.topics import TopicRecord, read_topics
 from assay.pools import hygiene
-from pooling import jobs
-from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, Job, Topic
+from pooling.platform import jobs
+from pooling.platform.jobs import Malformed, Refused, Work
 from pooling.services import uploads
 from pooling.services.matching import examples
 from pooling.services.rows import insert, prepared

@@ -27,9 +27,9 @@ from assay.formats.detect import FileKind, mistaken
 from assay.formats.errors import FormatError
 from assay.formats.opening import pieces
 from assay.formats.runs import with_lines
-from pooling import jobs
-from pooling.jobs import Malformed, Refused, Work
 from pooling.models import Collection, DocumentFile, Job, Upload
+from pooling.platform import jobs
+from pooling.platform.jobs import Malformed, Refused, Work
 
 SUFFIXES = {
     *[".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"],

@@ -14,7 +14,7 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 
 from assay.counts import counted, some_of
-from pooling.listing import ListPage
+from pooling.platform.listing import ListPage
 from pooling.selectors.jobs import Shown
 
 register = template.Library()

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from pooling import permissions
 from pooling.forms import CollectionForm, ManagerForm
-from pooling.jobs import Refused
-from pooling.listing import ListPage
-from pooling.requests import row_number
+from pooling.platform.jobs import Refused
+from pooling.platform.listing import ListPage
+from pooling.platform.requests import row_number
 from pooling.selectors import collections as selectors
 from pooling.services import collections as services
 from pooling.views.pools import pools_page

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from pooling import permissions
 from pooling.forms import RunForm
-from pooling.jobs import Refused
-from pooling.listing import ListChoice, ListPage
 from pooling.models import Collection, Qrels
+from pooling.platform.jobs import Refused
+from pooling.platform.listing import ListChoice, ListPage
 from pooling.selectors import collections as selectors
 from pooling.services.documents import delete_document_file
 from pooling.services.qrels import delete_qrels

@@ -9,10 +9,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from pooling import jobs as machinery
 from pooling import permissions
-from pooling.listing import ListChoice, ListPage
 from pooling.models import Job
+from pooling.platform import jobs as machinery
+from pooling.platform.listing import ListChoice, ListPage
 from pooling.selectors import jobs as selectors
 
 

@@ -18,9 +18,9 @@ from assay.formats.sets import settings_words
 from assay.pools.pool_kinds import PoolKind
 from pooling import permissions, tasks
 from pooling.forms import CostForm, ExtendForm, PoolForm, StageForm
-from pooling.jobs import Refused
-from pooling.listing import ListChoice, ListPage
 from pooling.models import Collection, Pool
+from pooling.platform.jobs import Refused
+from pooling.platform.listing import ListChoice, ListPage
 from pooling.selectors import collections as selectors
 from pooling.selectors import jobs as job_selectors
 from pooling.selectors import pools as pool_selectors

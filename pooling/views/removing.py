@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from pooling import permissions
-from pooling.removal import removal_preview
+from pooling.platform.removal import removal_preview
 
 ADDRESSES = {
     "topics": "collection-topics-change",

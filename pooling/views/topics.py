@@ -15,10 +15,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from assay.counts import counted
 from pooling import permissions, tasks
-from pooling.jobs import Refused
-from pooling.listing import ListChoice, ListPage
 from pooling.models import Collection
-from pooling.requests import row_number
+from pooling.platform.jobs import Refused
+from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.requests import row_number
 from pooling.selectors import collections as selectors
 from pooling.selectors import topics as topic_selectors
 from pooling.services import topics as services

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_POST
 
 from pooling import permissions, tasks
 from pooling.forms import UploadForm
-from pooling.jobs import Refused
 from pooling.models import Collection
-from pooling.requests import row_number
+from pooling.platform.jobs import Refused
+from pooling.platform.requests import row_number
 from pooling.services import recognising, uploads
 
 

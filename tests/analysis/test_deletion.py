@@ -9,8 +9,8 @@ import pytest
 from analysis.models import Report
 from analysis.systems import figures, reports
 from analysis.systems.kinds import KINDS
-from pooling.jobs import Refused
 from pooling.models import Collection
+from pooling.platform.jobs import Refused
 from pooling.services.collections import delete_collection
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 

@@ -181,7 +181,7 @@ def attack(member: Any, rng: random.Random) -> str:
 
 def consistent_audit(campaign: Any) -> list[str]:
     from annotation.selectors.judging import audit_invariants
-    from pooling.snapshot import snapshot
+    from pooling.platform.snapshot import snapshot
 
     with snapshot():
         campaign.refresh_from_db()

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Campaign, MachineJudge
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.annotation.machine.endpoint_server import Replay, serving
 from tests.builders import make_campaign
 

@@ -17,8 +17,8 @@ from annotation.services.campaigns import known_pairs, starting
 from annotation.services.campaigns.pairs import set_kind
 from annotation.services.errors import CampaignError
 from annotation.services.people import exclusion
-from pooling import jobs
 from pooling.models import Collection
+from pooling.platform import jobs
 from pooling.services import uploads
 from tests.builders import (
     judge,

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.models import Attempts, Invitation
 from annotation.services.people import accounts, attempts
 from config import environment
-from pooling.requests import address_of
+from pooling.platform.requests import address_of
 from tests.builders import PASSWORD, do_urgent_jobs, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,8 @@ from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.services.campaigns.pairs import set_kind
-from pooling.jobs import run_job
 from pooling.models import Run
+from pooling.platform.jobs import run_job
 from pooling.services import uploads
 from pooling.services.collections import create_collection
 from tests.browser.conftest import PHONE, session_cookie

@@ -7,8 +7,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from pooling.jobs import run_job
 from pooling.models import Job
+from pooling.platform.jobs import run_job
 from tests.analysis.systems.builders import small_campaign, small_collection
 from tests.browser.conftest import PHONE
 from tests.browser.test_pictures import SHOWN

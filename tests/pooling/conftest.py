@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 
-from pooling import jobs
 from pooling.models import Collection, Job
+from pooling.platform import jobs
 from pooling.services import pool_preview, pools, uploads
 from pooling.services.collections import create_collection
 

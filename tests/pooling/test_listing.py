@@ -6,8 +6,8 @@ import pytest
 from django.template import Context, Template
 from django.test import RequestFactory
 
-from pooling.listing import ListChoice, ListPage
 from pooling.models import Run
+from pooling.platform.listing import ListChoice, ListPage
 from pooling.services.collections import create_collection
 
 ROWS = [("b", 2), ("A", 10), ("c", None), ("d", 10), ("e", 1), ("f", 3)]

@@ -9,8 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from pooling import jobs
 from pooling.models import Job, Upload
+from pooling.platform import jobs
 from pooling.services import uploads
 from tests.builders import make_collection, make_user
 

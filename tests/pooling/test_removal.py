@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from pooling.removal import goes_with, removal_preview
+from pooling.platform.removal import goes_with, removal_preview
 from pooling.services.pools import delete_pool
 from pooling.services.runs import delete_run
 from tests.builders import make_annotator, make_campaign

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from pooling import snapshot as snapshots
 from pooling.models import Collection
-from pooling.snapshot import snapshot
+from pooling.platform import snapshot as snapshots
+from pooling.platform.snapshot import snapshot
 from tests.databases import on_another_connection, own_database
 
 

@@ -16,8 +16,8 @@ from analysis.publishing.release.parts import ReleasePlan
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.judging import audit_invariants
 from annotation.services.judging import scheduling
-from pooling import jobs
 from pooling.models import DocumentFile, Qrels, Run
+from pooling.platform import jobs
 from tests.builders import judge, make_annotator, make_campaign, make_user
 from tests.commands import call_command
 from tests.databases import undone

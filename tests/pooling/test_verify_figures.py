@@ -31,8 +31,8 @@ from annotation.services.llm_judges import judges
 from annotation.services.llm_judges.judges import Wanted
 from annotation.services.people import accounts
 from config import verification
-from pooling import jobs
 from pooling.models import Document, DocumentFile, Job, Pool, Qrels, Run, Stratum, Topic, Upload
+from pooling.platform import jobs
 from pooling.services import pools, sampling
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_user
 from tests.pooling.conftest import DOCUMENTS, RUN_A, bring_in

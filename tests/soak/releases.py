@@ -21,7 +21,7 @@ from pathlib import Path
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Judgement
-from pooling import sqlite_log
+from pooling.platform import sqlite_log
 campaign, found = Campaign.objects.get(slug="soak"), []
 for n in range(N):
     before, began = Judgement.objects.count(), time.monotonic()

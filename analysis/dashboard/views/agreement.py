@@ -32,8 +32,8 @@ from assay.labels.agreement.bands import CAVEAT, band
 from assay.labels.agreement.raters import confusion_matrix
 from assay.natural import natural
 from assay.pools.pool_kinds import PoolKind
-from pooling.listing import ListPage
 from pooling.permissions import SignedInRequest
+from pooling.platform.listing import ListPage
 from pooling.tasks import send
 
 SAVED = "saved_label"

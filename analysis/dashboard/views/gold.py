@@ -26,9 +26,9 @@ from annotation.services.campaigns.known_pairs import change_known
 from annotation.services.errors import CampaignError
 from assay.labels.aggregation.majority import majority
 from assay.natural import natural
-from pooling.listing import ListChoice, ListPage
 from pooling.permissions import SignedInRequest
-from pooling.requests import row_number
+from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.requests import row_number
 
 MOST_PROPOSALS, PER_PAGE = 12, 20
 KINDS = [

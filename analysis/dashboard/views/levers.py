@@ -15,7 +15,7 @@ from annotation.permissions import managed_campaign
 from annotation.services.campaigns.depth import why_whole
 from annotation.services.errors import CampaignError
 from pooling.permissions import SignedInRequest
-from pooling.requests import row_number
+from pooling.platform.requests import row_number
 
 
 @login_required

@@ -17,7 +17,7 @@ from annotation.permissions import managed_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.judging import one_more
 from pooling.permissions import SignedInRequest
-from pooling.requests import row_number
+from pooling.platform.requests import row_number
 
 
 @login_required

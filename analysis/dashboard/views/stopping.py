@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from analysis.judgements import stopping_looks
 from annotation.permissions import managed_campaign
-from pooling.jobs import Refused
+from pooling.platform.jobs import Refused
 from pooling.tasks import send
 
 PAGES = ("campaign", "campaign-systems")

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from annotation.models import Feedback
 from annotation.permissions import managed_campaign
 from assay.charts.bars import bars
-from pooling.listing import ListChoice, ListPage
+from pooling.platform.listing import ListChoice, ListPage
 
 PER_PAGE = 100
 

@@ -15,7 +15,7 @@ from analysis.judgements.labels import labels
 from analysis.publishing.exports import EXPORTS, ExportWanted, note_export
 from assay.analyses.shared.only_topics import add_only_topics, only_topics, rows_of
 from assay.labels.aggregation import ADJUDICATED, DECISIONS
-from pooling.snapshot import snapshot
+from pooling.platform.snapshot import snapshot
 
 
 class Command(ExportCommand):

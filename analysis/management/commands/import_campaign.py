@@ -12,7 +12,7 @@ from analysis.publishing.release.importing import import_release
 from annotation.services.judging import beside_judging
 from assay.cli.base import BadInput, DatabaseCommand
 from assay.counts import counted
-from pooling.jobs import Refused
+from pooling.platform.jobs import Refused
 
 
 class Command(DatabaseCommand):

@@ -42,8 +42,8 @@ from assay.formats.exports import RAW_COLUMNS, raw_cells, time_text
 from assay.formats.qrels import write_qrels
 from assay.labels.agreement.report import agreement_report
 from assay.version import program_version
+from pooling.platform.snapshot import snapshot
 from pooling.services.matching import count_documents
-from pooling.snapshot import snapshot
 
 DIGESTED_COLUMNS = (
     "qid",

@@ -16,8 +16,8 @@ from analysis.systems.written_files import WrittenFile, tab_separated
 from annotation.models import Campaign
 from assay.charts.bars import stacked
 from assay.labels.overlap import UNLABELLED
-from pooling.jobs import Refused, Work
 from pooling.models import Run
+from pooling.platform.jobs import Refused, Work
 
 FIELDS = (
     Field(

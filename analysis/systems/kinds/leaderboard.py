@@ -16,8 +16,8 @@ from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, 
 from annotation.models import Campaign
 from assay.charts.points import Spot, scatter
 from assay.comparison.verdict_words import equal_boards_words
-from pooling.jobs import Work
 from pooling.models import Run
+from pooling.platform.jobs import Work
 
 FIELDS = (
     *VERDICT,

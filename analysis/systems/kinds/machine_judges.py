@@ -24,8 +24,8 @@ from assay.analyses.shared.machine_answers import contradiction_words
 from assay.charts.points import DrawnInterval, intervals
 from assay.cli.base import jsonable
 from assay.natural import natural
-from pooling.jobs import Refused, Work
 from pooling.models import Run
+from pooling.platform.jobs import Refused, Work
 
 LABELS, ABOUT, JUDGEMENTS = "machine-labels.tsv", "machines.json", "judgements.tsv"
 KAPPAS = {

@@ -16,8 +16,8 @@ from assay.charts.lines import Line, lines
 from assay.charts.points import DrawnInterval, intervals
 from assay.comparison.reusability import largest_change
 from assay.counts import counted
-from pooling.jobs import Work
 from pooling.models import Run
+from pooling.platform.jobs import Work
 
 FIELDS = (
     measures_field(MEASURES, divisible=True),

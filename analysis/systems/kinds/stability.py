@@ -15,8 +15,8 @@ from assay.charts.lines import Line, lines
 from assay.charts.points import radar
 from assay.counts import counted
 from assay.measures.subcollections import ELEMENTS, JOINT
-from pooling.jobs import Work
 from pooling.models import Run
+from pooling.platform.jobs import Work
 
 
 def words(element: str) -> str:

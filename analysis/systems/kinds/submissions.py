@@ -23,8 +23,8 @@ from assay.charts.points import Spot, scatter
 from assay.column_types import QrelsColumns
 from assay.measures.evaluation import evaluate
 from assay.measures.measures import UnknownMeasure, parse_measure
-from pooling.jobs import Refused, Work
 from pooling.models import Qrels, Run
+from pooling.platform.jobs import Refused, Work
 from pooling.services.qrels import grades_of
 from pooling.services.runs import rankings_of
 

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.models import Campaign
 from annotation.selectors.judging import audit_invariants
-from pooling.snapshot import snapshot
+from pooling.platform.snapshot import snapshot
 
 
 class Command(BaseCommand):

@@ -21,9 +21,9 @@ from assay.cli.base import BadInput, DatabaseCommand
 from assay.counts import counted
 from assay.whole_files import whole_file
 from pooling.core.declared import Change
-from pooling.jobs import Refused
 from pooling.management.import_commands import Failed, collection_named, user_named
 from pooling.models import Collection
+from pooling.platform.jobs import Refused
 from pooling.selectors.described import described_collection, described_pool, write_files
 
 FILE = "campaign.toml"

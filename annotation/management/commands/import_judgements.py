@@ -15,8 +15,8 @@ from assay.counts import counted
 from assay.formats.judgements import read_judgements
 from assay.formats.topics import read_topics
 from assay.labels.judges import JudgeKind
-from pooling.jobs import Refused
 from pooling.models import Collection
+from pooling.platform.jobs import Refused
 
 
 class Command(DatabaseCommand):

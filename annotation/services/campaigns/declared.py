@@ -220,7 +220,7 @@ class _Rehearsed(Exception):
 
 def rehearse(plan: CampaignPlan, *, actor: User | None) -> None:
     """Do it and take it back, so that the services' refusals are heard before anybody agrees. What
-    reads files or makes pairs is not rehearsed. Raises CampaignError, pooling.jobs.Refused or
+    reads files or makes pairs is not rehearsed. Raises CampaignError, pooling.platform.jobs.Refused or
     FormatError."""
     if plan.collection.heavy or plan.of("pool") or not plan.all_changes:
         return
@@ -236,7 +236,7 @@ def rehearse(plan: CampaignPlan, *, actor: User | None) -> None:
 
 
 def carried_out(plan: CampaignPlan, *, actor: User | None) -> tuple[Collection, Campaign | None]:
-    """All of it, or nothing. Raises CampaignError, pooling.jobs.Refused or FormatError."""
+    """All of it, or nothing. Raises CampaignError, pooling.platform.jobs.Refused or FormatError."""
     try:
         with transaction.atomic():
             return _done(plan, actor)

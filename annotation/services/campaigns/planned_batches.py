@@ -11,8 +11,8 @@ from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.selectors.pairs import kept_pairs
 from assay.labels import judges
 from assay.pools.pool_kinds import PoolKind
-from pooling.jobs import Refused
 from pooling.models import Job, Pool
+from pooling.platform.jobs import Refused
 from pooling.services.ordering import ask_for_batch
 
 LOW = 0.2

@@ -14,8 +14,8 @@ from annotation.models import Campaign, MachineJudge, Membership, Pair
 from annotation.services.audit import record
 from annotation.services.campaigns.pairs import extend, follow_topics, take_up_texts
 from annotation.services.judging.slots import BATCH
-from pooling.jobs import Refused, Work
 from pooling.models import Collection, Job, Pool, Run
+from pooling.platform.jobs import Refused, Work
 
 LONGEST_RELATED = 500
 

@@ -22,7 +22,7 @@ from annotation.models import Campaign, Judgement, Membership
 from assay.formats.archives import DAMAGED
 from assay.formats.errors import FormatError
 from assay.formats.opening import PIECE, pieces
-from pooling.jobs import Refused
+from pooling.platform.jobs import Refused
 
 RECENT = timedelta(minutes=2)
 """Whoever judged so lately judges still."""

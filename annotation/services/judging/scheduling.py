@@ -63,7 +63,7 @@ from annotation.services.judging.statements import (
     written_at_once,
 )
 from assay.labels.judges import JudgeKind
-from pooling.unavailable import lost_a_race
+from pooling.platform.unavailable import lost_a_race
 
 ATTEMPTS, PATIENCE = (
     12,

@@ -15,7 +15,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from assay.labels.judges import JudgeKind
-from pooling.unavailable import lost_a_race
+from pooling.platform.unavailable import lost_a_race
 
 COUNTERS = ["needed", "counted", "held", "open_slots", "started", "unjudgeable"]
 # pairs changed in one transaction: SQLite has a single writer, and on PostgreSQL claims wait for

@@ -29,9 +29,9 @@ from annotation.selectors import machines as selectors
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError, Contradictory
 from assay.cli.base import BadInput
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Job
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
 
 AT_ONCE = 2000
 

@@ -23,9 +23,9 @@ from django.utils.translation import gettext as _
 from annotation.services.errors import CampaignError
 from annotation.services.people import accounts
 from annotation.services.people.messages import MAIL_FAILS, are_printed
-from pooling import jobs
-from pooling.jobs import Refused, Work
 from pooling.models import Job
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused, Work
 
 log = logging.getLogger(__name__)
 SIGN_IN_LINK, ADDRESS_CHANGED = "sign-in link", "address changed"

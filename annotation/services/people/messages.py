@@ -32,9 +32,9 @@ from annotation.models import AuditEvent, Campaign, Membership, Profile
 from annotation.selectors.parts import parts_of
 from annotation.services.audit import record
 from annotation.services.errors import CampaignError
-from pooling import jobs
-from pooling.jobs import Work
 from pooling.models import Job
+from pooling.platform import jobs
+from pooling.platform.jobs import Work
 
 log = logging.getLogger(__name__)
 REMINDERS = "reminders"

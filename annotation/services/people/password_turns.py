@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from django.utils.translation import gettext as _
 
-from pooling.unavailable import Busy
+from pooling.platform.unavailable import Busy
 
 N_TURNS = 2
 _turns = threading.BoundedSemaphore(N_TURNS)

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from pooling.jobs import Refused
 from pooling.management.import_commands import Failed, user_named
+from pooling.platform.jobs import Refused
 from pooling.services.collections import create_collection
 
 

@@ -11,7 +11,6 @@ from django.core.files.base import File
 from django.core.management.base import BaseCommand, CommandParser
 
 from assay.formats.sets import role_of
-from pooling.jobs import Refused
 from pooling.management.import_commands import (
     Failed,
     collection_named,
@@ -21,6 +20,7 @@ from pooling.management.import_commands import (
     user_named,
 )
 from pooling.models import Collection, Job
+from pooling.platform.jobs import Refused
 from pooling.services import uploads
 from pooling.services.collections import create_collection, delete_collection
 

@@ -11,7 +11,6 @@ from assay.counts import counted
 from assay.pools.batches import AUDIT, SIZE, Goal
 from assay.pools.pool_kinds import PoolKind
 from assay.pools.stages import KINDS_OF_STRATA
-from pooling.jobs import Refused
 from pooling.management.import_commands import (
     Failed,
     collection_named,
@@ -19,6 +18,7 @@ from pooling.management.import_commands import (
     run_here,
     user_named,
 )
+from pooling.platform.jobs import Refused
 from pooling.services.making import parameters_of
 from pooling.services.pool_preview import ask_for_preview
 from pooling.services.pools import ask_for_pool

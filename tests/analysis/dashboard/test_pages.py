@@ -25,8 +25,8 @@ from annotation.services.campaigns.pairs import set_kind
 from annotation.services.judging import scheduling, submission
 from annotation.services.people import exclusion
 from assay.labels.agreement.alpha import krippendorff_alpha
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from pooling.selectors.collections import activity
 from tests.analysis.bad_annotators import campaign_with_bad_annotators
 from tests.builders import judge, judged_campaign, make_annotator, make_campaign, make_user

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from analysis.dashboard import to_do_mail
 from annotation.models import Campaign, Profile, Question
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.analysis.dashboard.test_pages import manager_of
 from tests.builders import PASSWORD, make_annotator, make_campaign
 from tests.pooling.conftest import run as do

@@ -20,8 +20,8 @@ from annotation.models import Campaign, Pair
 from annotation.selectors.judging import audit_invariants
 from annotation.services.campaigns import pairs
 from annotation.services.judging import scheduling
-from pooling.jobs import Refused
 from pooling.models import Topic
+from pooling.platform.jobs import Refused
 from pooling.services import topics
 from tests.analysis.commands.judged_file import run
 from tests.analysis.judgements.test_one_answer import (

@@ -20,8 +20,8 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.judging import scheduling
 from assay.formats.prel import write_prel
 from assay.sampling.stopping import relevant_left
-from pooling.jobs import Refused
 from pooling.models import Collection, Document, Job, Pool, Topic
+from pooling.platform.jobs import Refused
 from pooling.services import making, ordering, pools
 from pooling.services.collections import create_collection
 from tests.analysis.commands.called import answer

@@ -18,8 +18,8 @@ from analysis.judgements.system_rankings import MEASURES
 from analysis.publishing import recipe_rankings, recipes
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.services.judging import submission
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.analysis.real_campaign import by_majority, by_place, labels_of, real_campaign, store_run
 from tests.builders import judge, make_annotator, make_campaign
 

@@ -19,8 +19,8 @@ from django.utils import timezone
 from annotation.models import Campaign, Judgement
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import beside_judging
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.analysis.commands.judged_file import ROWS, refused, run, written
 from tests.annotation.test_campaign_pages import client_of
 from tests.builders import judge, make_annotator, make_campaign, make_user

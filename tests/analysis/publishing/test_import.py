@@ -32,8 +32,8 @@ from annotation.services.llm_judges import judges
 from annotation.services.people import exclusion, participation
 from assay.formats.errors import FormatError
 from config.verification import at_one_moment, faults
-from pooling.jobs import run_job
 from pooling.models import Collection, Job, Pool
+from pooling.platform.jobs import run_job
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.publishing.exported import examples_campaign, pair_of, with_everything
 from tests.analysis.publishing.test_releases import built, parts

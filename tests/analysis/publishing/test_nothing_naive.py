@@ -28,8 +28,8 @@ from annotation.services.campaigns import lifecycle
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
 from assay.measures.evaluation import Evaluator
 from assay.measures.measures import FAMILIES, parse_measures
-from pooling.jobs import Refused
 from pooling.models import Qrels
+from pooling.platform.jobs import Refused
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.publishing.test_sampled_campaigns import (
     judge_stage,

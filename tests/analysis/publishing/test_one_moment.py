@@ -22,8 +22,8 @@ from analysis.publishing.release.writing import write_release
 from annotation.models import Campaign, Membership
 from annotation.services.campaigns import lifecycle
 from config import verification
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.analysis.commands.called import answer
 from tests.builders import judge, make_annotator, make_campaign
 from tests.databases import on_another_connection, own_database
@@ -130,7 +130,7 @@ def test_a_job_builds_a_release_of_one_moment_and_says_how_far_it_is(
     campaign, tmp_path, monkeypatch
 ):
     recipe = recipes.save_recipe(campaign, ReleasePlan("public"), user=None)
-    monkeypatch.setattr("pooling.heartbeats.HEARTBEAT", 0.02)
+    monkeypatch.setattr("pooling.platform.heartbeats.HEARTBEAT", 0.02)
     seen: list[str] = []
 
     def wait_for_progress() -> None:
@@ -157,7 +157,7 @@ def test_a_job_that_builds_a_release_is_cancelled_inside_its_snapshot(campaign, 
     job = recipes.ask_for_release(
         recipes.save_recipe(campaign, ReleasePlan("public"), user=None), user=None
     )
-    monkeypatch.setattr("pooling.heartbeats.HEARTBEAT", 0.02)
+    monkeypatch.setattr("pooling.platform.heartbeats.HEARTBEAT", 0.02)
     monkeypatch.setattr(recipes, "write_release", partial(_steps_for_ever, job))
     jobs.run_job(job.pk)
     job.refresh_from_db()
@@ -167,7 +167,7 @@ def test_a_job_that_builds_a_release_is_cancelled_inside_its_snapshot(campaign, 
 def _steps_for_ever(
     job: Job, campaign: Campaign, plan: ReleasePlan, out: object, *, step: Callable[[str], object]
 ) -> None:
-    from pooling.snapshot import snapshot
+    from pooling.platform.snapshot import snapshot
 
     with snapshot():
         on_another_connection(lambda: jobs.request_cancel(job))

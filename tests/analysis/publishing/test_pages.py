@@ -23,8 +23,8 @@ from analysis.publishing.release.writing import write_release
 from annotation.models import AuditEvent, Judgement
 from annotation.services.judging import submission
 from annotation.services.people.tokens import create_api_token
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.publishing.exported import (
     BINARY,

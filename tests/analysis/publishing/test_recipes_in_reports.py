@@ -17,7 +17,7 @@ from analysis.systems.forms import ReportForm
 from analysis.systems.inputs import InputFile, campaign_references, files_of, qrels_text
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
-from pooling.jobs import Refused
+from pooling.platform.jobs import Refused
 from tests.analysis.publishing.exported import GRADED, examples_campaign
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 from tests.builders import make_campaign, make_manager

@@ -30,8 +30,8 @@ from annotation.services.judging import submission
 from annotation.services.llm_judges import judges
 from annotation.services.people import participation
 from assay.version import program_version
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.exported import (
     BINARY,

@@ -24,8 +24,8 @@ from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
-from pooling.jobs import Refused
 from pooling.models import Collection, Document, Pool
+from pooling.platform.jobs import Refused
 from pooling.services import pools, sampling
 from pooling.services.collections import create_collection
 from tests.analysis.commands.judged_file import refused, run

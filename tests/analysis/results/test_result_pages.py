@@ -18,8 +18,8 @@ from analysis.models import Report
 from annotation.models import AuditEvent, Campaign, Invitation, Membership, ResultsLink
 from annotation.services.people import accounts, attempts
 from annotation.services.people.results_links import MOST_LINKS, make_results_link
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.analysis.systems.builders import small_campaign, small_collection
 from tests.analysis.systems.test_answers import computed
 from tests.builders import judge, make_annotator, make_campaign, make_user

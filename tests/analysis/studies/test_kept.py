@@ -19,7 +19,7 @@ from analysis.studies.given import Given
 from analysis.studies.papers import NAMES, study_named
 from analysis.studies.sources import campaign_inputs
 from annotation.models import Campaign
-from pooling.jobs import Refused
+from pooling.platform.jobs import Refused
 from tests.analysis.commands.judged_file import run
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 from tests.builders import make_user

@@ -16,8 +16,8 @@ from django.utils import timezone
 from annotation.models import Campaign
 from assay.formats.qrels import read_qrels, save_qrels
 from assay.formats.runs import read_run, save_run
-from pooling import jobs
 from pooling.models import Collection, Job
+from pooling.platform import jobs
 from pooling.services.stored_columns import store_columns
 from tests.builders import (
     lease_of,

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
-from pooling.jobs import Refused
+from pooling.platform.jobs import Refused
 from tests.analysis.systems.builders import N_TOPICS, small_collection, work_off
 
 pytestmark = pytest.mark.django_db

@@ -19,8 +19,8 @@ from annotation.machine.label_files import LabelOfFile
 from annotation.models import Campaign, MachineJudge
 from annotation.selectors.machines import entries_of
 from annotation.services.llm_judges import judges
-from pooling.jobs import Refused
 from pooling.models import Pool
+from pooling.platform.jobs import Refused
 from tests.analysis.publishing.test_sampled_campaigns import (  # noqa: F401  fixtures
     campaign,
     collection,

@@ -20,8 +20,8 @@ from annotation.selectors.machines import entries_of
 from annotation.services.campaigns import lifecycle
 from annotation.services.llm_judges import judges
 from assay.pools.pool_kinds import PoolKind
-from pooling.jobs import Refused
 from pooling.models import Collection, Job, Pool
+from pooling.platform.jobs import Refused
 from pooling.services import pools, sampling
 from pooling.services.making import parameters_of
 from tests.analysis.publishing.test_sampled_campaigns import (

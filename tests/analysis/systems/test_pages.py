@@ -18,8 +18,8 @@ from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from assay.counts import counted
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 from tests.builders import make_annotator, make_manager, make_user
 

@@ -15,8 +15,8 @@ from analysis.systems import pieces, reports, tasks
 from analysis.systems.kinds import KINDS
 from analysis.systems.running import as_text, from_text
 from assay.comparison.bootstrap import BootstrapTally
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.analysis.systems.builders import small_collection, work_off
 
 pytestmark = pytest.mark.django_db

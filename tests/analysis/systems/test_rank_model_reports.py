@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
-from pooling.jobs import Refused
+from pooling.platform.jobs import Refused
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.test_sampled_campaigns import (
     judge_stage,

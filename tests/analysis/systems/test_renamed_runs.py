@@ -23,8 +23,8 @@ from analysis.systems.files_zip import archive
 from annotation.models import Campaign, MachineJudge
 from annotation.services.campaigns import lifecycle
 from annotation.services.people.results_links import make_results_link
-from pooling.jobs import Refused
 from pooling.models import Run
+from pooling.platform.jobs import Refused
 from pooling.services.renaming import rename_pool, rename_run
 from tests.analysis.systems.builders import by_command, small_campaign, small_collection, work_off
 from tests.analysis.systems.test_answers import computed

@@ -15,8 +15,8 @@ from analysis.systems import top_ups
 from annotation.models import Campaign, Pair
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import scheduling
-from pooling.jobs import Refused
 from pooling.models import Document, Job
+from pooling.platform.jobs import Refused
 from tests.analysis.systems.builders import by_command, small_campaign, small_collection, work_off
 from tests.analysis.systems.test_late_run_report import asked
 from tests.builders import make_annotator, make_user, submit

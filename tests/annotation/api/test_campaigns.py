@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.builders import (
     judge,
     make_annotator,

@@ -44,8 +44,8 @@ from analysis.systems import answers, reports
 from analysis.systems.kinds import KINDS as REPORT_KINDS
 from annotation.models import AuditEvent
 from annotation.services.people import account_mails, messages
-from pooling import jobs
 from pooling.models import Collection, Job, Pool
+from pooling.platform import jobs
 from pooling.services import extending, ordering, pool_preview, pools, sampling, topics, uploads
 from pooling.services.collections import create_collection
 from tests.builders import judge, make_annotator, make_campaign, make_user

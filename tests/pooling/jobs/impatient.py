@@ -3,7 +3,8 @@ no job, or that a job does not end."""
 
 from __future__ import annotations
 
-from pooling import interruptions, jobs, worker
+from pooling import worker
+from pooling.platform import interruptions, jobs
 
 worker.IN_VAIN = 20.0
 jobs.CANCEL_SECONDS = interruptions.KILL_SECONDS = 1.0

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pooling import jobs
-from pooling.jobs import Work
+from pooling.platform import jobs
+from pooling.platform.jobs import Work
 
 
 @jobs.kind("slow count", unit="steps")

@@ -8,9 +8,9 @@ from django.db import OperationalError
 
 from annotation.models import Campaign, Membership, Pair
 from annotation.services.campaigns.pairs import set_pool
-from pooling import jobs
-from pooling.jobs import Refused
 from pooling.models import Job, Pool
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused
 from pooling.services import pools
 from pooling.services.collections import delete_collection
 from tests.pooling.conftest import bring_in, run

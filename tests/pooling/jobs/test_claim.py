@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from pooling import heartbeats, jobs, owners
 from pooling.models import Job
+from pooling.platform import heartbeats, jobs, owners
 
 
 @pytest.mark.django_db(transaction=True)

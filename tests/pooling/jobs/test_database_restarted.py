@@ -13,8 +13,8 @@ from django.db import connection
 from django.test import override_settings
 
 from config import verification
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.databases import own_database
 from tests.migrated import fill_migrated
 from tests.pooling.jobs.every_kind import ASKS, POINTS, World, row_counts

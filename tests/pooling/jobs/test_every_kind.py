@@ -10,8 +10,8 @@ import pytest
 from django.test import override_settings
 
 from config import verification
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.databases import own_database
 from tests.installation import ROOT
 from tests.pooling.jobs.every_kind import (

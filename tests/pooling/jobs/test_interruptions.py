@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pooling import heartbeats, interruptions, jobs
-from pooling.interruptions import JobWatch
-from pooling.jobs import Cancelled, Stalled, Work
 from pooling.models import Job
+from pooling.platform import heartbeats, interruptions, jobs
+from pooling.platform.interruptions import JobWatch
+from pooling.platform.jobs import Cancelled, Stalled, Work
 from tests.databases import on_another_connection, own_database
 
 

@@ -11,9 +11,10 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from assay.formats.errors import FormatError, Problem
-from pooling import jobs, owners, tasks, worker
-from pooling.jobs import Cancelled, Fenced, Refused, Work
+from pooling import tasks, worker
 from pooling.models import Collection, Job
+from pooling.platform import jobs, owners
+from pooling.platform.jobs import Cancelled, Fenced, Refused, Work
 
 pytestmark = pytest.mark.django_db
 

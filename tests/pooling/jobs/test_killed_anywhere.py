@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from annotation.models import Campaign, Pair
 from annotation.selectors.judging import audit_invariants
-from pooling import jobs
 from pooling.models import (
     Collection,
     Document,
@@ -28,6 +27,7 @@ from pooling.models import (
     Run,
     Topic,
 )
+from pooling.platform import jobs
 from pooling.services import pools, uploads
 from tests.builders import make_campaign, make_user
 

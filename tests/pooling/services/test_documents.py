@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
-from pooling.jobs import Refused
 from pooling.models import Document, DocumentFile, Job
+from pooling.platform.jobs import Refused
 from pooling.services import documents
 from pooling.services.matching import count_documents
 
@@ -103,7 +103,7 @@ def test_script_in_a_document_stays_text_and_nul_is_left_out(collection, bring):
 
 
 def build(collection, depth=10, **options):
-    from pooling import jobs
+    from pooling.platform import jobs
     from pooling.services import pools
 
     job = pools.ask_for_pool(
@@ -116,7 +116,7 @@ def build(collection, depth=10, **options):
 
 
 def test_documents_that_come_after_the_pool_reach_it_by_a_job(collection, bring):
-    from pooling import jobs
+    from pooling.platform import jobs
 
     bring("run", "1 Q0 d1 1 9 t\n1 Q0 d3 2 8 t\n1 Q0 gone 3 8 t\n")
     bring("topics", "1\tquery\n")

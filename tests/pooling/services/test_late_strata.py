@@ -8,8 +8,8 @@ import pytest
 from analysis.judgements.campaign_sample import sample_of, stages_of
 from analysis.judgements.labels import Choices
 from annotation.models import Campaign
-from pooling.jobs import Refused
 from pooling.models import Document, Pool
+from pooling.platform.jobs import Refused
 from pooling.services import extending, pools, sampling
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.test_sampled_campaigns import (

@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from assay.pools.batches import OrderedPool
 from assay.pools.pool_kinds import staged_priority
-from pooling import jobs
-from pooling.jobs import Refused
 from pooling.models import Collection, Document, Job, Pool
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused
 from pooling.selectors import pools as selectors
 from pooling.services import extending, ordering, pool_preview, pools
 from tests.pooling.conftest import bring_in, run

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from pooling import jobs
-from pooling.jobs import Refused
 from pooling.models import Topic
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused
 from pooling.selectors import pools as selectors
 from pooling.services import pool_preview, pools, topics
 

@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 
 from assay.formats.pool import read_pool
 from assay.formats.runs import read_run, write_run
-from pooling.jobs import Refused
 from pooling.models import Pool, PoolEntry
+from pooling.platform.jobs import Refused
 from pooling.selectors import pools as selectors
 from pooling.services import extending, pools, renaming, runs
 from tests.pooling.conftest import run as done

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from assay.column_types import RunColumns
-from pooling import jobs
-from pooling.jobs import Refused
 from pooling.models import Job, Run, Topic, Upload
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused
 from pooling.services import runs, uploads
 from tests.pooling.conftest import run as done
 

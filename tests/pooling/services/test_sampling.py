@@ -6,8 +6,8 @@ import pytest
 
 from annotation.services.campaigns import lifecycle
 from assay.pools.pool_kinds import staged_priority
-from pooling.jobs import Refused
 from pooling.models import Collection, Pool
+from pooling.platform.jobs import Refused
 from pooling.selectors import pools as selectors
 from pooling.services import pool_preview, pools, sampling
 from tests.pooling.conftest import bring_in, run

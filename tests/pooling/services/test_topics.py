@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from pooling import jobs
-from pooling.jobs import Refused
 from pooling.models import Topic
+from pooling.platform import jobs
+from pooling.platform.jobs import Refused
 from pooling.services import topics
 
 TOPICS = (

@@ -17,8 +17,8 @@ from annotation.selectors.judging import audit_invariants
 from annotation.services.campaigns import lifecycle, planned_batches
 from annotation.services.errors import CampaignError
 from annotation.services.judging import scheduling
-from pooling import jobs
 from pooling.models import Collection, Document, Job, Pool
+from pooling.platform import jobs
 from pooling.services import ordering, pools
 from pooling.worker import Reconciler
 from tests.builders import judge, lease_of, make_annotator, make_campaign, make_user, submit

@@ -12,8 +12,8 @@ from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import scheduling
 from assay.pools.pool_kinds import staged_priority
-from pooling.jobs import Refused
 from pooling.models import Pool
+from pooling.platform.jobs import Refused
 from pooling.services.pools import check_extension
 from tests.builders import make_annotator, make_campaign, make_collection, make_pool
 

@@ -14,8 +14,8 @@ from annotation.selectors.judging import audit_invariants
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import clock, leases, scheduling, submission
 from annotation.services.judging.submission import Answer
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.builders import judge, make_annotator, make_campaign, submit
 
 pytestmark = pytest.mark.django_db

@@ -22,8 +22,8 @@ from annotation.services.judging import scheduling
 from annotation.services.llm_judges import judges
 from annotation.services.llm_judges.judges import Limits, Wanted
 from assay.formats.errors import FormatError
-from pooling import jobs
 from pooling.models import Job
+from pooling.platform import jobs
 from tests.annotation.machine.endpoint_server import Replay, serving
 from tests.annotation.machine.test_chat_endpoint import Trickle
 from tests.builders import judge, make_annotator, make_campaign

@@ -41,10 +41,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from assay.formats.errors import FormatError, Problem
-from pooling import owners, snapshot
-from pooling.heartbeats import beating
-from pooling.interruptions import JobWatch
 from pooling.models import Collection, Job
+from pooling.platform import owners, snapshot
+from pooling.platform.heartbeats import beating
+from pooling.platform.interruptions import JobWatch
 
 log = logging.getLogger(__name__)
 
