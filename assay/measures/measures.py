@@ -1,10 +1,11 @@
 """Names of retrieval measures as values.
 
-The names are those of ir-measures (MacAvaney, Macdonald and Ounis 2022): `AP`, `nDCG@10`, `RR@10`,
-`P@10`, `R@100`, `Rprec`, `Bpref`, `Judged@10`, `Success@5`. Two forms are written differently here:
-`-J` before the cutoff is the condensed form (`nDCG-J@5`, which ir-measures calls
-`nDCG(judged_only=True)@5`), and `nDCG-exp` is nDCG with the gain 2^grade - 1. A measure may bring
-its own relevance level, `AP(rel=2)`. How each is computed stands in `evaluation`."""
+The canonical names are those of ir-measures (MacAvaney, Macdonald and Ounis 2022): `AP`, `nDCG@10`,
+`RR@10`, `P@10`, `R@100`, `Rprec`, `Bpref`, `Judged@10`, `Success@5`. Two forms are written
+differently here: `-J` before the cutoff is the condensed form (`nDCG-J@5`, which ir-measures calls
+`nDCG(judged_only=True)@5`), and `nDCG-exp` is nDCG with the gain 2^grade - 1
+(`nDCG(dcg='exp-log2')`). A measure may bring its own relevance level, `AP(rel=2)`. The names of
+trec_eval and other usual spellings are read too. How each is computed stands in `evaluation`."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Family(NamedTuple):
@@ -76,23 +77,32 @@ FAMILIES = {
 
 USUAL_CUTOFF = 10
 """The cutoff of default measures."""
+USUAL_PERSISTENCE = 0.8
+"""The default of ir-measures, which therefore leaves it out of its names."""
+DISCOUNTED_GAINS = {"log2": "nDCG", "exp-log2": "nDCG-exp"}
+"""Families by the parameter `dcg` of ir-measures."""
 OTHER_NAMES = {
     "map": "AP",
-    "ndcg": "nDCG",
+    "map-cut": "AP",
+    "ndcg-cut": "nDCG",
+    "ndcg-burges": "nDCG-exp",
     "mrr": "RR",
-    "recip_rank": "RR",
+    "recip-rank": "RR",
     "precision": "P",
     "recall": "R",
-    "j": "Judged",
-    "bpref": "Bpref",
     "r-prec": "Rprec",
+    "r-precision": "Rprec",
+    "j": "Judged",
     "hit": "Success",
+    "hit-rate": "Success",
 }
-"""What others call them, for the hint in the error message only."""
+"""Families by the names of trec_eval, ranx and papers: lower case, hyphens for underscores."""
 
 PATTERN = re.compile(
-    r"(?P<family>nDCG-exp|HT-[A-Za-z]+?|[A-Za-z_]+?)(?:\((?P<options>[^()]*)\))?(?P<condensed>-J)?(?:@(?P<cutoff>\d+))?"
+    r"(?P<family>[A-Za-z][A-Za-z_-]*?)(?:\((?P<options>[^()]*)\))?(?P<condensed>-[Jj])?"
+    r"(?:[@_.](?P<cutoff>\d+))?"
 )
+"""nDCG-J@10 and AP(rel=2)@100; with trec_eval's separators also P_10 and P.10."""
 
 
 class UnknownMeasure(ValueError):
@@ -129,29 +139,40 @@ class Measure:
         )
 
 
-def parse_measure(name: str) -> Measure:
-    """The measure of this name. Raises UnknownMeasure, which says what is wrong and what there
-    is."""
+def parse_measure(name: object) -> Measure:
+    """The measure of this name, in any known spelling: a text, or an object whose `str()` is one,
+    as the measures of ir-measures are.
+
+    Raises UnknownMeasure, which says what is wrong and what there is."""
+    if isinstance(name, Measure):
+        return name
+    name = str(name)
     match = PATTERN.fullmatch(name)
-    if match is None or match["family"] not in FAMILIES:
-        raise UnknownMeasure(
-            f"no measure is called {name!r}{_hint(name)}; there are {', '.join(known_names())}"
-        )
-    family = match["family"]
-    level, condensed, persistence, highest = _options(name, family, match["options"])
-    cutoff = None if match["cutoff"] is None else int(match["cutoff"])
-    rule = FAMILIES[family].cutoff
-    if cutoff is None and rule == "required":
-        raise UnknownMeasure(f"{name!r} needs a cutoff, for example {name}@10")
-    if cutoff is not None and rule == "none":
-        raise UnknownMeasure(f"{name!r} has a cutoff, but {family} has none")
-    if cutoff == 0:
-        raise UnknownMeasure(f"the cutoff of {name!r} is 0, but ranks start at 1")
-    if family == "RBP" and persistence is None:
-        raise UnknownMeasure(f"{name!r} needs a persistence between 0 and 1, for example RBP(0.8)")
-    return Measure(
-        family, cutoff, condensed or match["condensed"] is not None, level, persistence, highest
+    family = None if match is None else _families().get(_folded(match["family"]))
+    if match is None or family is None:
+        raise UnknownMeasure(f"no measure is called {name!r}; {_nearest(name)}")
+    measure = Measure(
+        family,
+        cutoff=None if match["cutoff"] is None else int(match["cutoff"]),
+        condensed=match["condensed"] is not None,
     )
+    for option in (match["options"] or "").split(","):
+        if option.strip():
+            measure = _with_option(measure, option.strip(), name)
+    rule = FAMILIES[family].cutoff
+    if measure.cutoff is None and rule == "required":
+        raise UnknownMeasure(f"{name!r} needs a cutoff, for example {name}@10")
+    if measure.cutoff is not None and rule == "none":
+        raise UnknownMeasure(f"{name!r} has a cutoff, but {family} has none")
+    if measure.cutoff == 0:
+        raise UnknownMeasure(f"the cutoff of {name!r} is 0, but ranks start at 1")
+    if family == "RBP" and measure.persistence is None:
+        if measure.level is None:
+            raise UnknownMeasure(
+                f"{name!r} needs a persistence between 0 and 1, for example RBP(0.8)"
+            )
+        return replace(measure, persistence=USUAL_PERSISTENCE)
+    return measure
 
 
 def name_of_condition(text: str) -> tuple[str, str]:
@@ -162,10 +183,13 @@ def name_of_condition(text: str) -> tuple[str, str]:
     return name, rest
 
 
-def parse_measures(names: str | Iterable[str]) -> list[Measure]:
-    """Measures of a list of names, or of a text with names between blanks or commas; each once, in
-    the order given."""
-    words = re.findall(r"(?:\([^()]*\)|[^\s,(])+", names) if isinstance(names, str) else list(names)
+def parse_measures(names: Any) -> list[Measure]:
+    """Measures of a text with names between blanks or commas, of one measure, or of several in any
+    iterable; each once, in the order given."""
+    if isinstance(names, str):
+        words = re.findall(r"(?:\([^()]*\)|[^\s,(])+", names)
+    else:
+        words = list(names) if isinstance(names, Iterable) else [names]
     measures = list(dict.fromkeys(parse_measure(word) for word in words))
     if not measures:
         raise UnknownMeasure(f"no measure is named; there are {', '.join(known_names())}")
@@ -214,44 +238,52 @@ def known_names() -> list[str]:
     return [*names, "each also with -J before the cutoff (nDCG-J@5, AP-J)"]
 
 
-def _options(
-    name: str, family: str, text: str | None
-) -> tuple[int | None, bool, float | None, int | None]:
-    """What stands between brackets, in the spelling of ir-measures. -> (relevance level, condensed,
-    persistence, highest grade)"""
-    level, condensed, persistence, highest = None, False, None, None
-    for option in (text or "").split(","):
-        key, _, value = (part.strip() for part in option.rpartition("="))
-        if key == "rel" and value.isdecimal() and int(value) >= 1 and FAMILIES[family].uses_level:
-            level = int(value)
-        elif key == "judged_only" and value in ("True", "False"):
-            condensed = value == "True"
-        elif (
-            family == "RBP"
-            and key in ("", "p")
-            and re.fullmatch(r"0?\.\d+", value)
-            and 0 < float(value) < 1
-        ):
-            persistence = float(value)
-        elif family == "ERR" and key == "max_rel" and value.isdecimal() and int(value) >= 1:
-            highest = int(value)
-        elif option.strip():
-            there_are = (
-                "rel=N (N at least 1, for binary measures), judged_only=True, the persistence of RBP (0 < p < 1), "
-                "and max_rel=N of ERR (the highest grade of the scale)"
-            )
-            raise UnknownMeasure(
-                f"{option.strip()!r} in {name!r} is unknown; there are {there_are}"
-            )
-    return level, condensed, persistence, highest
+def _folded(name: str) -> str:
+    return name.casefold().replace("_", "-")
 
 
-def _hint(name: str) -> str:
-    stem = re.split(r"[@(]", name)[0].removesuffix("-J").removesuffix("-j")
-    folded = {family.casefold(): family for family in FAMILIES} | OTHER_NAMES
+def _families() -> dict[str, str]:
+    """Family by every name of it."""
+    return OTHER_NAMES | {_folded(family): family for family in FAMILIES}
+
+
+def _with_option(measure: Measure, option: str, name: str) -> Measure:
+    """The measure with one of the options between brackets, in the spelling of ir-measures."""
+    key, _, value = (part.strip() for part in option.rpartition("="))
+    value = value.strip("'\"")
+    family = measure.family
+    is_grade = value.isdecimal() and int(value) >= 1
+    if key == "rel" and is_grade and FAMILIES[family].uses_level:
+        return replace(measure, level=int(value))
+    if key == "judged_only" and value in ("True", "False"):
+        return replace(measure, condensed=value == "True")
+    if key in ("", "p") and family == "RBP" and re.fullmatch(r"0?\.\d+", value):
+        if 0 < float(value) < 1:
+            return replace(measure, persistence=float(value))
+    elif key == "max_rel" and is_grade and family == "ERR":
+        return replace(measure, highest=int(value))
+    elif key == "dcg" and value in DISCOUNTED_GAINS and family == "nDCG":
+        return replace(measure, family=DISCOUNTED_GAINS[value])
+    raise UnknownMeasure(
+        f"{option!r} in {name!r} is unknown; there are rel=N (N at least 1, for binary measures), "
+        "judged_only=True, the persistence of RBP (0 < p < 1), max_rel=N of ERR (the highest grade "
+        "of the scale) and dcg='exp-log2' of nDCG"
+    )
+
+
+def _nearest(name: str) -> str:
+    """The end of the message on an unknown name: the nearest names, and all there are."""
     import difflib  # only a mistake needs it
 
-    close = difflib.get_close_matches(stem.casefold(), folded, n=1, cutoff=0.6)
-    if not close:
-        return ""
-    return f" (perhaps {folded[close[0]]})"
+    stem, *rest = re.split(r"[@(]|[_.](?=\d)", name)
+    cutoff = next((int(text) for text in reversed(rest) if text.isdecimal()), 0) or USUAL_CUTOFF
+    families = _families()
+    close = difflib.get_close_matches(_folded(stem).removesuffix("-j"), families, n=3, cutoff=0.6)
+    near = []
+    for family in dict.fromkeys(families[one] for one in close):
+        rule = FAMILIES[family].cutoff
+        has_cutoff = rule == "required" or (rest and rule == "optional")
+        shown = f"RBP({USUAL_PERSISTENCE})" if family == "RBP" else family
+        near.append(f"{shown}@{cutoff}" if has_cutoff else shown)
+    there_are = f"there are {', '.join(known_names())}"
+    return f"did you mean {' or '.join(near)}? T{there_are[1:]}" if near else there_are

@@ -226,9 +226,16 @@ def test_bad_input_ends_with_status_2_and_nothing_on_standard_output(tmp_path: P
 
 def test_an_unknown_measure_is_refused_with_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(
-        WrongArguments, match=r"no measure is called 'MAP' \(perhaps AP\); there are AP"
+        WrongArguments, match=r"no measure is called 'MAPP'; did you mean AP\? There are AP"
     ):
-        run("evaluate", *files(tmp_path, qrels=QRELS, good=GOOD), "--measures", "MAP")
+        run("evaluate", *files(tmp_path, qrels=QRELS, good=GOOD), "--measures", "MAPP")
+
+
+def test_measures_of_trec_eval_are_shown_by_their_canonical_names(tmp_path: Path) -> None:
+    qrels, good = files(tmp_path, qrels=QRELS, good=GOOD)
+    expected = run("evaluate", qrels, good, "--measures", "AP nDCG@2 RR P@2 AP(rel=2)")
+    found = run("evaluate", qrels, good, "--measures", "map ndcg_cut_2 recip_rank P_2 MAP(rel=2)")
+    assert found == expected
 
 
 def test_what_would_be_printed_can_go_to_a_file(tmp_path: Path) -> None:

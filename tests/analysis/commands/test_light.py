@@ -176,9 +176,9 @@ def test_a_campaign_brings_the_database_in_and_one_that_cannot_be_read_is_said(
 
 
 def test_a_mistake_on_the_command_line_ends_with_status_2() -> None:
-    done = python("manage.py", "evaluate", "q", "r", "--measures", "MAP")
+    done = python("manage.py", "evaluate", "q", "r", "--measures", "MAPP")
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        "manage.py evaluate: error: argument --measures: no measure is called 'MAP' (perhaps AP)"
+        "manage.py evaluate: error: argument --measures: no measure is called 'MAPP'; did you mean AP?"
         in done.stderr
     )

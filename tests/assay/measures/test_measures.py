@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import contextlib
+import re
+
 import ir_measures
 import pytest
 
 from assay.measures.measures import (
     FAMILIES,
+    OTHER_NAMES,
     Measure,
     UnknownMeasure,
     at_judged_depth,
@@ -50,9 +54,71 @@ def test_cutoffs_of_default_measures_are_at_most_the_judged_depth() -> None:
     assert at_judged_depth(usual, 100) == at_judged_depth(usual, None) == usual
 
 
-def test_the_condensed_form_of_ir_measures_is_understood_and_called_by_our_name() -> None:
-    assert str(parse_measure("nDCG(judged_only=True)@5")) == "nDCG-J@5"
-    assert str(parse_measure("AP(rel=2, judged_only=True)")) == "AP(rel=2)-J"
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        # trec_eval
+        ("map", "AP"),
+        ("map_cut_100", "AP@100"),
+        ("ndcg", "nDCG"),
+        ("ndcg_cut_10", "nDCG@10"),
+        ("ndcg_cut.10", "nDCG@10"),
+        ("recip_rank", "RR"),
+        ("P_10", "P@10"),
+        ("recall_100", "R@100"),
+        ("bpref", "Bpref"),
+        ("Rprec", "Rprec"),
+        ("success_5", "Success@5"),
+        # ir-measures
+        ("nDCG(judged_only=True)@5", "nDCG-J@5"),
+        ("AP(rel=2, judged_only=True)", "AP(rel=2)-J"),
+        ("nDCG(dcg='exp-log2')@10", "nDCG-exp@10"),
+        ("P(rel=2)@5", "P(rel=2)@5"),
+        ("RBP(p=0.9,rel=2)", "RBP(0.9,rel=2)"),
+        ("RBP(rel=2)@10", "RBP(0.8,rel=2)@10"),
+        # ranx and papers
+        ("MAP", "AP"),
+        ("MRR@10", "RR@10"),
+        ("Recall@100", "R@100"),
+        ("Precision@5", "P@5"),
+        ("NDCG@10", "nDCG@10"),
+        ("ndcg_burges@10", "nDCG-exp@10"),
+        ("hit_rate@5", "Success@5"),
+        ("R-precision", "Rprec"),
+        ("J@5", "Judged@5"),
+        ("nDCG-j@5", "nDCG-J@5"),
+    ],
+)
+def test_other_spellings_are_read_and_called_by_the_canonical_name(
+    spelling: str, name: str
+) -> None:
+    assert str(parse_measure(spelling)) == name
+    assert parse_measure(spelling) == parse_measure(name)
+
+
+def test_objects_of_ir_measures_are_read() -> None:
+    assert parse_measures(ir_measures.AP(rel=2) @ 100) == [Measure("AP", 100, level=2)]
+    assert parse_measures(
+        iter([ir_measures.nDCG @ 10, ir_measures.RBP(rel=1), "MAP", Measure("AP")])
+    ) == parse_measures("nDCG@10 RBP(0.8,rel=1) AP")
+
+
+def test_every_measure_of_ir_measures_is_the_same_there_or_refused() -> None:
+    """Its name here is one that ir-measures reads back as the same measure."""
+    known = []
+    for measure in ir_measures.measures.registry.values():
+        for asked in (measure, measure @ 10):
+            with contextlib.suppress(UnknownMeasure):
+                assert ir_measures.parse_measure(str(parse_measure(asked))) == asked
+                known.append(str(asked))
+    assert {"AP", "AP@10", "RR@10", "Bpref", "Judged@10", "ERR@10", "infAP"} <= set(known)
+    assert not {"SetP", "IPrec@10", "Accuracy", "RBP", "NumRet"} & set(known)
+
+
+def test_other_names_lead_to_families() -> None:
+    assert set(OTHER_NAMES.values()) <= set(FAMILIES)
+    assert all(name == name.casefold() and "_" not in name for name in OTHER_NAMES)
+    assert not set(OTHER_NAMES) & {name.casefold() for name in FAMILIES}
 
 
 @pytest.mark.parametrize(
@@ -79,11 +145,17 @@ def test_plain_names_are_those_of_ir_measures(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("MAP", "perhaps AP"),
-        ("ndcg@10", "perhaps nDCG"),
-        ("MRR@10", "perhaps RR"),
-        ("recall@100", "perhaps R"),
-        ("nDCG-j@5", "perhaps nDCG"),
+        ("MAPP", "did you mean AP?"),
+        ("ndgc@20", "did you mean nDCG@20?"),
+        ("mean_recip_rank", "did you mean RR?"),
+        ("recal", "did you mean R@10 or Rprec?"),
+        ("AP@ten", "did you mean AP@10 or P@10?"),
+        ("set_P", "no measure is called 'set_P'"),
+        ("iprec_at_recall_0.10", "no measure is called"),
+        ("nDCG(gains={0:1,1:5})@10", "is unknown"),
+        ("RBP", "needs a persistence"),
+        ("P", "for example P@10"),
+        ("AP(rel=2,gain=3)", "'gain=3' in"),
         ("zzz", "there are AP AP@k, nDCG".replace(" AP@k", ", AP@k")),
         ("P", "needs a cutoff"),
         ("Judged", "needs a cutoff"),
@@ -98,7 +170,7 @@ def test_plain_names_are_those_of_ir_measures(name: str) -> None:
     ],
 )
 def test_a_wrong_name_is_refused_with_what_there_is(name: str, says: str) -> None:
-    with pytest.raises(UnknownMeasure, match=says.replace("(", r"\(")):
+    with pytest.raises(UnknownMeasure, match=re.escape(says)):
         parse_measure(name)
 
 
