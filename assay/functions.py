@@ -27,6 +27,7 @@ from assay.cli.base import (
 from assay.cli.command_list import loaded
 from assay.column_types import QrelsColumns, RunColumns
 from assay.given import judgements_given, qrels_given, runs_given
+from assay.measures.measures import measure_names
 
 PACKAGE = os.path.dirname(__file__) + os.sep
 
@@ -113,7 +114,9 @@ def function(name: str) -> Callable[..., dict[str, Any]]:
         try:
             given = signature.bind(*arguments, **named).arguments
         except TypeError as error:
-            raise TypeError(f"{name}() {error}") from None
+            known = ", ".join(signature.parameters)
+            there_are = "" if set(named) <= set(signature.parameters) else f"; there are {known}"
+            raise TypeError(f"{name}() {error}{there_are}") from None
         asking, asked = asked_of(name, {**about.defaults, **given})
         answer: dict[str, Any] = jsonable(asking.answered(asked))
         return {**answer, "seed": asked["seed"]} if asking.takes_seed else answer
@@ -156,7 +159,12 @@ def asked_of(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     declared = {one.dest: one for one in command.create_parser("assay", about.command).declared}
     for option in given:
         if option not in declared:
-            raise TypeError(f"{name}() got an unexpected keyword argument {option!r}")
+            known = ", ".join(one for one in declared if one not in NOT_IN_A_NOTEBOOK)
+            raise TypeError(
+                f"{name}() got an unexpected keyword argument {option!r}; there are {known}"
+            )
+    if given.get("measures") is not None:
+        given = {**given, "measures": measure_names(given["measures"])}
     asked = {
         option: _read(action, given[option]) if option in given else _default(action)
         for option, action in declared.items()
@@ -173,6 +181,8 @@ def _default(action: Action) -> Any:
 
 def _read(action: Action, value: Any) -> Any:
     """As the command has it after its parser. ValueError for what the parser would refuse."""
+    if action.nargs == 0 and value not in (None, False, True):
+        raise ValueError(f"{action.dest}: expected True or False, not {value!r}")
     if action.nargs == 0 or value is None or value is False:
         return value
     if isinstance(value, (list, tuple)):

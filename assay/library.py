@@ -30,7 +30,7 @@ from assay.formats.topics import read_topics
 from assay.functions import FUNCTIONS, asked_of, function, warn
 from assay.given import qrels_given, runs_given
 from assay.labels.aggregation.labelling import Aggregation
-from assay.measures.measures import refuse_estimates
+from assay.measures.measures import measure_names, refuse_estimates
 from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 from assay.tables import Scores, columns, frame
 from assay.whole_files import whole_file
@@ -64,7 +64,7 @@ __all__ = [
 def evaluate(
     qrels: Any,
     runs: Any,
-    measures: str = DEFAULT_MEASURES,
+    measures: Any = DEFAULT_MEASURES,
     *,
     level: int = 1,
     topics: str = "complete",
@@ -72,13 +72,13 @@ def evaluate(
 ) -> Scores:
     """Measures of runs under qrels, as the command `evaluate`.
 
-    measures: names between blanks. level: lowest relevant grade, except for nDCG. topics:
-    `complete` (all of the qrels, 0 where a run has none) or `intersection` (those that the run has
-    too). ValueError for what cannot be computed, FormatError for a file that cannot be read."""
+    measures: names between blanks, or a list of names and measures of ir-measures. level: lowest
+    relevant grade, except for nDCG. topics: `complete` (all of the qrels, 0 where a run has none)
+    or `intersection` (those that the run has too). ValueError for what cannot be computed, FormatError for a file that cannot be read."""
     from assay.analyses.evaluate import Options, compute
 
     options = Options(
-        measures=measures,  # type: ignore[arg-type]  # read by the options
+        measures=measure_names(measures),  # type: ignore[arg-type]  # read by the options
         level=level,
         topics=topics,
         only_with_relevant=only_with_relevant,

@@ -29,7 +29,7 @@ from assay.whole_files import whole_file as whole_file  # the commands find it h
 BAD_INPUT = 2
 
 
-class BadInput(Exception):
+class BadInput(ValueError):
     """A person's mistake that no single line of a file shows: unknown names, contradicting
     options."""
 

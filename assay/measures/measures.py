@@ -196,6 +196,11 @@ def parse_measures(names: Any) -> list[Measure]:
     return measures
 
 
+def measure_names(names: Any) -> str:
+    """Whatever `parse_measures` takes as a text of canonical names."""
+    return " ".join(map(str, parse_measures(names)))
+
+
 def at_judged_depth(measures: Iterable[Measure], depth: int | None) -> list[Measure]:
     """Default measures for a pool judged to rank `depth`: a cutoff of 10 becomes `depth` if that is
     less, since deeper ranks are unjudged."""

@@ -34,6 +34,14 @@ class Frame:
         return iter(self.inner[name])
 
 
+JUDGED: dict[str, list[Any]] = {
+    "topic": ["1", "1"],
+    "document": ["a", "a"],
+    "annotator": ["x", "y"],
+    "grade": [1, 0],
+}
+
+
 def nested(text: str, value: int, kind: type) -> dict[str, dict[str, Any]]:
     """Lines of a run or of qrels as {topic: {document: number}}. value: the column of the
     number."""
@@ -163,8 +171,65 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_told_in_a_sentence(call: Any, sentence: str) -> None:
-    with pytest.raises((assay.BadInput, ValueError), match=re.escape(sentence)):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
         call()
+
+
+TWO_RUNS = {"x": {"1": {"a": 1}}, "y": {"1": {"b": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, famly="holm"),
+            "compare() got an unexpected keyword argument 'famly'; there are qrels, runs, measures, ",
+        ),
+        (
+            lambda: assay.aggregate(Frame(**JUDGED), thresold=2),
+            "aggregate() got an unexpected keyword argument 'thresold'; there are ",
+        ),
+    ],
+)
+def test_an_unknown_keyword_is_a_type_error_with_those_there_are(call: Any, sentence: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(sentence)):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, family="best"),
+            "family: expected one of 'none', 'bonferroni', 'holm', 'max', not 'best'",
+        ),
+        (
+            lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, alpha=3),
+            "alpha: '3' is not a number from 0 to 1",
+        ),
+        (
+            lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, only_with_relevant="yes"),
+            "only_with_relevant: expected True or False, not 'yes'",
+        ),
+        (lambda: assay.evaluate({"1": {"a": 1}}, TWO_RUNS, "MAPP"), "did you mean AP?"),
+        (lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, "MAPP"), "did you mean AP?"),
+        (
+            lambda: assay.evaluate({"1": {"a": 1}}, TWO_RUNS, topics="some"),
+            "topics: expected one of 'complete', 'intersection', not 'some'",
+        ),
+        (lambda: assay.agreement(7), "judgements: a int, expected"),
+    ],
+)
+def test_a_wrong_value_is_a_value_error_by_its_keyword(call: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        call()
+
+
+def test_zero_is_a_value_and_not_the_default() -> None:
+    """No judgement is too fast where the least time is 0."""
+    judgements = Frame(**JUDGED, seconds=[0.1, 0.1])
+    assert assay.agreement(judgements, min_seconds=0)["dropped"]["too_fast"] == 0
+    assert assay.agreement(judgements, min_seconds=1)["dropped"]["too_fast"] == 2
 
 
 def test_a_wrong_file_is_told_with_its_line(tmp_path: Path) -> None:
