@@ -3,14 +3,15 @@ of the commands out.
 
 Qrels, runs and judgements may be a file's path, what a reader has returned, a data frame (`topic
 document grade`, `topic document score`, `topic document annotator grade` and what a file of
-judgements has besides), or {topic: {document: number}}; several runs a list, or {tag: run}. Wrong
-input raises BadInput, or FormatError with file and line; warnings are Python's."""
+judgements has besides), {topic: {document: number}}, or what ir_measures, ir_datasets, ranx,
+PyTerrier and Hugging Face have (`assay.given`); several runs a list, {tag: run}, or a pattern of
+paths. Wrong input raises BadInput, or FormatError with file and line; warnings are Python's."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,15 @@ from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
 from assay.formats import qrels as qrels_format
 from assay.formats import runs as run_format
+from assay.formats.documents import DocumentRecord
 from assay.formats.errors import FormatError
 from assay.formats.judgements import read_judgements
 from assay.formats.pool import read_pool
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
-from assay.formats.topics import read_topics
+from assay.formats.topics import TopicRecord
 from assay.functions import FUNCTIONS, asked_of, function, warn
-from assay.given import qrels_given, runs_given
+from assay.given import documents_given, qrels_given, runs_given, topics_given
 from assay.labels.aggregation.labelling import Aggregation
 from assay.measures.measures import measure_names, refuse_estimates
 from assay.pools.depth import PooledPairs, depth_pool, top_of_run
@@ -49,6 +51,7 @@ __all__ = [
     "evaluate",
     "frame",
     "pool",
+    "read_documents",
     "read_judgements",
     "read_pool",
     "read_qrels",
@@ -127,6 +130,16 @@ def pool(
         for run, tag in zip(read, tags, strict=True)
     ]
     return depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
+
+
+def read_topics(topics: Any) -> list[TopicRecord]:
+    """Topics of a file, of a data set of ir_datasets (`irds:ID`), {topic: text}, or a data frame."""
+    return topics_given(topics)
+
+
+def read_documents(documents: Any) -> Iterator[DocumentRecord]:
+    """Documents one by one, of what `read_topics` takes."""
+    return documents_given(documents)
 
 
 def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:

@@ -1,4 +1,5 @@
-"""Documents of a data set that the package ir_datasets knows, as the JSONL that `documents` reads.
+"""Data sets that the package ir_datasets knows: their topics, qrels and documents as it gives them,
+and documents as the JSONL that `documents` reads.
 
 The package is not among the requirements: whoever wants it installs it beside Assay. It reads a
 data set from where it keeps it, and fetches it from its public source where it has none; nothing
@@ -9,6 +10,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,41 +22,62 @@ class Unavailable(ValueError):
     to do."""
 
 
+PARTS = {
+    "docs": "documents",
+    "queries": "topics",
+    "qrels": "qrels",
+    "scoreddocs": "scored documents",
+}
+"""What the package calls a part of a data set -> what it is called here."""
+
+
+def load(identifier: str) -> Any:
+    """The data set of the package. Raises Unavailable."""
+    try:
+        package = importlib.import_module("ir_datasets")
+    except ImportError:
+        raise Unavailable(
+            "ir_datasets is not installed here: `pip install ir_datasets` beside Assay, or use a file"
+        ) from None
+    try:
+        return package.load(identifier)
+    except Exception as error:
+        raise Unavailable(
+            f"ir_datasets knows no data set {identifier!r} ({_said(error)}); its catalogue lists the identifiers"
+        ) from error
+
+
+def entries(dataset: Any, part: str, identifier: str) -> Iterator[Any]:
+    """The named tuples of a part of the data set, streamed. part: of PARTS. Raises Unavailable."""
+    if not getattr(dataset, f"has_{part}")():
+        raise Unavailable(f"the data set {identifier!r} of ir_datasets has no {PARTS[part]}")
+    count = 0
+    try:
+        for entry in getattr(dataset, f"{part}_iter")():
+            yield entry
+            count += 1
+    except Exception as error:
+        raise Unavailable(
+            f"ir_datasets gave no more than {count:,} {PARTS[part]} of {identifier!r} "
+            f"({_said(error)}); nothing was imported. "
+            "Let it fetch the data set first, or use a file"
+        ) from error
+
+
 def write_documents(identifier: str, path: Path) -> int:
     """Write the data set's documents to `path` as packed JSONL, streamed. -> how many there are
 
     A field `title` is the title; `text` is the text, else what the package calls the document's
     default text; further fields of words are kept under their names. Raises Unavailable."""
-    try:
-        package = importlib.import_module("ir_datasets")
-    except ImportError:
-        raise Unavailable(
-            "ir_datasets is not installed here: `pip install ir_datasets` beside Assay, or import a file of documents"
-        ) from None
-    try:
-        dataset = package.load(identifier)
-    except Exception as error:
-        raise Unavailable(
-            f"ir_datasets knows no data set {identifier!r} ({_said(error)}); its catalogue lists the identifiers"
-        ) from error
-    if not dataset.has_docs():
-        raise Unavailable(f"the data set {identifier!r} of ir_datasets has no documents")
     count = 0
-    try:
-        with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as out:
-            for document in dataset.docs_iter():
-                out.write(json.dumps(_as_row(document), ensure_ascii=False) + "\n")
-                count += 1
-    except Exception as error:
-        raise Unavailable(
-            f"ir_datasets gave no more than {count:,} documents of {identifier!r} "
-            f"({_said(error)}); nothing was imported. "
-            "Let it fetch the data set first, or import a file of documents"
-        ) from error
+    with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as out:
+        for document in entries(load(identifier), "docs", identifier):
+            out.write(json.dumps(row_of(document), ensure_ascii=False) + "\n")
+            count += 1
     return count
 
 
-def _as_row(document: Any) -> dict[str, str]:
+def row_of(document: Any) -> dict[str, str]:
     values = document._asdict()
     row = {"id": str(values["doc_id"])}
     if values.get("title"):

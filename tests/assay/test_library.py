@@ -160,7 +160,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
             lambda: assay.compare({"1": {"a": 1}}, {"1": {"a": 1}}, family="best"),
             "expected one of",
         ),
-        (lambda: assay.agreement([1, 2]), "judgements: a list, expected"),
+        (lambda: assay.agreement([1, 2]), "judgements: a list of int, expected"),
         (
             lambda: assay.evaluate(
                 {"1": {"a": 1}},
