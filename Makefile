@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3.11)
 VENV = .venv/bin/python
 WORKERS ?= 2
+COMPILE = .venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url pyproject.toml
 
 .DEFAULT_GOAL := help
 .PHONY: help install run test test-quick bench calibration acceptance reproduction lint lock screenshots clean
@@ -52,16 +53,14 @@ reproduction:  ## make the four papers' studies of the collections at ASSAY_TEST
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m benchmarks.reproduction $(ARGS)
 
-lint:  ## format, ruff and mypy (installed on demand, apart from what the tests need)
+lint:  ## format, ruff and mypy
 	@$(PYTHON) config/install.py dev
-	@$(VENV) -m mypy --version >/dev/null 2>&1 || .venv/bin/uv pip install --quiet --python $(VENV) -r requirements-lint.txt
 	@$(VENV) -m ruff format --check --quiet . && $(VENV) -m ruff check . && $(VENV) -m mypy pooling annotation analysis config assay
 
-lock:  ## compile requirements.in, requirements-dev.in and requirements-lint.in into the hash-locked files
+lock:  ## compile the dependencies of pyproject.toml into the hash-locked requirements.txt and requirements-dev.txt
 	@$(PYTHON) config/install.py dev
-	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url requirements.in -o requirements.txt
-	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url -c requirements.txt requirements-dev.in -o requirements-dev.txt
-	@.venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url -c requirements-dev.txt requirements-lint.in -o requirements-lint.txt
+	@$(COMPILE) --extra server -o requirements.txt
+	@$(COMPILE) --all-extras --group dev --group lint -c requirements.txt -o requirements-dev.txt
 
 .PHONY: audit
 audit:  ## look the locked packages up in a list of known faults, in the network (PyPI's; ARGS="-s osv" for that of OSV)

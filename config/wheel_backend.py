@@ -46,12 +46,9 @@ SOURCES = (
         "SECURITY.md",
         "CITATION.cff",
         "LICENSE",
-        "requirements.in",
         "requirements.txt",
-        "requirements-dev.in",
         "requirements-dev.txt",
     ),
-    *("requirements-lint.in", "requirements-lint.txt"),
 )
 LEFT_OUT = {
     "__pycache__",
@@ -73,12 +70,8 @@ def project() -> dict[str, Any]:
 
 
 def dependencies() -> list[str]:
-    """The lines of requirements.in without what is said about them."""
-    lines = (
-        line.partition("#")[0].strip()
-        for line in (ROOT / "requirements.in").read_text(encoding="utf-8").splitlines()
-    )
-    return [line for line in lines if line]
+    needed: list[str] = project()["dependencies"]
+    return needed
 
 
 def files_of(name: str) -> Iterator[tuple[str, Path]]:

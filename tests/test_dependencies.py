@@ -7,12 +7,12 @@ which no test can do."""
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 
 import pytest
 
-from config import wheel_backend
 from tests.documented import DOCS
 
 ROOT = DOCS.parent
@@ -107,22 +107,42 @@ def test_a_package_has_one_version_in_all_files():
     assert {name: found for name, found in versions.items() if len(found) > 1} == {}
 
 
-def test_every_runtime_dependency_has_an_upper_bound_that_the_locked_version_keeps():
-    """The wheel takes these lines: without bounds, what it installs next year is what nobody has
-    run."""
+def declared() -> dict[str, list[str]]:
+    """The dependencies of the library ("") and those of each extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return {"": project["dependencies"], **project["optional-dependencies"]}
+
+
+def bounds(requirement: str) -> tuple[str, str, str]:
+    """Name, lowest version, first version that is too new."""
+    match = re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+),<([\d.]+)", requirement)
+    assert match, f"{requirement} has no upper bound"
+    name, least, below = match.groups()
+    return name.lower(), least, below
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+@pytest.mark.parametrize("extra", declared())
+def test_every_dependency_has_an_upper_bound_that_the_locked_version_keeps(extra):
+    """The wheel takes these lines: without bounds, it would install versions that nobody has
+    tried."""
     locked = pins()
-    for line in wheel_backend.dependencies():
-        name, least, below = re.fullmatch(
-            r"([\w-]+)(?:\[\w+\])?>=([\d.]+),<([\d.]+)", line
-        ).groups()  # type: ignore[union-attr]
-        version = tuple(map(int, locked[name.lower()].split(".")))
-        assert tuple(map(int, least.split("."))) <= version < tuple(map(int, below.split("."))), (
-            line
-        )
+    for line in declared()[extra]:
+        name, least, below = bounds(line)
+        assert numbers(least) <= numbers(locked[name]) < numbers(below), line
+
+
+def test_the_server_is_locked_without_what_only_tests_and_lint_need():
+    server = {PIN.fullmatch(head)[1] for head, _ in blocks("requirements.txt")}  # type: ignore[index]
+    assert {bounds(line)[0] for extra in ("", "server") for line in declared()[extra]} <= server
+    assert server.isdisjoint({"pytest", "mypy", "ruff"})
 
 
 def installed() -> list[str]:
-    """All that the program and the tests need; `make lint` has its own, which need not be here."""
+    """Everything that the program, the tests and lint need."""
     wanted = {PIN.fullmatch(head)[1] for head, _ in blocks("requirements-dev.txt")}  # type: ignore[index]
     there = {re.sub(r"[-_.]+", "-", dist.name).lower() for dist in metadata.distributions()}
     assert wanted - there == set()
@@ -168,12 +188,9 @@ def test_nothing_says_of_itself_that_nobody_works_on_it():
     assert inactive == set(AT_REST)
 
 
-def test_the_packages_beside_the_program_are_those_that_the_tests_have():
-    """What pip installs as an extra is no older than what was tested, and no newer is promised."""
+def test_an_extra_is_installed_in_the_version_that_was_tested_or_a_later_one():
     locked = pins()
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    extras = re.findall(
-        r'^\w+ = \["([\w-]+)(?:\[\w+\])?>=([\d.]+),<[\d.]+"\]', project, flags=re.MULTILINE
-    )
-    assert len(extras) == 2
-    assert {name: least for name, least in extras if locked[name] != least} == {}
+    for extra in ("s3", "oidc"):
+        for line in declared()[extra]:
+            name, least, _ = bounds(line)
+            assert locked[name] == least, line
