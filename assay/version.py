@@ -14,4 +14,4 @@ def program_version() -> str:
     project = Path(__file__).resolve().parent.parent / "pyproject.toml"
     if project.exists():
         return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
-    return importlib.metadata.version("assay")
+    return importlib.metadata.version("assay-ir")

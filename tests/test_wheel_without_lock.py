@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from config import wheel_backend
 from tests.analysis.commands.ranked_files import GOOD, QRELS, files
 from tests.conftest import absent
+from tests.test_wheel import built
 
 pytestmark = [
     pytest.mark.slow,
@@ -84,7 +84,8 @@ def interpreters() -> dict[tuple[int, int], str]:
 def environment(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """A virtual environment with the wheel and what it needs, nothing of this repository."""
+    """A virtual environment with the wheel and what the library needs, nothing of this repository:
+    `pip install assay-ir`."""
     if not UV.exists():
         absent(
             "pythons",
@@ -96,32 +97,38 @@ def environment(
         has = ", ".join(".".join(map(str, one)) for one in sorted(known))
         absent("pythons", f"there is no {request.param} Python to install the wheel on, only {has}")
     folder = tmp_path_factory.mktemp("without-lock")
-    wheel = folder / wheel_backend.build_wheel(str(folder))
-    for words in (
-        ["venv", "--python", known[version], str(folder / "env")],
-        ["pip", "install", "--python", str(folder / "env"), str(wheel)],
-    ):
-        certified = {**os.environ, "UV_SYSTEM_CERTS": "1"}  # as config/install.py installs
-        done = subprocess.run(
-            [str(UV), *words],
-            cwd=folder,
-            env=certified,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
-        if done.returncode and UNREACHABLE.search(done.stderr):
-            absent(
-                "index",
-                (
-                    f"the index of packages cannot be reached, so no wheel is installed without the "
-                    f"lock file: {done.stderr[-300:]}"
-                ),
-            )
-        assert done.returncode == 0, done.stderr
+    wheel = built("wheel", folder / "dist")
+    uv("venv", "--python", known[version], str(folder / "env"))
+    uv("pip", "install", "--python", str(folder / "env"), str(wheel))
     yield folder / "env"
     shutil.rmtree(folder / "env")  # half a gigabyte
+
+
+@pytest.fixture(scope="module")
+def server(environment: Path) -> Path:
+    """The same environment with the server: `pip install "assay-ir[server]"`."""
+    (wheel,) = (environment.parent / "dist").iterdir()
+    uv("pip", "install", "--python", str(environment), f"{wheel}[server]")
+    return environment
+
+
+def uv(*words: str) -> None:
+    """Run uv; the test is skipped loudly if the index of packages cannot be reached."""
+    done = subprocess.run(
+        [str(UV), *words],
+        env={**os.environ, "UV_SYSTEM_CERTS": "1"},  # as config/install.py installs
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    if done.returncode and UNREACHABLE.search(done.stderr):
+        absent(
+            "index",
+            "the index of packages cannot be reached, so no wheel is installed without the lock "
+            f"file: {done.stderr[-300:]}",
+        )
+    assert done.returncode == 0, done.stderr
 
 
 def called(environment: Path, cwd: Path, *words: str) -> str:
@@ -161,9 +168,28 @@ def test_it_evaluates_and_is_imported(environment: Path, tmp_path: Path) -> None
     )
 
 
-def test_it_makes_the_database_of_an_empty_installation(environment: Path, tmp_path: Path) -> None:
-    assert "Applying annotation.0001_initial... OK" in called(
-        environment, tmp_path, "assay", "migrate"
-    )
-    assert "[ ]" not in called(environment, tmp_path, "assay", "showmigrations")
-    assert "no issues" in called(environment, tmp_path, "assay", "check")
+EVERY_MODULE = """
+import importlib, pkgutil, sys, assay
+names = [m.name for m in pkgutil.walk_packages(assay.__path__, "assay.")]
+for name in names:
+    if "._server" not in name and name != "assay.__main__":
+        importlib.import_module(name)
+print(len(names), "django" in sys.modules, importlib.util.find_spec("django"))
+"""
+
+
+def test_every_module_of_the_library_is_imported_without_the_server(
+    environment: Path, tmp_path: Path
+) -> None:
+    n, *rest = called(environment, tmp_path, "python", "-c", EVERY_MODULE).split()
+    assert int(n) > 100
+    assert rest == ["False", "None"]
+    assert "complete" in called(environment, tmp_path, "assay", "completion", "bash")
+
+
+def test_the_server_makes_the_database_of_an_empty_installation(
+    server: Path, tmp_path: Path
+) -> None:
+    assert "Applying annotation.0001_initial... OK" in called(server, tmp_path, "assay", "migrate")
+    assert "[ ]" not in called(server, tmp_path, "assay", "showmigrations")
+    assert "no issues" in called(server, tmp_path, "assay", "check")

@@ -226,13 +226,12 @@ class FileCommand:
         The database is seen as of one moment until the answer is computed. Raises BadInput."""
         if self._stored_campaigns is not None:
             return self._stored_campaigns
-        try:
-            database = server.database()
-        except ModuleNotFoundError as error:
+        if not server.is_installed():
             raise BadInput(
-                f"--campaign reads the database of an installation, and there is none here ({error}); "
-                'pip install "assay-ir[server]" adds what it needs'
-            ) from None
+                "--campaign reads the database of an installation, and the server is not installed "
+                f"here. To install it: {server.HOW_TO_INSTALL}"
+            )
+        database = server.database()
         self.until_answered.enter_context(database.moment())
         self._stored_campaigns = database.stored_campaigns()
         return self._stored_campaigns

@@ -11,7 +11,7 @@ import importlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.cli.server import HOME, PACKAGE, PACKAGES
+from assay.cli.server import HOME, HOW_TO_INSTALL, PACKAGE, PACKAGES, is_installed
 
 ON_FILES = {"FileCommand", "PiecewiseCommand", "OfCampaign", "ByTopicGroup"}
 """Base classes of commands that need no Django to begin with."""
@@ -28,12 +28,12 @@ class CommandHelp(NamedTuple):
 
 
 def command_files() -> dict[str, Path]:
-    """name -> file, in the order of the alphabet."""
+    """name -> file, in alphabetical order; those of the server only if it is installed."""
     files = [
         *(PACKAGE / "analyses").glob("*.py"),
         *(
             path
-            for app in PACKAGES
+            for app in (PACKAGES if is_installed() else ())
             for path in (HOME / app / "management" / "commands").glob("*.py")
         ),
     ]
@@ -84,6 +84,8 @@ def listing() -> str:
     parts += [f"  {row.name:<{width}} {row.help}" for row in rows if row.on_files]
     parts += ["", "Of an installation:"]
     parts += [f"  {row.name:<{width}} {row.help}" for row in rows if not row.on_files]
+    if not is_installed():
+        parts += [f"  The server is not installed here. To install it: {HOW_TO_INSTALL}"]
     parts += ["", "Further:"]
     parts += [f"  {name:<{width}} {text}" for name, text in FURTHER.items()]
     return "\n".join(parts)

@@ -22,7 +22,8 @@ def parser_of_all() -> argparse.ArgumentParser:
     os.environ.setdefault(
         "ASSAY_SECRET_KEY", secrets.token_hex()
     )  # nothing is signed here, and no data folder is made for it
-    server.set_up()
+    if server.is_installed():
+        server.set_up()
     whole = argparse.ArgumentParser(prog="assay")
     commands = whole.add_subparsers()
     for name, path in command_files().items():

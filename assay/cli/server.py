@@ -1,15 +1,17 @@
-"""Where the server stands, if one is installed: `pip install "assay-ir[server]"`.
+"""Where the server is, and whether what it needs is installed.
 
-The library imports nothing of it. In a checkout its packages (pooling, annotation, analysis,
-config) stand beside `assay`; in a wheel they are in the folder `assay/_server`, which the server's
-processes, and commands that read its database, put at the front of the places where Python looks
-for modules. A notebook that only computes does without."""
+The library imports nothing of it. In a checkout the server's packages (pooling, annotation,
+analysis, config) are next to `assay`; in a wheel they are in the folder `assay/_server`. The
+server's processes, and commands that read its database, put that folder at the front of Python's
+module search path. A notebook that only computes does not."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,14 @@ HOME = PACKAGE / "_server" if (PACKAGE / "_server").is_dir() else PACKAGE.parent
 """The folder with pooling, annotation, analysis, config, templates and static."""
 PACKAGES = ("pooling", "annotation", "analysis", "config")
 DATABASE = "analysis.commandline.database"
+NEEDS = ("django", "rest_framework", "celery", "gunicorn")
+HOW_TO_INSTALL = 'pip install "assay-ir[server]"'
+
+
+@cache
+def is_installed() -> bool:
+    """Whether this Python has what the extra `server` brings."""
+    return all(find_spec(name) for name in NEEDS)
 
 
 def make_importable() -> None:
@@ -30,8 +40,7 @@ def make_importable() -> None:
 
 
 def database() -> Any:
-    """The module that opens the database of the installation. Raises ModuleNotFoundError where
-    there is no server."""
+    """The module that opens the database of the installation; the server has to be installed."""
     make_importable()
     return importlib.import_module(DATABASE)
 
@@ -45,15 +54,14 @@ def set_up() -> None:
 
 
 def run_by_django(program: str, words: list[str]) -> None:
-    """Raises SystemExit where the server is not installed or not set up."""
-    make_importable()
-    try:
-        from django.conf import settings
-    except ModuleNotFoundError:
+    """Raises SystemExit if the server is not installed or not set up."""
+    if not is_installed():
         raise SystemExit(
-            f"assay: {' '.join(words[:1])} is no command on files, and the server is not installed "
-            'here: pip install "assay-ir[server]"'
-        ) from None
+            f"assay: {' '.join(words[:1])} is not a command of the library, and the server is not "
+            f"installed here. To install it: {HOW_TO_INSTALL}"
+        )
+    make_importable()
+    from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 

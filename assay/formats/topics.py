@@ -11,9 +11,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
-
 from assay.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
 from assay.formats.errors import FormatError
 from assay.formats.markup import one_line, tagged_fields
@@ -141,6 +138,8 @@ def _label_off(value: str) -> str:
 
 
 def _marked(stream: Peeked, called: str) -> Iterator[TopicRecord]:
+    from defusedxml.common import DefusedXmlException  # only files with markup need it
+
     text = "\n".join(text for _, text in lines(stream, name=called, max_line=LONGEST_DOCUMENT))
     try:
         root, numbers = _xml(text)
@@ -188,6 +187,8 @@ def _need_record(text: str, called: str, line: int, problem: str) -> None:
 
 def _xml(text: str) -> tuple[Element, dict[int, int]]:
     """The root, and the line on which each element (by identity) begins."""
+    from defusedxml.ElementTree import DefusedXMLParser
+
     numbers: dict[int, int] = {}
 
     class Numbered(TreeBuilder):
