@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import campaigns, judging, machines, near_duplicates, questions
+from annotation.api import campaigns, judging, machines, questions
 
 urlpatterns = [
     path("judging/<slug:slug>/leases", judging.Leases.as_view(), name="api-judging-leases"),
@@ -40,7 +40,7 @@ urlpatterns = [
     ),
     path(
         "judging/<slug:slug>/pairs/<int:pair_id>/near-duplicates",
-        near_duplicates.NearDuplicates.as_view(),
+        judging.NearDuplicates.as_view(),
         name="api-judging-near-duplicates",
     ),
     path(

@@ -1,5 +1,71 @@
 """Addresses of the app: people, judging, managing."""
 
-from annotation import urls_judging, urls_manage, urls_people
+from django.urls import path
 
-urlpatterns = [*urls_people.urlpatterns, *urls_judging.urlpatterns, *urls_manage.urlpatterns]
+from annotation.views import (
+    account,
+    campaigns,
+    institution,
+    judging,
+    machines,
+    making,
+    messages,
+    people,
+    questions,
+    results_access,
+)
+
+urlpatterns = [
+    # People
+    path("sign-in", people.sign_in, name="sign-in"),
+    path("sign-in/institution", institution.by_header, name="sign-in-institution"),
+    path("sign-in/oidc", institution.oidc_ask, name="sign-in-oidc"),
+    path("sign-in/oidc/back", institution.oidc_back, name="sign-in-oidc-back"),
+    path("sign-in/link", people.ask_for_link, name="sign-in-link"),
+    path("sign-in/link/<str:identifier>/<str:token>", people.use_link, name="sign-in-link-use"),
+    path("sign-out", people.sign_out, name="sign-out"),
+    path("language", people.choose_language, name="language"),
+    path("join", people.join_by_code, name="join-code"),
+    path("join/<str:token>", people.join, name="join"),
+    path("account", account.account, name="account"),
+    path("accounts", people.accounts, name="accounts"),
+    # The judging page
+    path("judge/<slug:slug>/", judging.judge, name="judge"),
+    path("judge/<slug:slug>/try", judging.trial, name="judge-try"),
+    path("judge/<slug:slug>/history", judging.history, name="judge-history"),
+    path("judge/<slug:slug>/build", judging.current_build, name="judge-build"),
+    # Making and changing campaigns
+    path("campaigns/", campaigns.index, name="campaigns"),
+    path("campaigns/new", making.new, name="campaign-new"),
+    path("campaigns/<slug:slug>/settings/", campaigns.settings, name="campaign-settings"),
+    path("campaigns/<slug:slug>/settings/<str:key>/", campaigns.step, name="campaign-step"),
+    path("campaigns/<slug:slug>/duplicate", making.duplicate, name="campaign-duplicate"),
+    path("campaigns/<slug:slug>/known-pairs", making.known, name="campaign-known-pairs"),
+    path("campaigns/<slug:slug>/delete", campaigns.delete, name="campaign-delete"),
+    path("campaigns/<slug:slug>/state", campaigns.change_state, name="campaign-state"),
+    path(
+        "campaigns/<slug:slug>/guidelines/<int:number>",
+        campaigns.guideline,
+        name="campaign-guideline",
+    ),
+    path(
+        "campaigns/<slug:slug>/invitations.csv",
+        campaigns.invitation_links,
+        name="campaign-invitations",
+    ),
+    path("campaigns/<slug:slug>/remind", messages.remind, name="campaign-remind"),
+    path("campaigns/<slug:slug>/readers/", results_access.page, name="campaign-readers"),
+    path("campaigns/<slug:slug>/questions/", questions.index, name="campaign-questions"),
+    path("campaigns/<slug:slug>/machines/", machines.index, name="campaign-machines"),
+    path("campaigns/<slug:slug>/machines/<int:pk>/", machines.page, name="campaign-machine"),
+    path(
+        "campaigns/<slug:slug>/machines/<int:pk>/act",
+        machines.act_on_machine,
+        name="campaign-machine-act",
+    ),
+    path(
+        "campaigns/<slug:slug>/machines/<int:pk>/labels.txt",
+        machines.labels,
+        name="campaign-machine-labels",
+    ),
+]

@@ -85,10 +85,10 @@ ANNOTATORS = {
             "institution",
             "messages",
             "participation",
-            "password_turns",
+            "attempts",
         )
     ),
-    *(f"annotation/services/judging/{name}.py" for name in ("later", "questions", "submission")),
+    *(f"annotation/services/judging/{name}.py" for name in ("questions", "serving", "submission")),
     *(
         "annotation/views/account.py",
         "annotation/views/institution.py",
@@ -97,12 +97,11 @@ ANNOTATORS = {
     ),
     *(
         "annotation/models/campaigns.py",
-        "annotation/models/profiles.py",
-        "annotation/models/sessions.py",
+        "annotation/models/accounts.py",
         "annotation/selectors/judging.py",
         "annotation/forms.py",
     ),
-    *("annotation/api/near_duplicates.py", "annotation/permissions.py"),
+    "annotation/permissions.py",
 }
 """Of these, what annotators read, too."""
 NAMED = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w+[^>]*>")

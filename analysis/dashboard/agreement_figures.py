@@ -3,6 +3,7 @@ age."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 
 from analysis.judgements.agreement_by_entry import agreement_by_entry, words_by_entry
 from analysis.judgements.live import Live, live_rows
-from annotation.models import Campaign
+from annotation.models import Campaign, Membership, Pair
+from annotation.selectors.pairs import special_pairs
 from assay.analyses.shared.as_json import scale_json
 from assay.cli.base import jsonable
 from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group
+from assay.labels.agreement.raters import pairs_of_annotators
 from assay.labels.agreement.report import agreement_report
 from assay.labels.labels import LabelTable
 from pooling.models import Job
@@ -242,3 +245,50 @@ def _guideline_groups(live: Live) -> Any:
     np.minimum.at(lowest, live.pair[counts], live.rows.guideline[counts])
     np.maximum.at(highest, live.pair[counts], live.rows.guideline[counts])
     return np.where(lowest == highest, lowest, -1)[live.table_pairs]
+
+
+DEFAULT_COMMON, DEFAULT_PARTNERS = 10, 3
+
+
+@dataclass(frozen=True)
+class OverlapPlan:
+    """common, partners: the rule (or a usual one, where `planned` is false). partners_of: annotator
+    -> others with enough in common.
+
+    everyone: pairs that every annotator judges; everyone_cost: judgements that they take beyond the
+    usual number per pair."""
+
+    planned: bool
+    common: int
+    partners: int
+    partners_of: list[tuple[str, int]]
+    everyone: int
+    everyone_cost: int
+
+    @property
+    def n_met(self) -> int:
+        return sum(n >= self.partners for _, n in self.partners_of)
+
+
+def overlap_plan(campaign: Campaign, live: Live) -> OverlapPlan:
+    planned = bool(campaign.min_common and campaign.min_partners)
+    common = campaign.min_common if planned else DEFAULT_COMMON
+    table = live.table(campaign.grades.size)
+    pairs = live.derived(
+        f"annotators with {common} in common", lambda: pairs_of_annotators(table, min_common=common)
+    )
+    partners = np.bincount(pairs.first, minlength=table.n_annotators) + np.bincount(
+        pairs.second, minlength=table.n_annotators
+    )
+    everyone = special_pairs(campaign, Pair.Kind.EVERYONE).count()
+    n_annotators = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).count()
+    return OverlapPlan(
+        planned=planned,
+        common=common,
+        partners=campaign.min_partners if planned else DEFAULT_PARTNERS,
+        partners_of=sorted(
+            zip(table.annotators, partners.tolist(), strict=True), key=lambda row: (row[1], row[0])
+        ),
+        everyone=everyone,
+        everyone_cost=everyone * max(0, n_annotators - campaign.judgements_per_pair),
+    )

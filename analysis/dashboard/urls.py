@@ -14,7 +14,6 @@ from analysis.dashboard.views import (
     people,
     people_actions,
     progress,
-    stopping,
     times,
     trail,
 )
@@ -24,7 +23,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/", progress.page, name="campaign"),
     path("campaigns/<slug:slug>/live", live_strip.live_figures, name="campaign-live"),
     path("campaigns/<slug:slug>/levers", levers.page, name="campaign-levers"),
-    path("campaigns/<slug:slug>/stopping", stopping.look, name="campaign-stopping"),
+    path("campaigns/<slug:slug>/stopping", progress.ask_for_look, name="campaign-stopping"),
     path("campaigns/<slug:slug>/time/", times.page, name="campaign-time"),
     path("campaigns/<slug:slug>/feedback/", trail.feedback, name="campaign-feedback"),
     path("campaigns/<slug:slug>/audit/", trail.audit, name="campaign-audit"),

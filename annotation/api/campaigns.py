@@ -3,7 +3,8 @@ services as file and pages."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import IO, Any
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -11,12 +12,12 @@ from django.http import Http404
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api import campaign_shapes as shapes
-from annotation.api.toml_bodies import TomlParser
 from annotation.core.campaign_file import (
     CampaignMistakes,
     DescribedCampaign,
@@ -29,6 +30,8 @@ from annotation.permissions import managed_campaign
 from annotation.selectors.described import described
 from annotation.services.campaigns import declared
 from annotation.services.errors import CampaignError
+from assay.formats.errors import FormatError
+from assay.formats.toml_text import read_toml
 from pooling.api.lists import Filter, one_of
 from pooling.api.parsers import JsonBody
 from pooling.api.repeats import repeatable
@@ -46,6 +49,34 @@ PRUNE = OpenApiParameter(
         "such invitations"
     ),
 )
+
+
+class TomlBody(dict[str, Any]):
+    """A campaign file as the body of a request, with the text from which it was read, so that
+    mistakes can be told with their line."""
+
+    def __init__(self, content: Mapping[str, Any], text: str) -> None:
+        super().__init__(content)
+        self.text = text
+
+
+class TomlParser(BaseParser):
+    media_type = "application/toml"
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> TomlBody:
+        try:
+            text = stream.read().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ParseError("A byte that is not UTF-8, expected TOML in UTF-8.") from None
+        try:
+            return TomlBody(read_toml("body", text), text)
+        except FormatError as error:
+            raise ParseError(str(error)) from None
 
 
 class CampaignDoor(Door):

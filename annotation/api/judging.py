@@ -23,10 +23,10 @@ from annotation import permissions
 from annotation.api import shapes
 from annotation.models import Feedback, Membership, Message
 from annotation.selectors import judging as selectors
-from annotation.selectors.later import put_aside
+from annotation.selectors.near_duplicates import given_pair, near_duplicates
 from annotation.selectors.setup import setup_of, trial
 from annotation.services.errors import AnswerRefused, CampaignError
-from annotation.services.judging import later, leases, serving
+from annotation.services.judging import leases, serving
 from annotation.services.judging import submission as judging
 from annotation.services.judging.statements import written_at_once
 from annotation.services.people import participation
@@ -354,7 +354,7 @@ class PutAside(JudgingView):
     def get(self, request: Request, slug: str) -> Response:
         """What was put aside, the latest first."""
         annotator = self.annotator(request, slug)
-        return answer_of(situation_of(annotator), items=put_aside(annotator))
+        return answer_of(situation_of(annotator), items=selectors.put_aside(annotator))
 
 
 class TakeUp(JudgingView):
@@ -367,7 +367,7 @@ class TakeUp(JudgingView):
             raise AnswerRefused(
                 situation.state, situation.message or _("You cannot judge now."), 409
             )
-        lease = later.take_up(annotator, pair_id)
+        lease = serving.take_up(annotator, pair_id)
         taken = [one for one in selectors.in_hand(annotator) if one.token == lease.token]
         return answer_of(situation, pairs=selectors.leases_shown(taken, annotator))
 
@@ -485,3 +485,26 @@ class GiveFeedback(JudgingView):
         data = self.data(request)
         participation.give_feedback(annotator, score=data["score"], text=data["text"])
         return answer_of(situation_of(annotator))
+
+
+class NearDuplicates(JudgingView):
+    @extend_schema(
+        responses=shapes.NearDuplicatesSerializer, operation_id="judging_near_duplicates"
+    )
+    def get(self, request: Request, slug: str, pair_id: int) -> Response:
+        """Documents very like that of a pair which one was given, among those that one has graded
+        in its topic, with one's own judgements.
+
+        404 `near_duplicates_off` where the campaign does not allow it.
+        """
+        annotator = self.annotator(request, slug)
+        if not annotator.campaign.show_near_duplicates:
+            raise AnswerRefused(
+                "near_duplicates_off", _("This campaign does not compare documents."), 404
+            )
+        pair = given_pair(annotator, pair_id)
+        if pair is None:
+            raise AnswerRefused(
+                "pair_unknown", _("This document was not given to you by this campaign."), 404
+            )
+        return answer_of(situation_of(annotator), items=near_duplicates(annotator, pair))

@@ -1,9 +1,16 @@
 """Campaigns, the people in them, leases, judgements and what managers decide about them."""
 
-from annotation.models.attempts import Attempts
+from annotation.models.accounts import (
+    EVERY_SCOPE,
+    ApiTokenRow,
+    Attempts,
+    InstitutionAccount,
+    OpenSession,
+    Profile,
+    Scope,
+)
 from annotation.models.audit import AuditEvent
 from annotation.models.campaigns import Campaign, GuidelineVersion, completion_code, default_scale
-from annotation.models.institution import InstitutionAccount
 from annotation.models.judgements import Judgement, Lease, Pair, Skip
 from annotation.models.machines import MachineJudge, MachineLabel
 from annotation.models.members import (
@@ -14,9 +21,7 @@ from annotation.models.members import (
     ResultsLink,
     invite_token,
 )
-from annotation.models.profiles import EVERY_SCOPE, ApiTokenRow, Profile, Scope
 from annotation.models.questions import Question
-from annotation.models.sessions import OpenSession
 
 __all__ = [
     "EVERY_SCOPE",

@@ -19,11 +19,10 @@ from django.utils.translation import ngettext
 
 from annotation.core import display, scheduling
 from annotation.markup import markdown
-from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile
+from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile, Skip
 from annotation.selectors import qualification
 from annotation.selectors.guidelines import guideline, must_read, newest_guideline
 from annotation.selectors.pairs import held_back, kept_pairs
-from annotation.selectors.parting import parting, thanks_and_code
 from annotation.services.judging.claim_sql import FREE, NOT_SKIPPED
 from annotation.services.judging.slots import TAKING, is_beyond, wanted
 from annotation.services.judging.statements import rows_of, time_of_row
@@ -578,3 +577,59 @@ def audit_invariants(campaign: Campaign) -> list[str]:
                 f"{member}: {member.n_judged} judged by the counter, {own.get(member.pk, 0)} by the rows"
             )
     return faults
+
+
+def thanks_and_code(campaign: Campaign) -> dict[str, Any]:
+    """What an annotator gets at the end."""
+    thanks = markdown(campaign.thanks_text) if campaign.thanks_text else ""
+    return {
+        "completion_code": campaign.completion_code,
+        "completion_url": campaign.completion_url,
+        "thanks_html": thanks,
+    }
+
+
+def has_earned(annotator: Membership) -> bool:
+    """Whether the annotator did the whole part, so that the end of the campaign does not take the
+    completion code away: judged something, and reached the target, or had none, or nothing was left
+    to judge."""
+    if not annotator.n_judged:
+        return False
+    goal = annotator.goal
+    if goal is None or annotator.finished_at is not None or annotator.n_judged >= goal:
+        return True
+    pairs = Pair.objects.filter(
+        campaign=annotator.campaign_id, kind=Pair.Kind.NORMAL, open_slots__gt=0
+    )
+    if annotator.topic_rows:
+        pairs = pairs.filter(topic_row__in=annotator.topic_rows)
+    return not pairs.exclude(judgements__membership=annotator).exists()
+
+
+def parting(annotator: Membership) -> dict[str, Any]:
+    """The farewell of a campaign that has ended: with the completion code for whom has earned
+    it."""
+    words = thanks_and_code(annotator.campaign)
+    return words if has_earned(annotator) else {"thanks_html": words["thanks_html"]}
+
+
+def put_aside(annotator: Membership) -> list[dict[str, Any]]:
+    """What the annotator put aside and has not judged since, the latest first."""
+    judged = Judgement.objects.filter(membership=annotator, current=True).values("pair_id")
+    rows = (
+        Skip.objects.filter(membership=annotator, pair__removed=False)
+        .exclude(pair__in=judged)
+        .select_related("pair__entry__topic", "pair__entry__document")
+    )
+    return [
+        {
+            "pair": row.pair_id,
+            "topic": {"id": row.pair.entry.topic.topic_id, "text": row.pair.entry.topic.text},
+            "document": {
+                "id": row.pair.entry.docno,
+                "title": row.pair.entry.document.title if row.pair.entry.document else "",
+            },
+            "at": row.created_at,
+        }
+        for row in rows.order_by("-created_at", "-pk")
+    ]

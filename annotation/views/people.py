@@ -25,7 +25,7 @@ from annotation.services.errors import CampaignError
 from annotation.services.people import account_mails, attempts, institution
 from annotation.services.people import accounts as people
 from annotation.services.people import messages as mails
-from annotation.services.people.password_turns import password_turn
+from annotation.services.people.attempts import password_turn
 from pooling import tasks
 from pooling.api import problems
 from pooling.permissions import SignedInRequest, administering

@@ -22,8 +22,8 @@ from django.utils import timezone
 from annotation.models import ApiTokenRow, Invitation, Membership, OpenSession, Pair
 from annotation.services.campaigns.pairs import set_kind
 from annotation.services.people import accounts, tokens
+from annotation.services.people.attempts import password_turn
 from annotation.services.people.messages import PRINTED
-from annotation.services.people.password_turns import password_turn
 from assay.formats.errors import FormatError
 from config import environment
 from pooling.models import Job

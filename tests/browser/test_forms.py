@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Campaign
 from annotation.services.people import accounts
-from annotation.services.people.password_turns import password_turn
+from annotation.services.people.attempts import password_turn
 from pooling.models import Collection
 from tests.builders import PASSWORD, make_campaign, make_collection, make_pool, make_user
 

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.dashboard import agreement_figures, disagreements, label_list
+from analysis.dashboard.agreement_figures import overlap_plan
 from analysis.dashboard.disagreement_lists import disputed_page
-from analysis.dashboard.overlap import overlap_plan
 from analysis.judgements.live import Live
 from analysis.judgements.page_rows import as_of, page_rows
 from annotation.models import Campaign, Pair

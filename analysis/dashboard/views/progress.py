@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from analysis.dashboard import agreement_figures
 from analysis.dashboard import progress as selectors
@@ -32,6 +33,7 @@ from assay.charts.bars import bars
 from assay.charts.lines import Line, lines
 from assay.charts.matrices import matrix
 from assay.charts.svg import number
+from pooling.platform.jobs import Refused
 from pooling.tasks import send
 from pooling.templatetags.pooling import ahead as until
 
@@ -304,3 +306,20 @@ def why_in_words(why: dict[str, Any]) -> str:
             else _("%(n)s others had it open") % {"n": number(held)}
         )
     return f"{'; '.join(parts)}.".replace(parts[0][:1], parts[0][:1].upper(), 1)
+
+
+LOOK_PAGES = ("campaign", "campaign-systems")
+"""Those that show the advice, by the names of their addresses."""
+
+
+@login_required
+@require_POST
+def ask_for_look(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask whether judging may stop. back: the page from which it was asked."""
+    campaign = managed_campaign(request, slug)
+    try:
+        send(stopping_looks.ask(campaign, user=request.user))
+    except Refused as error:
+        messages.error(request, _("No look now: %(error)s.") % {"error": error})
+    back = request.POST.get("back")
+    return redirect(back if back in LOOK_PAGES else LOOK_PAGES[0], slug)

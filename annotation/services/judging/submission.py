@@ -31,14 +31,14 @@ from django.utils.translation import ngettext
 from annotation.core import timing
 from annotation.core.audit_actions import AuditAction
 from annotation.core.display import merged_spans
-from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Skip
+from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership, Pair, Skip
 from annotation.selectors import qualification as known_pairs
 from annotation.selectors.judging import judged_today
+from annotation.selectors.pausing import reason_for
 from annotation.services.audit import record
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import qualification, slots
 from annotation.services.judging.openings import OF_JUDGEMENT, OF_LEASE, Opening, open_pair
-from annotation.services.judging.pausing import pause_when_too_many
 from annotation.services.judging.statements import (
     in_one_trip,
     insertion,
@@ -46,6 +46,7 @@ from annotation.services.judging.statements import (
     stored_time,
     stored_value,
 )
+from annotation.services.people import exclusion
 
 __all__ = ["Answer", "AnswerOutcome", "AnswerRefused", "adjudicate", "revise", "skip", "submit"]
 
@@ -599,3 +600,25 @@ def _progress(
     ):
         changes["finished_at"] = now
     return changes
+
+
+def pause_when_too_many(annotator: Membership, now: datetime) -> bool:
+    """Whether the annotator is paused now. Counted are too fast judgements since a manager last let
+    the annotator go on."""
+    most = annotator.campaign.pause_after_fast
+    if not most or annotator.standing != Membership.Standing.ACTIVE:
+        return False
+    resumed = AuditEvent.objects.filter(
+        campaign_id=annotator.campaign_id,
+        action=AuditAction.RESUMED_AN_ANNOTATOR,
+        subject=annotator.pseudonym,
+    )
+    last = resumed.order_by("-at").values_list("at", flat=True).first()
+    fast = Judgement.objects.filter(
+        membership=annotator, current=True, standing=Judgement.Standing.TOO_FAST
+    )
+    n = (fast.filter(received_at__gt=last) if last else fast).count()
+    if n < most:
+        return False
+    exclusion.pause_annotator(annotator, reason=reason_for(n), actor=None, now=now)
+    return True

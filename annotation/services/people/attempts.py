@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 from django.contrib.auth.models import User
@@ -19,8 +22,10 @@ from django.core import signing
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.models import Attempts
+from pooling.platform.unavailable import Busy
 
 SPAN = timedelta(minutes=5)
 MOST_OF_ACCOUNT, MOST_OF_ADDRESS, MOST_OF_NOBODY = 10, 100, 1000
@@ -157,3 +162,21 @@ def _known_browser(cookie: str, username: str) -> str:
     except (signing.BadSignature, ValueError, TypeError):
         return ""
     return str(number) if name == username.strip().lower() else ""
+
+
+N_TURNS = 2
+"""Threads of a process that may hash passwords. One password is hashed at a time on a machine, so the
+sign-ins of a class would wait for it in every thread, and none would be left to answer those who
+judge. The browser repeats a sign-in that found no turn (static/js/repeating_form.js)."""
+_turns = threading.BoundedSemaphore(N_TURNS)
+
+
+@contextmanager
+def password_turn() -> Iterator[None]:
+    """Hold one of the process's turns. Busy at once if none is free."""
+    if not _turns.acquire(blocking=False):
+        raise Busy(_("Many people are signing in right now. Try again in a few seconds."))
+    try:
+        yield
+    finally:
+        _turns.release()

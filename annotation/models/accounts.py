@@ -1,10 +1,13 @@
-"""A person's own settings and tokens."""
+"""Accounts: settings and tokens of their people, who is signed in where, who their institution signs in,
+and what was tried too often."""
 
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 
@@ -75,3 +78,61 @@ class ApiTokenRow(models.Model):
     @property
     def is_over(self) -> bool:
         return self.expires_at is not None and self.expires_at <= timezone.now()
+
+
+class OpenSession(models.Model):
+    """A browser that is signed in, as people see it. It goes with its session: signed out, ended or
+    cleared away."""
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="opened")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="open_sessions"
+    )
+    device = models.CharField(
+        max_length=60,
+        blank=True,
+        help_text="browser and system in words; no address and no version is kept",
+    )
+    began_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-began_at", "-pk"]
+
+    def __str__(self) -> str:
+        browser, on, system = self.device.partition(" on ")
+        return (
+            gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+            if on
+            else self.device or gettext("unknown browser")
+        )
+
+
+class InstitutionAccount(models.Model):
+    """Who an account is at the institution. Names change hands there, `subject` does not."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="institution"
+    )
+    subject = models.CharField(
+        max_length=600, unique=True, help_text="`oidc ISSUER SUBJECT` or `header NAME`"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.subject
+
+
+class Attempts(models.Model):
+    """How often something was tried since `began_at`. `key` is a digest: who tried what is not
+    kept."""
+
+    key = models.CharField(max_length=64, unique=True)
+    n = models.PositiveIntegerField(default=0)
+    began_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "attempts"
+        indexes = [models.Index(fields=["began_at"], name="old_attempts")]
+
+    def __str__(self) -> str:
+        return f"{self.n} since {self.began_at}"
