@@ -176,7 +176,7 @@ def asked_of(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 def _default(action: Action) -> Any:
     text = isinstance(action.default, str) and callable(action.type)
-    return action.type(action.default) if text else action.default  # type: ignore[misc]
+    return action.type(action.default) if text else action.default  # type: ignore[misc, operator]
 
 
 def _read(action: Action, value: Any) -> Any:
