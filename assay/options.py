@@ -12,7 +12,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, get_type_hints
+from types import UnionType
+from typing import Any, Self, get_args, get_type_hints
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Option:
     """What is said of an option beside its name, type and default.
 
     label: in a form. help: on the command line, where the default is added. hint: below the field of
-    the form. choices: value and words. least, most: bounds, both included. read: from text, an
-    ArgumentTypeError for a wrong one. kind: of the form's field where the type does not tell.
+    the form. choices: value and words. least, most: bounds, both included. most_in_form: a bound of
+    the form alone, for what a server computes. read: from text, an ArgumentTypeError for a wrong one. kind: of the form's field where the type does not tell.
     more: further settings of the form's field."""
 
     label: str
@@ -30,6 +31,7 @@ class Option:
     choices: tuple[tuple[str, str], ...] = ()
     least: float | None = None
     most: float | None = None
+    most_in_form: float | None = None
     read: Callable[[str], Any] | None = None
     metavar: str = ""
     kind: str = ""
@@ -38,7 +40,8 @@ class Option:
 
 @dataclass(frozen=True)
 class Declared:
-    """An option with its name, type and default."""
+    """An option with its name, type and default. A type `X | None` is given as X: None says that the
+    option was not given."""
 
     name: str
     type: type
@@ -52,6 +55,8 @@ class Declared:
     def wrong(self, value: Any) -> str:
         """Why the value will not do, '' if it will."""
         about = self.about
+        if value is None and self.default is None:
+            return ""
         values = [one for one, _ in about.choices]
         if values and value not in values:
             return f"expected one of {', '.join(map(repr, values))}, not {value!r}"
@@ -85,11 +90,17 @@ def option(default: Any, label: str, **about: Any) -> Any:
     return field(default=default, metadata={"option": Option(label, **about)})
 
 
+def _type(annotation: Any) -> Any:
+    """X of `X | None`."""
+    given = [one for one in get_args(annotation) if one is not type(None)]
+    return given[0] if isinstance(annotation, UnionType) else annotation
+
+
 def declared(options: type) -> list[Declared]:
     """Those of a class of options, in their order."""
     types = get_type_hints(options)
     return [
-        Declared(one.name, types[one.name], one.default, one.metadata["option"])
+        Declared(one.name, _type(types[one.name]), one.default, one.metadata["option"])
         for one in fields(options)
     ]
 
@@ -137,7 +148,7 @@ def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
                 help=f"{text}: {words}".replace("%", "%%"),
             )
         else:
-            known = "" if "(default" in text else f" (default {one.default})"
+            known = "" if "(default" in text or one.default is None else f" (default {one.default})"
             parser.add_argument(
                 one.flag,
                 type=one.from_text,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assay.analyses.shared.first_ranks import Verdict
 from assay.analyses.shared.reading import Reading
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
 from assay.options import Declared, declared
@@ -68,11 +69,11 @@ def _field(one: Declared) -> Field:
         one.name,
         about.label,
         about.kind or ("choice" if about.choices else kinds.get(one.type, "text")),
-        one.default,
+        "" if one.default is None else one.default,
         about.choices,
         about.hint,
         about.least,
-        about.most,
+        about.most if about.most_in_form is None else about.most_in_form,
         **about.more,
     )
 
@@ -106,7 +107,7 @@ LEVEL, TOPICS, WITH_RELEVANT, SCORES = fields_of(
 )
 READING = (LEVEL, TOPICS, WITH_RELEVANT, SCORES)
 """Of every kind that computes measures of runs."""
-ALPHA = Field("alpha", "Significant means p below", "number", 0.05, least=0, most=1)
+READ = tuple(one.name for one in READING)
 
 
 def measures_field(
@@ -125,32 +126,8 @@ def measures_field(
     )
 
 
-VERDICT = (
-    Field(
-        "cutoff",
-        "Answered up to rank",
-        "whole",
-        100,
-        least=1,
-        hint="A topic is answered by a relevant document up to this rank.",
-    ),
-    ALPHA,
-    Field(
-        "decide",
-        "Test where both runs answer",
-        "choice",
-        "wsr",
-        (("wsr", "signed-rank test"), ("t", "t-test")),
-    ),
-)
-FAMILY = Field(
-    "family",
-    "Comparisons in all",
-    "whole",
-    "",
-    least=1,
-    hint="For a correction: how many comparisons are made in all.",
-)
+VERDICT = fields_of(Verdict, "cutoff", "alpha", "decide")
+(FAMILY,) = fields_of(Verdict, "family")
 
 
 RANK_MODEL = Field(

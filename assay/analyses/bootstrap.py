@@ -12,14 +12,13 @@ from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_opti
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    add_level_options,
-    add_run_options,
     all_runs,
     each_run,
     measure_list,
     one_qrels,
 )
 from assay.analyses.shared.rank_noise import RankNoise, add_label_options, wants_noise
+from assay.analyses.shared.reading import Reading
 from assay.cli.base import BadInput, positive, text_table
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.bootstrap import (
@@ -46,6 +45,7 @@ from assay.formats.opening import lines
 from assay.measures.evaluation import Evaluation, Evaluator
 from assay.measures.measures import Measure, name_of_condition
 from assay.measures.score_table import ScoreTable, score_table
+from assay.options import add_options, option
 
 DEFAULT = "RR@100"
 RESERVED = frozenset(("seed", "undefined", "by_group"))
@@ -66,6 +66,11 @@ class Condition:
     level: int | None = None
 
 
+@dataclass(frozen=True)
+class Options(Reading):
+    trials: int = option(1000, "Samples of the topics", least=1, most_in_form=1_000_000)
+
+
 class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
     help = (
         "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, "
@@ -82,13 +87,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             metavar='"..."',
             help=f'default "{DEFAULT}", none where --condition is given',
         )
-        parser.add_argument(
-            "--trials",
-            type=positive,
-            default=1000,
-            metavar="N",
-            help="samples of the topics (default 1000)",
-        )
+        add_options(parser, Options)
         parser.add_argument(
             "--show", metavar="TAGS", help="report these runs only, among all; separated by commas"
         )
@@ -102,8 +101,6 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             help="rank the runs under this condition too; may be repeated",
         )
         add_label_options(parser)
-        add_level_options(parser)
-        add_run_options(parser)
 
     def plan(
         self,

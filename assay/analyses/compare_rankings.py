@@ -4,18 +4,39 @@ each pair of qrels."""
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from assay.analyses.evaluate import means_of, notes, side_by_side, topic_counts
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
-from assay.analyses.shared.measures import add_measure_options, evaluate_files, named_qrels
+from assay.analyses.shared.measures import (
+    DEFAULT_MEASURES,
+    evaluate_files,
+    measure_list,
+    named_qrels,
+)
 from assay.analyses.shared.only_topics import add_only_topics, only_topics, qrels_of
-from assay.cli.base import BadInput, positive, text_table
+from assay.analyses.shared.reading import Reading, measures_option
+from assay.cli.base import BadInput, text_table
 from assay.comparison.rankings import tau_b
 from assay.comparison.rankings_of_qrels import Rankings, compare
 from assay.counts import counted
+from assay.measures.measures import Measure
+from assay.options import add_options, option
+
+
+@dataclass(frozen=True)
+class Options(Reading):
+    measures: list[Measure] = measures_option(DEFAULT_MEASURES, measure_list)
+    bootstrap: int = option(
+        1000,
+        "Bootstrap samples for the interval",
+        help="samples of topics (default 1000; 0: no interval)",
+        least=0,
+        most_in_form=100_000,
+    )
 
 
 class Command(ByTopicGroup, OfCampaign):
@@ -34,15 +55,8 @@ class Command(ByTopicGroup, OfCampaign):
             default=[],
             help="twice or more; once or more with --campaign",
         )
-        parser.add_argument(
-            "--bootstrap",
-            type=samples,
-            default=1000,
-            metavar="N",
-            help="samples of topics (default 1000; 0: no interval)",
-        )
         add_only_topics(parser)
-        add_measure_options(parser)
+        add_options(parser, Options)
 
     def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
         if options["campaign"] is None:
@@ -180,7 +194,3 @@ def pairs_in_words(pairs: list[list[str]], most: int = 5) -> str:
         return "0"
     named = ", ".join(" and ".join(pair) for pair in pairs[:most])
     return f"{len(pairs)} ({named}{', ...' if len(pairs) > most else ''})"
-
-
-def samples(text: str) -> int:
-    return 0 if text == "0" else positive(text)

@@ -5,21 +5,22 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
 from assay.analyses.shared.measures import (
-    add_measure_options,
     evaluate_files,
     measures_or_estimates,
     one_qrels,
 )
+from assay.analyses.shared.reading import Reading, alpha_option, measures_option
 from assay.analyses.shared.sampled_differences import compared_by_sample
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES, sampled_measures
 from assay.analyses.shared.topic_groups import groups_of_topics
-from assay.cli.base import BadInput, fraction, positive, text_table
+from assay.cli.base import BadInput, text_table
 from assay.comparison.leading import compared_words
 from assay.comparison.significance import p_text, why_no_verdict
 from assay.comparison.system_comparison import (
@@ -36,11 +37,42 @@ from assay.comparison.system_comparison import (
 )
 from assay.comparison.verdict_words import LOOKED_AT_OFTEN, constant_words, groups_column
 from assay.counts import counted
-from assay.measures.measures import UnknownMeasure, refuse_estimates
+from assay.measures.measures import Measure, UnknownMeasure, refuse_estimates
+from assay.options import add_options, option
 
 MEASURES = "nDCG@10 AP"
 DECIDES = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}
 """The test by which letters tell systems apart, by family."""
+
+
+@dataclass(frozen=True)
+class Options(Reading):
+    measures: list[Measure] = measures_option(MEASURES, measures_or_estimates)
+    family: str = option(
+        "holm",
+        "Correction for multiple comparisons",
+        choices=tuple(
+            zip(
+                FAMILIES,
+                (
+                    "none: raw p-values",
+                    "Bonferroni",
+                    "Holm",
+                    "randomised Tukey HSD, which needs no assumption",
+                ),
+                strict=True,
+            )
+        ),
+    )
+    trials: int = option(
+        100_000,
+        "Random changes of signs",
+        help="random changes of signs beyond 20 topics",
+        hint="Beyond 20 topics; up to there all are taken.",
+        least=1,
+        most_in_form=10_000_000,
+    )
+    alpha: float = alpha_option()
 
 
 class Command(OfCampaign):
@@ -60,29 +92,7 @@ class Command(OfCampaign):
             metavar="all|TAG",
             help="every pair (default), or every run against this one",
         )
-        parser.add_argument(
-            "--family",
-            choices=FAMILIES,
-            default="holm",
-            help=(
-                "correction for multiple comparisons: none, bonferroni, holm (default), or max "
-                "(randomised Tukey HSD, which needs no assumption)"
-            ),
-        )
-        parser.add_argument(
-            "--trials",
-            type=positive,
-            default=100_000,
-            metavar="N",
-            help="random changes of signs beyond 20 topics (default 100000)",
-        )
-        parser.add_argument(
-            "--alpha",
-            type=fraction,
-            default=0.05,
-            metavar="P",
-            help="level of letters and intervals (default 0.05)",
-        )
+        add_options(parser, Options)
         parser.add_argument(
             "--topic-groups",
             metavar="FILE",
@@ -99,7 +109,6 @@ class Command(OfCampaign):
             action="store_true",
             help="with --sampled: HT-P@k and HT-DCG@k with the help of a regression on ranks, too",
         )
-        add_measure_options(parser, measures=MEASURES, reading=measures_or_estimates)
 
     def compute(
         self,

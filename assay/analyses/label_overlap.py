@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,25 @@ import numpy as np
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
 from assay.analyses.shared.measures import named_qrels, one_qrels
 from assay.analyses.shared.only_topics import add_only_topics, only_topics, qrels_of
-from assay.cli.base import BadInput, positive, text_table
+from assay.cli.base import BadInput, text_table
 from assay.formats.pool import read_pool
 from assay.labels.overlap import contradictions, label_overlap
 from assay.measures.packing import TopicDocumentPairs
+from assay.options import Checked, add_options, option
+
+
+@dataclass(frozen=True)
+class Options(Checked):
+    top: int = option(
+        4,
+        "Best rank in the pool up to",
+        help="best rank in the pool up to N",
+        hint="Empty: all judged pairs, whatever the pool.",
+        least=1,
+    )
+    threshold: int = option(
+        1, "Lowest relevant judged grade", least=1, kind="grade", more={"judged_only": True}
+    )
 
 
 class Command(OfCampaign):
@@ -44,20 +60,7 @@ class Command(OfCampaign):
             metavar="pool.tsv",
             help="consider only pairs at the top of this pool (default the campaign's)",
         )
-        parser.add_argument(
-            "--top",
-            type=positive,
-            default=4,
-            metavar="N",
-            help="best rank in the pool up to N (default 4)",
-        )
-        parser.add_argument(
-            "--threshold",
-            type=positive,
-            default=1,
-            metavar="N",
-            help="lowest relevant judged grade (default 1)",
-        )
+        add_options(parser, Options)
         add_only_topics(parser)
         parser.add_argument(
             "--list-pairs",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,11 @@ from numpy.typing import NDArray
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
 from assay.analyses.shared.judged_files import DEFAULT_SCALE, at_least_two
-from assay.analyses.shared.measures import add_measure_options, all_runs, one_qrels
+from assay.analyses.shared.measures import (
+    all_runs,
+    measure_list,
+    one_qrels,
+)
 from assay.analyses.shared.planning import (
     DEPTHS,
     Topics,
@@ -27,7 +32,8 @@ from assay.analyses.shared.planning import (
     noise_of_labels,
     noisy_labels,
 )
-from assay.cli.base import BadInput, fraction, positive, text_table
+from assay.analyses.shared.reading import Reading, alpha_option, measures_option
+from assay.cli.base import BadInput, text_table
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.system_comparison import (
     smallest_difference,
@@ -37,9 +43,50 @@ from assay.comparison.system_comparison import (
 from assay.counts import counted as number_of
 from assay.labels.label_noise import spread_of_differences
 from assay.measures.evaluation import Evaluation, Evaluator
+from assay.measures.measures import Measure
+from assay.options import add_options, option
 
 MEASURES = "nDCG@10 AP"
 DIFFERENCE = 0.05
+
+
+@dataclass(frozen=True)
+class Options(Reading):
+    measures: list[Measure] = measures_option(MEASURES, measure_list)
+    difference: float | None = option(
+        None,
+        "Difference to be found",
+        help=f"true mean difference that is to be found (default {DIFFERENCE})",
+        hint=f"Of two means, in truth. Empty: {DIFFERENCE}.",
+        least=0,
+        most=1,
+        metavar="X",
+    )
+    width: float | None = option(
+        None,
+        "Or: width of its interval",
+        help="in its place: the interval of the difference is to be at most so wide",
+        hint="At most so wide; then no difference is given.",
+        least=0,
+        most=1,
+        metavar="X",
+    )
+    power: float = option(
+        0.8,
+        "Chance of finding it",
+        help="chance of finding the difference",
+        least=0,
+        most=1,
+        metavar="P",
+    )
+    alpha: float = alpha_option()
+    label_trials: int = option(
+        200,
+        "Labellings drawn",
+        help="labellings drawn from them",
+        least=1,
+        most_in_form=100_000,
+    )
 
 
 class Command(ByTopicGroup, OfCampaign):
@@ -52,32 +99,7 @@ class Command(ByTopicGroup, OfCampaign):
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
-        parser.add_argument(
-            "--power",
-            type=fraction,
-            default=0.8,
-            metavar="P",
-            help="chance of finding the difference (default 0.8)",
-        )
-        parser.add_argument(
-            "--alpha",
-            type=fraction,
-            default=0.05,
-            metavar="P",
-            help="level of the paired t-test and the interval (default 0.05)",
-        )
-        parser.add_argument(
-            "--difference",
-            type=fraction,
-            metavar="X",
-            help=f"true mean difference that is to be found (default {DIFFERENCE})",
-        )
-        parser.add_argument(
-            "--width",
-            type=fraction,
-            metavar="X",
-            help="in its place: the interval of the difference is to be at most so wide",
-        )
+        add_options(parser, Options)
         parser.add_argument(
             "--judgements",
             metavar="FILE",
@@ -91,20 +113,12 @@ class Command(ByTopicGroup, OfCampaign):
             help=f"grades of these judgements (default {DEFAULT_SCALE})",
         )
         parser.add_argument(
-            "--label-trials",
-            type=positive,
-            default=200,
-            metavar="N",
-            help="labellings drawn from them (default 200)",
-        )
-        parser.add_argument(
             "--depths",
             type=depth_list,
             default=DEPTHS,
             metavar="K,K",
             help="pools of these runs (default 1,2,3,5,10,20,50,100)",
         )
-        add_measure_options(parser, measures=MEASURES)
 
     def compute(
         self,

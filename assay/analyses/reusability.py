@@ -4,6 +4,7 @@ was the pool deep enough?"""
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,14 @@ from assay.analyses.shared.measures import (
     DEFAULT_MEASURES,
     PiecewiseCommand,
     PieceworkPlan,
-    add_measure_options,
     all_runs,
     divisible_measures,
     one_qrels,
     topics_that_count,
 )
+from assay.analyses.shared.reading import Reading, measures_option
 from assay.analyses.shared.run_groups import groups_of_runs
-from assay.cli.base import positive, text_table
+from assay.cli.base import text_table
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.late_runs import left_out_scores
 from assay.comparison.reusability import (
@@ -34,9 +35,23 @@ from assay.comparison.reusability import (
 )
 from assay.counts import counted
 from assay.measures.batch import PackedCollection, pack
+from assay.measures.measures import Measure
+from assay.options import add_options, option
 
 LATE_CUTOFF = 10
 """Of nDCG; of a shallower pool its depth."""
+
+
+@dataclass(frozen=True)
+class Options(Reading):
+    measures: list[Measure] = measures_option(DEFAULT_MEASURES, divisible_measures)
+    depth: int = option(10, "Depth of the pool", least=1, most_in_form=1000, metavar="K")
+    late: bool = option(
+        False,
+        "What each one left out would be told as a late run",
+        help="also what each one left out would be told as a late run: holes, range and expected nDCG",
+        hint="Holes, exact range and expected nDCG.",
+    )
 
 
 class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
@@ -47,17 +62,9 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
         parser.add_argument(
-            "--depth", type=positive, default=10, metavar="K", help="of the pool (default 10)"
-        )
-        parser.add_argument(
             "--groups", metavar="FILE", help="tag and group of each run: whole groups are left out"
         )
-        parser.add_argument(
-            "--late",
-            action="store_true",
-            help="also what each one left out would be told as a late run: holes, range and expected nDCG",
-        )
-        add_measure_options(parser, measures=DEFAULT_MEASURES, reading=divisible_measures)
+        add_options(parser, Options)
 
     def plan(
         self,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
@@ -12,11 +12,12 @@ from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_opti
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    add_measure_options,
     evaluate_files,
+    measure_list,
     one_qrels,
 )
-from assay.cli.base import BadInput, fraction, positive, text_table
+from assay.analyses.shared.reading import Reading, alpha_option, measures_option
+from assay.cli.base import BadInput, text_table
 from assay.comparison.significance import Floats, why_no_verdict
 from assay.comparison.split_half import (
     ALPHA,
@@ -31,9 +32,18 @@ from assay.comparison.split_half import (
     tabulate,
 )
 from assay.counts import counted
+from assay.measures.measures import Measure
 from assay.measures.score_table import score_table
+from assay.options import add_options, option
 
 NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
+
+
+@dataclass(frozen=True)
+class Options(Reading):
+    measures: list[Measure] = measures_option("RR@100", measure_list)
+    splits: int = option(SPLITS, "Random splits", least=1, most_in_form=100_000)
+    alpha: float = alpha_option(ALPHA)
 
 
 class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
@@ -43,21 +53,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
-        add_measure_options(parser, measures="RR@100")
-        parser.add_argument(
-            "--splits",
-            type=positive,
-            default=SPLITS,
-            metavar="N",
-            help=f"random splits (default {SPLITS})",
-        )
-        parser.add_argument(
-            "--alpha",
-            type=fraction,
-            default=ALPHA,
-            metavar="P",
-            help=f"significant means a p-value below this (default {ALPHA})",
-        )
+        add_options(parser, Options)
 
     def plan(
         self, *, qrels: str, runs: list[str], splits: int, alpha: float, seed: int, **options: Any

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from argparse import ArgumentParser, ArgumentTypeError
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,12 +18,12 @@ from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_opti
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    add_measure_options,
     all_runs,
     divisible_measures,
     one_qrels,
     topics_that_count,
 )
+from assay.analyses.shared.reading import Reading, measures_option
 from assay.analyses.shared.subcollection_files import export, new_folder
 from assay.cli.base import BadInput, fraction, positive, text_table
 from assay.comparison.stability import (
@@ -42,9 +42,31 @@ from assay.digits import error_of_share, text_of
 from assay.formats.errors import FormatError
 from assay.formats.opening import lines
 from assay.measures.batch import PackedCollection, pack
+from assay.measures.measures import Measure
 from assay.measures.subcollections import ELEMENTS, JOINT
+from assay.options import add_options, option
 
 FILTERED = "runs are filtered to the documents drawn, not run again on them"
+
+
+@dataclass(frozen=True)
+class Options(Reading):
+    measures: list[Measure] = measures_option(MEASURES, divisible_measures)
+    pairs: int = option(50, "Pairs of sub-collections at each level", least=1, most_in_form=100_000)
+    threshold: float = option(
+        0.9,
+        "Rankings agree from a tau of",
+        help="of Kendall's tau-b",
+        least=0,
+        most=1,
+        metavar="T",
+    )
+    per_topic_quota: bool = option(
+        False,
+        "Draw half of each topic's assessments",
+        help="draw half of each topic's assessments, not half of all",
+        hint="Assessments only; else half of all.",
+    )
 
 
 class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
@@ -68,20 +90,6 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             type=levels,
             metavar="5:100:5",
             help="percent, first:last:step or 10,50,100 (default 5:100:5; topics: each number of shared topics)",
-        )
-        parser.add_argument(
-            "--pairs",
-            type=positive,
-            default=50,
-            metavar="N",
-            help="of sub-collections at each level (default 50)",
-        )
-        parser.add_argument(
-            "--threshold",
-            type=fraction,
-            default=0.9,
-            metavar="T",
-            help="of Kendall's tau-b (default 0.9)",
         )
         parser.add_argument(
             "--also",
@@ -111,12 +119,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             metavar="N",
             help="with --export: the qrels of the first N pairs of each level, too",
         )
-        parser.add_argument(
-            "--per-topic-quota",
-            action="store_true",
-            help="draw half of each topic's assessments, not half of all",
-        )
-        add_measure_options(parser, measures=MEASURES, reading=divisible_measures)
+        add_options(parser, Options)
 
     def plan(
         self, *, qrels: str, runs: list[str], docids: str | None, **options: Any

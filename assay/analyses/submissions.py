@@ -5,17 +5,23 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.analyses.shared.institutions import read_institutions, taken
-from assay.cli.base import BadInput, FileCommand, distinct_tags, positive, text_table
+from assay.cli.base import BadInput, FileCommand, distinct_tags, text_table
 from assay.comparison.submissions import LIMIT, Submission, records
 from assay.formats.leaderboards import SUBMISSIONS, read_leaderboard
 from assay.formats.opening import lines
+from assay.options import Checked, add_options, option
 
 WIDTH = 40
 """Characters of a group's name that the table shows; teams are long lists of people."""
+
+
+@dataclass(frozen=True)
+class Options(Checked):
+    limit: int = option(LIMIT, "Submissions a month that a group may make", least=1)
 
 
 class Command(FileCommand):
@@ -31,13 +37,7 @@ class Command(FileCommand):
             metavar="FILE",
             help="tag, date, group, public score, private score or ranks, one run a line",
         )
-        parser.add_argument(
-            "--limit",
-            type=positive,
-            default=LIMIT,
-            metavar="N",
-            help=f"submissions a month that a group may make (default {LIMIT})",
-        )
+        add_options(parser, Options)
         parser.add_argument(
             "--ranks", metavar="FILE", help="what `bootstrap --json` printed: private ranks by tag"
         )

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
-from analysis.systems.options import READING, Field, arguments_of, measures_field
+from analysis.systems.options import READING, Field, arguments_of, fields_of, measures_field
 from analysis.systems.pictures import MOST_RUNS, key_of, numbered
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
+from assay.analyses.bootstrap import Options
 from assay.charts.matrices import matrix
 from assay.charts.points import DrawnInterval, intervals
 from assay.comparison.bootstrap import BootstrapTally
@@ -28,7 +29,7 @@ from assay.measures.measures import name_of_condition
 
 FIELDS = (
     measures_field("RR@100", graded="nDCG@10"),
-    Field("trials", "Samples of the topics", "whole", 1000, least=1, most=1_000_000),
+    *fields_of(Options, "trials"),
     Field(
         "show",
         "Report these runs only",

@@ -11,17 +11,18 @@ from analysis.systems.options import (
     MEASURES,
     RANKING_MEASURES,
     READING,
-    Field,
     arguments_of,
+    fields_of,
     measures_field,
 )
 from analysis.systems.tables import scores_table
 from analysis.systems.tabular import Cell, Table
+from assay.analyses.compare_rankings import Options
 from assay.charts.points import DrawnInterval, Spot, intervals, scatter
 
 FIELDS = (
     measures_field(MEASURES, begins=RANKING_MEASURES),
-    Field("bootstrap", "Bootstrap samples for the interval", "whole", 1000, least=0, most=100_000),
+    *fields_of(Options, "bootstrap"),
     *READING,
 )
 

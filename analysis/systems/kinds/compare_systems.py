@@ -17,20 +17,19 @@ from analysis.systems.comparison_tables import (
 from analysis.systems.inputs import PREL
 from analysis.systems.kind import Files, ReportKind, Result, refuse_rank_model
 from analysis.systems.options import (
-    ALPHA,
     RANK_MODEL,
     READING,
     Field,
     arguments_of,
-    measures_field,
+    fields_of,
     sampled_options,
 )
 from analysis.systems.tabular import Table
-from assay.comparison.system_comparison import FAMILIES
+from assay.analyses.compare_systems import Options
 
 GROUPS = "topic_groups.txt"
 FIELDS = (
-    measures_field("nDCG@10 AP"),
+    *fields_of(Options, "measures"),
     Field(
         "against",
         "Compare",
@@ -39,34 +38,7 @@ FIELDS = (
         (("all", "every pair of runs"),),
         hint="Or every run with this one: signs in place of letters.",
     ),
-    Field(
-        "family",
-        "Correction for multiple comparisons",
-        "choice",
-        "holm",
-        tuple(
-            zip(
-                FAMILIES,
-                (
-                    "none: raw p-values",
-                    "Bonferroni",
-                    "Holm",
-                    "randomised Tukey HSD, which needs no assumption",
-                ),
-                strict=True,
-            )
-        ),
-    ),
-    Field(
-        "trials",
-        "Random changes of signs",
-        "whole",
-        100_000,
-        least=1,
-        most=10_000_000,
-        hint="Beyond 20 topics; up to there all are taken.",
-    ),
-    ALPHA,
+    *fields_of(Options, "family", "trials", "alpha"),
     Field(
         "topic_groups",
         "Groups of topics",

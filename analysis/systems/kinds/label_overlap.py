@@ -10,10 +10,11 @@ from django.utils.translation import gettext as _
 from analysis.judgements.rows import pool_ranks
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result, named_file
-from analysis.systems.options import Field, arguments_of, named
+from analysis.systems.options import Field, arguments_of, fields_of, named
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, tab_separated
 from annotation.models import Campaign
+from assay.analyses.label_overlap import Options
 from assay.charts.bars import stacked
 from assay.labels.overlap import UNLABELLED
 from pooling.models import Run
@@ -27,15 +28,7 @@ FIELDS = (
         "",
         hint="Only pairs at its top count; without one all judged pairs. A campaign's own pool unless chosen.",
     ),
-    Field(
-        "top",
-        "Best rank in the pool up to",
-        "whole",
-        4,
-        least=1,
-        hint="Empty: all judged pairs, whatever the pool.",
-    ),
-    Field("threshold", "Lowest relevant judged grade", "grade", 1, least=1, judged_only=True),
+    *fields_of(Options, "top", "threshold"),
 )
 
 

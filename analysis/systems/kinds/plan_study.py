@@ -12,33 +12,19 @@ from analysis.systems.comparison_tables import (
     planning_table,
 )
 from analysis.systems.kind import Files, ReportKind, Result
-from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
+from analysis.systems.options import (
+    READING,
+    Field,
+    arguments_of,
+    fields_of,
+)
 from analysis.systems.planning_tables import depths_picture, depths_table, labels_table
 from analysis.systems.tabular import Table
 from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
+from assay.analyses.plan_study import Options
 
 FIELDS = (
-    measures_field("nDCG@10 AP"),
-    Field(
-        "difference",
-        "Difference to be found",
-        "number",
-        "",
-        least=0,
-        most=1,
-        hint="Of two means, in truth. Empty: 0.05.",
-    ),
-    Field(
-        "width",
-        "Or: width of its interval",
-        "number",
-        "",
-        least=0,
-        most=1,
-        hint="At most so wide; then no difference is given.",
-    ),
-    Field("power", "Chance of finding it", "number", 0.8, least=0, most=1),
-    ALPHA,
+    *fields_of(Options, "measures", "difference", "width", "power", "alpha"),
     Field(
         "judgements",
         "With the noise of labels",
@@ -50,7 +36,7 @@ FIELDS = (
         ),
     ),
     Field("scale", "Grades of these judgements", "scale", 4, least=2, most=100),
-    Field("label_trials", "Labellings drawn", "whole", 200, least=1, most=100_000),
+    *fields_of(Options, "label_trials"),
     Field(
         "depths",
         "Depths of pools",

@@ -7,11 +7,19 @@ from typing import Any
 
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result
-from analysis.systems.options import MEASURES, READING, Field, arguments_of, measures_field
+from analysis.systems.options import (
+    MEASURES,
+    READING,
+    Field,
+    arguments_of,
+    fields_of,
+    measures_field,
+)
 from analysis.systems.pictures import MOST_RUNS
 from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
 from annotation.models import Campaign
+from assay.analyses.reusability import Options
 from assay.charts.lines import Line, lines
 from assay.charts.points import DrawnInterval, intervals
 from assay.comparison.reusability import largest_change
@@ -21,7 +29,7 @@ from pooling.platform.jobs import Work
 
 FIELDS = (
     measures_field(MEASURES, divisible=True),
-    Field("depth", "Depth of the pool", "whole", 10, least=1, most=1000),
+    *fields_of(Options, "depth"),
     Field(
         "by_group",
         "Leave out whole groups",
@@ -29,13 +37,7 @@ FIELDS = (
         False,
         hint="As the runs' groups say; a run without one is a group of its own.",
     ),
-    Field(
-        "late",
-        "What each one left out would be told as a late run",
-        "yes",
-        False,
-        hint="Holes, exact range and expected nDCG.",
-    ),
+    *fields_of(Options, "late"),
     *READING,
 )
 

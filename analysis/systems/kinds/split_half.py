@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.systems.kind import Files, ReportKind, Result
-from analysis.systems.options import ALPHA, READING, Field, arguments_of, measures_field
+from analysis.systems.options import (
+    READ,
+    arguments_of,
+    fields_of,
+)
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table
+from assay.analyses.split_half import Options
 from assay.charts.bars import stacked
 from assay.comparison.split_half import SplitHalfTally
 from assay.counts import counted
 
-FIELDS = (
-    measures_field("RR@100"),
-    Field("splits", "Random splits", "whole", 100, least=1, most=100_000),
-    ALPHA,
-    *READING,
-)
+FIELDS = (*fields_of(Options, "measures", "splits", "alpha", *READ),)
 
 
 def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from analysis.models import Report
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
-from analysis.systems.options import READING, Field, arguments_of, measures_field
+from analysis.systems.options import READING, Field, arguments_of, fields_of, measures_field
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile
 from annotation.models import Campaign
+from assay.analyses.stability import Options
 from assay.charts.lines import Line, lines
 from assay.charts.points import radar
 from assay.counts import counted
@@ -41,8 +42,7 @@ FIELDS = (
         "",
         hint="first:last:step or 10,50,100; empty: 5:100:5, for topics every number of shared topics.",
     ),
-    Field("pairs", "Pairs of sub-collections at each level", "whole", 50, least=1, most=100_000),
-    Field("threshold", "Rankings agree from a tau of", "number", 0.9, least=0, most=1),
+    *fields_of(Options, "pairs", "threshold"),
     Field(
         "documents",
         "Documents",
@@ -63,13 +63,7 @@ FIELDS = (
         implies=("documents", "list"),
         hint="A file with one document id a line.",
     ),
-    Field(
-        "per_topic_quota",
-        "Draw half of each topic's assessments",
-        "yes",
-        False,
-        hint="Assessments only; else half of all.",
-    ),
+    *fields_of(Options, "per_topic_quota"),
     *READING,
 )
 

@@ -12,12 +12,13 @@ from django.utils.translation import gettext as _
 from analysis.judgements.labels import campaign_qrels, is_own
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result
-from analysis.systems.options import LEVEL, Field, arguments_of, named
+from analysis.systems.options import LEVEL, Field, arguments_of, fields_of, named
 from analysis.systems.selectors import result_of
 from analysis.systems.tables import conditions_of
 from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
+from assay.analyses.submissions import Options
 from assay.charts.bars import bars
 from assay.charts.points import Spot, scatter
 from assay.column_types import QrelsColumns
@@ -30,7 +31,7 @@ from pooling.services.runs import rankings_of
 
 FIELDS = (
     Field("measure", "Measure", "measure", "RR@100"),
-    Field("limit", "Submissions a month that a group may make", "whole", 2, least=1),
+    *fields_of(Options, "limit"),
     Field("until", "Leave out what is later than", "date", ""),
     Field(
         "ranks",

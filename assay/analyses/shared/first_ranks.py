@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.shared.measures import evaluate_files, one_qrels
-from assay.cli.base import BadInput, FileCommand, fraction, positive
+from assay.analyses.shared.reading import alpha_option
+from assay.cli.base import BadInput, FileCommand
 from assay.column_types import QrelsColumns
 from assay.comparison.outcomes import Ranks, ranks_from_rr
 from assay.comparison.significance import Floats
-from assay.comparison.verdicts import ALPHA, TESTS
+from assay.comparison.verdicts import ALPHA
 from assay.counts import part_of
 from assay.measures.measures import Measure
 from assay.measures.score_table import score_table
+from assay.options import Checked, add_options, option
 
 MANY = "several relevant documents: the framework is defined for one, so the first one that a run retrieves counts"
 
@@ -34,40 +36,40 @@ class FirstRanks:
     n_several: int
 
 
+@dataclass(frozen=True)
+class Verdict(Checked):
+    cutoff: int = option(
+        100,
+        "Answered up to rank",
+        help="a topic is answered by a relevant document up to this rank",
+        hint="A topic is answered by a relevant document up to this rank.",
+        least=1,
+        metavar="K",
+    )
+    alpha: float = alpha_option(ALPHA)
+    decide: str = option(
+        "wsr",
+        "Test where both runs answer",
+        choices=(("wsr", "signed-rank test"), ("t", "t-test")),
+    )
+    family: int | None = option(
+        None,
+        "Comparisons in all",
+        help="with a correction: how many comparisons are made in all",
+        hint="For a correction: how many comparisons are made in all.",
+        least=1,
+    )
+
+
 def add_verdict_options(parser: ArgumentParser, corrections: Sequence[str]) -> None:
     """--cutoff, --alpha, --decide, --correction, and how measures and runs are read except
     --scores."""
-    parser.add_argument(
-        "--cutoff",
-        type=positive,
-        default=100,
-        metavar="K",
-        help="a topic is answered by a relevant document up to this rank",
-    )
-    parser.add_argument(
-        "--alpha",
-        type=fraction,
-        default=ALPHA,
-        metavar="P",
-        help=f"significant means a p-value below this (default {ALPHA})",
-    )
-    parser.add_argument(
-        "--decide",
-        choices=list(TESTS),
-        default="wsr",
-        help="the test for topics that both runs answer: signed-rank (default) or t",
-    )
+    add_options(parser, Verdict)
     parser.add_argument(
         "--correction",
         choices=corrections,
         default="none",
         help="of the p-values that verdicts use (default none)",
-    )
-    parser.add_argument(
-        "--family",
-        type=positive,
-        metavar="N",
-        help="with a correction: how many comparisons are made in all",
     )
 
 

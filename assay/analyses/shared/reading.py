@@ -50,6 +50,17 @@ RUNS = ("scores", "lenient")
 """How the files of runs are read."""
 
 
+def alpha_option(default: float = 0.05) -> Any:
+    return option(
+        default,
+        "Significant means p below",
+        help="significant means a p-value below this",
+        least=0,
+        most=1,
+        metavar="P",
+    )
+
+
 class DefaultNames(str):
     """The names of the default measures, for a parser: a campaign limits their cutoffs."""
 
