@@ -45,6 +45,7 @@ def answered(operation, status):
     return content["schema"]
 
 
+@pytest.mark.long
 def test_it_is_made_without_warnings_and_is_valid_openapi():
     GENERATOR_STATS.reset()
     call_command("spectacular", "--fail-on-warn", stdout=io.StringIO())
@@ -129,6 +130,7 @@ def test_every_code_of_an_error_is_explained_and_no_other():
     assert written | framework | {"forbidden"} == set(CODES)
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_the_type_of_an_error_leads_to_what_its_code_means(client):
     told = client.get("/api/v1/collections/").json()

@@ -69,6 +69,7 @@ ask assay campaign ""
 """
 
 
+@pytest.mark.long
 def test_bash_completes_commands_options_and_values() -> None:
     done = subprocess.run(
         ["bash", "-c", ASKED.format(script=script("bash"))],
@@ -87,6 +88,7 @@ def test_bash_completes_commands_options_and_values() -> None:
     assert actions.split() == ["apply", "export"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("shell", "lines"),
     [

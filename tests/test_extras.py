@@ -85,6 +85,7 @@ def test_without_the_package_of_openid_connect_everything_else_works_and_page_lo
     assert "mozilla-django-oidc" not in doctor(assay)[1]
 
 
+@pytest.mark.long
 def test_without_the_package_of_an_object_store_doctor_and_the_commands_say_so(
     without_extras, tmp_path
 ):

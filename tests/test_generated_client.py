@@ -34,6 +34,7 @@ QRELS = "q1 0 d1 3\nq1 0 d2 1\nq2 0 d3 0\nq2 0 d4 2\n"
 """Both annotators give each pair the grade that the script has for it."""
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)  # it starts an installation, a generator and two scripts
 def test_a_script_with_a_generated_client_makes_judges_and_exports_a_campaign_whose_qrels_are_those_of_the_page(
     tmp_path,

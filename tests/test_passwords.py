@@ -36,6 +36,7 @@ def test_hashes_made_by_django_are_known_and_made_anew(hasher):
     assert anew == ["secret of ada"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("plain", "method"),
     [

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FAILS_ONCE = """
 import pathlib
 import pytest
@@ -56,6 +58,7 @@ def outcome(folder: Path, *options: str) -> str:
     ).stdout
 
 
+@pytest.mark.long
 def test_real_parts_get_a_second_attempt_among_others_and_the_first_is_told(tmp_path: Path) -> None:
     text = outcome(tmp_path, "-n", "1")
     assert "2 failed, 1 passed, 2 rerun" in text
