@@ -14,6 +14,7 @@ from tests.soak.trouble import Trouble
 
 ACTIVE = {"queued", "running"}
 RECOVERY_SECONDS = 60
+MORE_ACCEPTED = 20
 COLUMNS = (
     "| fault | database | accepted | not stored | over-judged | refused | lost | normal after | "
     "what else | result |"
@@ -58,8 +59,8 @@ def tried(trouble: Trouble, place: Place, *, short: bool = False, minutes: float
     outcome, crew, job = Outcome(trouble.name, place.vendor), place.crew(), ""
     with crew:
         lasting = trouble.seconds[short]
-        around = max(3.0 if short else 15.0, (minutes * 60 - lasting) / 2)
-        time.sleep(around)
+        around = 0.0 if short else max(15.0, (minutes * 60 - lasting) / 2)
+        _let_judge(crew, around)
         if trouble.with_job:
             job = place.begin_job()
         before, begun = crew.answers(), time.monotonic()
@@ -70,7 +71,7 @@ def tried(trouble: Trouble, place: Place, *, short: bool = False, minutes: float
         while crew.normal_since(ended) is None and time.monotonic() < ended + RECOVERY_SECONDS:
             time.sleep(0.1)
         outcome.normal_after = crew.normal_since(ended)
-        time.sleep(around)
+        _let_judge(crew, around)
     outcome.told.append(f"slowest answer {crew.slowest_since(begun):.1f} s")
     outcome.refused = crew.answers()[503] - before[503]
     outcome.lost = crew.answers()[0] - before[0]
@@ -79,6 +80,14 @@ def tried(trouble: Trouble, place: Place, *, short: bool = False, minutes: float
     _count(place, crew, job, outcome)
     outcome.told.append(f"load {os.getloadavg()[0]:.1f}")
     return outcome
+
+
+def _let_judge(crew: Crew, seconds: float) -> None:
+    """For so long, and until as many more judgements were accepted as show that judging goes on."""
+    begun, enough = time.monotonic(), len(crew.accepted()) + MORE_ACCEPTED
+    time.sleep(seconds)
+    while len(crew.accepted()) < enough and time.monotonic() < begun + RECOVERY_SECONDS:
+        time.sleep(0.1)
 
 
 def _count(place: Place, crew: Crew, job: str, outcome: Outcome) -> None:
