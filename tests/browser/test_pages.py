@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, Page
 
 from tests.browser.axe import CONTRAST, LEVELS, violations
 from tests.browser.chromium import browser_path
@@ -42,82 +42,79 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installatio
 
 
 @pytest.fixture(scope="module")
-def context_of(
+def page_of(
     site: tuple[Installation, dict[str, str]], chromium: Browser
-) -> Iterator[Callable[[str], BrowserContext]]:
-    """One browser profile for each role, signed in."""
+) -> Iterator[Callable[[str], tuple[Page, list[str]]]]:
+    """page_of(role): one page, signed in, and what it writes to the console as it grows."""
     installation, given = site
-    contexts: dict[str, BrowserContext] = {}
+    pages: dict[str, tuple[Page, list[str]]] = {}
 
-    def get(role: str) -> BrowserContext:
-        if role not in contexts:
-            contexts[role] = context = chromium.new_context(base_url=installation.url)
-            context.set_default_timeout(30_000)
-            if WHO[role]:
-                context.add_cookies(
-                    [
-                        {
-                            "name": "sessionid",
-                            "value": given[f"session of {WHO[role]}"],
-                            "url": installation.url,
-                        }
-                    ]
-                )
-        return contexts[role]
+    def get(role: str) -> tuple[Page, list[str]]:
+        if role in pages:
+            return pages[role]
+        context = chromium.new_context(base_url=installation.url, reduced_motion="reduce")
+        context.set_default_timeout(30_000)
+        if WHO[role]:
+            session = given[f"session of {WHO[role]}"]
+            context.add_cookies([{"name": "sessionid", "value": session, "url": installation.url}])
+        page, said = context.new_page(), list[str]()
+        page.on(
+            "console",
+            lambda message: said.append(message.text)
+            if message.type in {"error", "warning"}
+            else None,
+        )
+        page.on("pageerror", lambda error: said.append(str(error)))
+        pages[role] = (page, said)
+        return pages[role]
 
     yield get
-    for context in contexts.values():
-        context.close()
+    for page, _ in pages.values():
+        page.context.close()
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_page_is_accessible_fits_every_width_and_has_no_errors(
     name: str,
     site: tuple[Installation, dict[str, str]],
-    context_of: Callable[[str], BrowserContext],
+    page_of: Callable[[str], tuple[Page, list[str]]],
 ) -> None:
     role, path, status = PAGES[name]
-    page = context_of(role).new_page()
-    said: list[str] = []
-    page.on(
-        "console",
-        lambda message: said.append(message.text) if message.type in {"error", "warning"} else None,
-    )
-    page.on("pageerror", lambda error: said.append(str(error)))
-    try:
-        answer = page.goto(path.format_map(site[1]))
-        assert answer is not None
-        assert answer.status == status
-        if name in ("judge", "judge-try"):
-            page.locator("html[data-complete]").wait_for()
-        if name == "judge-history":
-            page.locator("#history-page .skeleton").wait_for(state="detached")
-        too_wide = {}
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 800})
-            if (needed := page.evaluate("document.documentElement.scrollWidth")) > width:
-                too_wide[width] = needed
-            assert width > 640 or page.evaluate(SCROLLED) == []
-        assert too_wide == {}
-        page.set_viewport_size({"width": 1280, "height": 800})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            page.evaluate(COLOURS_HAVE_ARRIVED)
+    page, said = page_of(role)
+    said.clear()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.emulate_media(color_scheme="light")
+    answer = page.goto(path.format_map(site[1]))
+    assert answer is not None
+    assert answer.status == status
+    if name in ("judge", "judge-try"):
+        page.locator("html[data-complete]").wait_for()
+    if name == "judge-history":
+        page.locator("#history-page .skeleton").wait_for(state="detached")
+    too_wide = {}
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        if (needed := page.evaluate("document.documentElement.scrollWidth")) > width:
+            too_wide[width] = needed
+        assert width > 640 or page.evaluate(SCROLLED) == []
+    assert too_wide == {}
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.evaluate(COLOURS_HAVE_ARRIVED)
+        found = violations(page, LEVELS if scheme == "light" else CONTRAST)
+        # on a loaded machine a part of the page may still have the colours of before; what is
+        # wrong stays wrong
+        if found:
+            page.wait_for_timeout(1000)
             found = violations(page, LEVELS if scheme == "light" else CONTRAST)
-            # on a loaded machine a part of the page may still have the colours of before; what is
-            # wrong stays wrong
-            if found:
-                page.wait_for_timeout(1000)
-                found = violations(page, LEVELS if scheme == "light" else CONTRAST)
-            nodes = [(rule["id"], node) for rule in found for node in rule["nodes"]]
-            assert [
-                (scheme, rule, node["html"][:200], node.get("failureSummary", "")[:300])
-                for rule, node in nodes
-            ] == []
-        if status < 400:
-            assert said == []
-    finally:
-        page.close()
+        nodes = [(rule["id"], node) for rule in found for node in rule["nodes"]]
+        assert [
+            (scheme, rule, node["html"][:200], node.get("failureSummary", "")[:300])
+            for rule, node in nodes
+        ] == []
+    if status < 400:
+        assert said == []
 
 
 def test_the_list_of_pages_has_every_address_that_answers_with_a_page(
