@@ -228,22 +228,19 @@ def test_a_short_query_has_nothing_to_open(signed_in_page: Signed) -> None:
     expect(page.locator("#query-more")).to_be_hidden()
 
 
-@pytest.mark.parametrize("guidelines", [True, False])
-def test_on_a_wide_screen_the_query_stands_above_the_document(
-    signed_in_page: Signed, guidelines: bool
-) -> None:
+def test_on_a_wide_screen_the_query_stands_above_the_document(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
     width, height = WINDOWS["wide"]
     page = signed_in_page(ada.user, viewport={"width": width, "height": height})
     judging = JudgingPage(page, campaign).open()
-    if not guidelines:
-        judging.press("g")
-        expect(page.locator("#guidelines")).to_be_hidden()
-    settled(page)
     left = "e => e.getBoundingClientRect().left"
-    assert (
-        abs(page.locator("#query-label").evaluate(left) - page.locator(".doc").evaluate(left)) <= 2
-    )
+    for guidelines in (True, False):
+        if not guidelines:
+            judging.press("g")
+            expect(page.locator("#guidelines")).to_be_hidden()
+        settled(page)
+        query, document = page.locator("#query-label"), page.locator(".doc")
+        assert abs(query.evaluate(left) - document.evaluate(left)) <= 2, guidelines
 
 
 def test_the_logo_is_a_target_for_fingers(signed_in_page: Signed) -> None:
@@ -398,31 +395,32 @@ def test_the_query_is_printed_with_the_document(signed_in_page: Signed) -> None:
     expect(page.locator("#bar")).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [390, 820, 1024, 1280, 1440])
-def test_a_judgement_can_be_opened_from_the_list_at_any_width(
-    signed_in_page: Signed, width: int
-) -> None:
+def test_a_judgement_can_be_opened_from_the_list_at_any_width(signed_in_page: Signed) -> None:
     long = (
         "Effects of moderate exercise on postprandial hyperglycaemia_and_insulin_sensitivity_in_adults "
         * 3
     )
     campaign, ada = make_job(titles=[long, "Another"], n_documents=3)
-    page = signed_in_page(ada.user, viewport={"width": width, "height": 800})
+    page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
     judging.judge("2")
     judging.saved()
-    page.locator("#menu summary").click()
-    page.get_by_role("button", name="My judgements").click()
-    button = page.locator("#history-list tbody button")
-    expect(button).to_be_in_viewport(ratio=1)
-    look(page, f"history-{width}")
-    reached = (
-        "e => { const r = e.getBoundingClientRect(); return "
-        "e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); }"
-    )
-    assert button.evaluate(reached)
-    button.click()
-    expect(page.locator(".banner")).to_contain_text("You judged this Topic")
+    for width in (390, 820, 1024, 1280, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.locator("#menu summary").click()
+        page.get_by_role("button", name="My judgements").click()
+        button = page.locator("#history-list tbody button")
+        expect(button).to_be_in_viewport(ratio=1)
+        look(page, f"history-{width}")
+        reached = (
+            "e => { const r = e.getBoundingClientRect(); return "
+            "e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); }"
+        )
+        assert button.evaluate(reached), width
+        button.click()
+        expect(page.locator(".banner")).to_contain_text("You judged this Topic")
+        judging.press("Escape")
+        expect(page.locator(".banner")).to_be_hidden()
 
 
 def test_keys_of_one_character_can_be_switched_off(signed_in_page: Signed) -> None:
@@ -443,31 +441,36 @@ def test_keys_of_one_character_can_be_switched_off(signed_in_page: Signed) -> No
     expect(judging.title).not_to_have_text(title)
 
 
-@pytest.mark.parametrize("width", [360, 390, 740, 820])
-def test_a_required_passage_is_marked_by_touch(signed_in_page: Signed, width: int) -> None:
-    campaign, ada = make_job(n_documents=2, spans="required", spans_from=2)
+def test_a_required_passage_is_marked_by_touch(signed_in_page: Signed) -> None:
+    widths = (360, 390, 740, 820)
+    campaign, ada = make_job(n_documents=len(widths) + 1, spans="required", spans_from=2)
     page = signed_in_page(
-        ada.user, viewport={"width": width, "height": 800}, has_touch=True, is_mobile=True
+        ada.user, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True
     )
     judging = JudgingPage(page, campaign).open()
-    before = judging.title.inner_text()
-    page.locator("#grades button").nth(3).tap()
-    expect(judging.bar_message).to_contain_text("tap the first word of it, then the last")
-    expect(judging.bar_message).not_to_contain_text("Enter")
-    page.evaluate(
-        "() => { const n = document.querySelector('.doc-body p').firstChild; "
-        "document.getSelection().setBaseAndExtent(n, 8, n, 15); }"
-    )
-    mark = page.get_by_role("button", name="Mark this passage")
-    expect(mark).to_be_in_viewport(ratio=1)
-    settled(page)
-    look(page, f"touch-{width}")
-    assert page.evaluate(OVERLAPS) == []
-    mark.tap()
-    expect(judging.bar_message).to_contain_text("Passage marked. Press Perfect again to send it.")
-    page.locator("#grades button").nth(3).tap()
-    expect(judging.title).not_to_have_text(before)
-    judging.saved()
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 800})
+        judging.unhurried()
+        before = judging.title.inner_text()
+        page.locator("#grades button").nth(3).tap()
+        expect(judging.bar_message).to_contain_text("tap the first word of it, then the last")
+        expect(judging.bar_message).not_to_contain_text("Enter")
+        page.evaluate(
+            "() => { const n = document.querySelector('.doc-body p').firstChild; "
+            "document.getSelection().setBaseAndExtent(n, 8, n, 15); }"
+        )
+        mark = page.get_by_role("button", name="Mark this passage")
+        expect(mark).to_be_in_viewport(ratio=1)
+        settled(page)
+        look(page, f"touch-{width}")
+        assert page.evaluate(OVERLAPS) == [], width
+        mark.tap()
+        expect(judging.bar_message).to_contain_text(
+            "Passage marked. Press Perfect again to send it."
+        )
+        page.locator("#grades button").nth(3).tap()
+        expect(judging.title).not_to_have_text(before)
+        judging.saved()
 
 
 def test_why_one_could_not_judge_is_read_whole_beside_the_button(signed_in_page: Signed) -> None:
