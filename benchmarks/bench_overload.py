@@ -49,11 +49,13 @@ AT_ONCE, CLASS_S = 60, 60.0
 
 
 class Server:
-    def __init__(self, installation: Installation, *, threads_only: bool) -> None:
+    def __init__(self, installation: Installation) -> None:
         self.port = free_port()
         command = gunicorn_command("127.0.0.1", self.port)
-        if threads_only:  # the version before has no worker of its own
-            command[command.index("config.web.Worker")] = "gthread"
+        if not (installation.code / "config" / "web_server.py").exists():  # the version before
+            plain = "--worker-class gthread --workers 2 --threads 8 --worker-connections 4000"
+            command = [*command[:3], *plain.split(), "--keep-alive", "75", "--timeout", "120"]
+            command += ["--bind", f"127.0.0.1:{self.port}", "config.wsgi:application"]
         self.process = subprocess.Popen(
             command,
             cwd=installation.code,
@@ -195,13 +197,11 @@ async def measured(
     }
 
 
-def one_version(
-    code: Path, vendor: str, folder: str, *, seconds: float, before: bool
-) -> dict[str, object]:
+def one_version(code: Path, vendor: str, folder: str, *, seconds: float) -> dict[str, object]:
     installation = Installation(code, vendor, folder)
     try:
         sessions = json.loads(installation.run("--sessions", "2400"))
-        server = Server(installation, threads_only=before)
+        server = Server(installation)
         try:
             figures = asyncio.run(measured(server.port, sessions, seconds=seconds))
         finally:
@@ -267,9 +267,7 @@ def main(
     for vendor in vendors:
         with tempfile.TemporaryDirectory() as folder, checked_out(BEFORE) as old:
             for code, is_before in [(ROOT, False), *([(old, True)] if before and old else [])]:
-                figures = one_version(
-                    code, vendor, folder, seconds=20 if quick else 120, before=is_before
-                )
+                figures = one_version(code, vendor, folder, seconds=20 if quick else 120)
                 full, over = figures["saturated"], figures["overloaded"]
                 assert isinstance(full, dict)
                 assert isinstance(over, dict)

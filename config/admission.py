@@ -1,57 +1,45 @@
-"""Who is answered when more is asked than can be answered.
+"""Early refusal of requests that have waited too long.
 
-Requests wait in the web server for a free thread. What would wait too long is refused before Django
-and the database see it: the browser would have given up, and its repetition would cost as much
-again. So throughput stays where it is when more is asked, and what is refused comes back later, not
-all at the same moment. Judgements wait longest, for the page that made them has work in its hands;
-pages least, for whoever opened one may do so again."""
+The proxy before the web server stamps each request with the time (`X-Request-Start`, see
+docs/deployment.md). A request that has waited longer than its kind allows is refused before Django
+and the database see it: its client would have given up, and the repetition would cost as much
+again. Judgements may wait longest, because the annotator's work is in them. Without the header no
+request is refused."""
 
 from __future__ import annotations
 
-import re
-import threading
+import math
 import time
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from config import environment
+from django.conf import settings
+
 from config.request_counts import API, COUNTS, JUDGEMENT, OTHER, PAGE
+from pooling.api import problems
 from pooling.platform import requests
 from pooling.platform.unavailable import retry_after
 
-JUDGEMENT_WAIT_S = environment.number("JUDGEMENT_WAIT_SECONDS", 4, least=1, most=15)
 BEARABLE_S = {
-    JUDGEMENT: float(JUDGEMENT_WAIT_S),
-    API: JUDGEMENT_WAIT_S / 2,
-    PAGE: JUDGEMENT_WAIT_S * 3 / 8,
+    JUDGEMENT: float(settings.JUDGEMENT_WAIT_SECONDS),
+    API: settings.JUDGEMENT_WAIT_SECONDS / 2,
+    PAGE: settings.JUDGEMENT_WAIT_SECONDS * 3 / 8,
     OTHER: float("inf"),
 }
-"""How long a request of this kind may stand in line."""
-SHORTEST_S = min(BEARABLE_S.values())
-LET_IN = 0.5
-"""A request joins the line where the expected wait is at most this part of what it bears:
-expectations err, and who is refused at once has lost nothing."""
-ENOUGH, FORGETS_S = 8, 4.0
-"""So many must have been taken from a line before its pace tells anything, and what is older than
-about so many seconds counts less."""
+"""How long a request of this kind may wait."""
 NEVER_REFUSED = ("/static/", "/healthz", "/readyz", "/metrics")
+BELIEVED_S = 120.0
+"""A longer wait is an error of a clock: proxies give up before."""
+GUNICORN_READS, CHUNK = 65_536, 65_536
+"""gunicorn itself reads so much of a body before it closes the connection."""
+READ_S, READ_BYTES = 5.0, 64 * 1024 * 1024
 SENTENCE = "The server has too much to do right now."
 BUSY_PAGE = (
     '<!doctype html><html lang="en"><title>Busy</title><h1>{sentence}</h1><p><a href="">Try again</a> in a moment. '
     "Nothing that was saved is lost.</p><p>Request {number}</p></html>"
 )
-STATUS = "503 Service Unavailable"
-Start = Callable[..., Any]
-here = threading.local()
-"""`here.queued_at`: when (by time.monotonic) the request of this thread was put in line; absent
-under another web server."""
-
-
-def waited() -> float:
-    """Seconds for which the request of this thread has stood in line."""
-    queued_at = getattr(here, "queued_at", None)
-    return 0.0 if queued_at is None else time.monotonic() - queued_at
+Environ = dict[str, Any]
+Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 
 def kind_of(path: str) -> str:
@@ -59,166 +47,79 @@ def kind_of(path: str) -> str:
         return OTHER
     if not path.startswith("/api/"):
         return PAGE
-    return (
-        JUDGEMENT
-        if path.startswith("/api/v1/judging/") and path.endswith(("/judgements", "/revise"))
-        else API
-    )
+    is_judgement = path.startswith("/api/v1/judging/") and path.endswith(("/judgements", "/revise"))
+    return JUDGEMENT if is_judgement else API
 
 
-class WaitingLine:
-    """The requests of one process that no thread has taken yet, the oldest first. Moments are those
-    of time.monotonic."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.since_of: dict[Hashable, float] = {}
-        self.busy_since, self.taken = 0.0, 0.0
-
-    def join(self, one: Hashable, now: float) -> None:
-        with self.lock:
-            if not self.since_of:
-                self.busy_since, self.taken = now, 0.0
-            self.since_of[one] = now
-
-    def leave(self, one: Hashable, now: float) -> None:
-        """A thread takes this request."""
-        with self.lock:
-            if self.since_of.pop(one, None) is None:
-                return
-            self.taken += 1
-            if now - self.busy_since > FORGETS_S:
-                self.busy_since, self.taken = (
-                    now - FORGETS_S / 2,
-                    self.taken * FORGETS_S / 2 / (now - self.busy_since),
-                )
-
-    def drop(self, one: Hashable) -> None:
-        """This request is refused, or its client has gone."""
-        with self.lock:
-            self.since_of.pop(one, None)
-
-    def expected_wait(self, now: float) -> float:
-        """Seconds for who comes now: as long as the line needs at its pace, and never less than the
-        first in it has waited already."""
-        with self.lock:
-            if not self.since_of:
-                return 0.0
-            age = now - next(iter(self.since_of.values()))
-            return (
-                age
-                if self.taken < ENOUGH
-                else max(age, len(self.since_of) * (now - self.busy_since) / self.taken)
-            )
-
-    def refuses(self, kind: str, now: float) -> bool:
-        """Whether who comes now would wait too long."""
-        return self.expected_wait(now) > LET_IN * BEARABLE_S[kind]
-
-    def older_than(self, seconds: float, now: float) -> list[tuple[Any, float]]:
-        """(request, seconds for which it has waited)"""
-        with self.lock:
-            return [
-                (one, now - since) for one, since in self.since_of.items() if now - since > seconds
-            ]
+def waited_s(stamp: str, now: float) -> float:
+    """Return the seconds since the proxy's stamp, which counts seconds (nginx), milliseconds (Caddy)
+    or microseconds since 1970: `t=1790000000.123`. 0 without one, and if it cannot be right."""
+    try:
+        began = float(stamp.removeprefix("t="))
+    except ValueError:
+        return 0.0
+    while 100 * now < began < math.inf:
+        began /= 1000
+    return now - began if 0 < now - began < BELIEVED_S else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class WholeRequest:
-    """A whole request as its bytes stand at the beginning of what a connection has sent. `keeps`:
-    the connection may carry another one."""
+class EarlyAnswer:
+    """An answer after which the rest of the request's body is read. A proxy that is still sending an
+    upload when gunicorn closes the connection would answer 502 instead of the reason."""
 
-    path: str
-    n_bytes: int
-    is_head: bool
-    keeps: bool
-    number: str
+    def __init__(self, answer: Iterable[bytes], body: Any) -> None:
+        self.answer, self.body = answer, body
 
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.answer)
 
-_FIRST_LINE = re.compile(rb"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (/[^ ?]*)[^ ]* HTTP/1\.([01])")
-_HEADER = re.compile(rb"([!#$%&'*+.^`|~0-9A-Za-z_-]+):[ \t]*(.*?)[ \t]*")
-
-
-def request_in(data: bytes) -> WholeRequest | None:
-    """The request that these bytes begin with; None where it is not there to its end, or anything
-    about its length is out of the ordinary."""
-    head, end, _ = data.partition(b"\r\n\r\n")
-    first, *lines = head.split(b"\r\n")
-    asked, headers = _FIRST_LINE.fullmatch(first), [_HEADER.fullmatch(line) for line in lines]
-    if not end or asked is None or any(header is None for header in headers):
-        return None
-    value_of = {header[1].lower(): header[2] for header in headers if header is not None}
-    length = value_of.get(b"content-length", b"0")
-    if (
-        len(value_of) < len(lines)
-        or b"transfer-encoding" in value_of
-        or b"upgrade" in value_of
-        or not length.isdigit()
-    ):
-        return None
-    n_bytes = len(head) + len(end) + int(length)
-    if n_bytes > len(data):
-        return None
-    keeps = asked[3] == b"1" and value_of.get(b"connection", b"keep-alive").lower() == b"keep-alive"
-    number = value_of.get(requests.HEADER.lower().encode(), b"").decode("latin-1")
-    return WholeRequest(
-        path=asked[2].decode("latin-1"),
-        n_bytes=n_bytes,
-        is_head=asked[1] == b"HEAD",
-        keeps=keeps,
-        number=number,
-    )
-
-
-def refusal_of(path: str, wanted_number: str) -> tuple[list[tuple[str, str]], bytes]:
-    """(headers, body) of the answer STATUS to who asked for this path; counts it. wanted_number:
-    that a proxy before us gave, or empty."""
-    COUNTS.refused(kind_of(path))
-    number = requests.begin(wanted_number)
-    kind, text = (
-        _problem()
-        if path.startswith("/api/")
-        else ("text/html; charset=utf-8", BUSY_PAGE.format(sentence=SENTENCE, number=number))
-    )
-    body = text.encode()
-    headers = [
-        ("Content-Type", kind),
-        ("Content-Length", str(len(body))),
-        ("Retry-After", str(retry_after())),
-        ("Cache-Control", "no-store"),
-        (requests.HEADER, number),
-    ]
-    return headers, body
-
-
-def _problem() -> tuple[str, str]:
-    """(content type, text) of the refusal in the API's one shape of an error."""
-    # Only here, where Django is set up: gunicorn's master imports this module, and forks before
-    # Django is there.
-    from pooling.api import problems
-
-    return problems.CONTENT_TYPE, problems.as_text(503, "busy", f"{SENTENCE} {problems.TRY_AGAIN}")
+    def close(self) -> None:
+        """Called when the answer has been sent to its end."""
+        if hasattr(self.answer, "close"):
+            self.answer.close()
+        n_left, end = READ_BYTES, time.monotonic() + READ_S
+        while n_left > 0 and time.monotonic() < end and (data := self.body.read(CHUNK)):
+            n_left -= len(data)
 
 
 class Admission:
-    """WSGI around the application: the last look at who has stood in line, and the count of all
-    answers."""
+    """WSGI middleware around Django. Besides refusing, it counts all answers, and reads a long body
+    that was answered unread."""
 
-    def __init__(self, application: Callable[[dict[str, Any], Start], Iterable[bytes]]) -> None:
+    def __init__(self, application: Application) -> None:
         self.application = application
 
-    def __call__(self, environ: dict[str, Any], start_response: Start) -> Iterable[bytes]:
-        path, seconds = environ.get("PATH_INFO", ""), waited()
-        kind = kind_of(path)
+    def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        kind = kind_of(environ.get("PATH_INFO", ""))
+        seconds = waited_s(environ.get("HTTP_X_REQUEST_START", ""), time.time())
         if seconds > BEARABLE_S[kind]:
-            headers, body = refusal_of(
-                path, environ.get("HTTP_" + requests.HEADER.upper().replace("-", "_"), "")
-            )
-            start_response(STATUS, headers)
-            return [body]
+            COUNTS.refused(kind)
+            return _refusal(environ, start_response)
 
         def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
             COUNTS.answered(kind, int(status[:3]), seconds)
             return start_response(status, headers, *more)
 
-        return self.application(environ, start)
+        answer = self.application(environ, start)
+        length = environ.get("CONTENT_LENGTH") or ""
+        is_long = length.isdigit() and int(length) > GUNICORN_READS
+        return EarlyAnswer(answer, environ["wsgi.input"]) if is_long else answer
+
+
+def _refusal(environ: Environ, start_response: Callable[..., Any]) -> list[bytes]:
+    number = requests.begin(environ.get("HTTP_X_REQUEST_ID", ""))
+    if environ["PATH_INFO"].startswith("/api/"):
+        content_type = problems.CONTENT_TYPE
+        text = problems.as_text(503, "busy", f"{SENTENCE} {problems.TRY_AGAIN}")
+    else:
+        content_type = "text/html; charset=utf-8"
+        text = BUSY_PAGE.format(sentence=SENTENCE, number=number)
+    headers = {
+        "Content-Type": content_type,
+        "Content-Length": str(len(text.encode())),
+        "Retry-After": str(retry_after()),
+        "Cache-Control": "no-store",
+        requests.HEADER: number,
+    }
+    start_response("503 Service Unavailable", list(headers.items()))
+    return [text.encode()]

@@ -21,14 +21,14 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
 @contextmanager
-def ending_in_a_sentence() -> Iterator[None]:
-    """Where no command of ours would say it: what makes no sense ends the process with the sentence
-    alone."""
+def ending_in_a_sentence(status: int = 1) -> Iterator[None]:
+    """End the process with the sentence alone if a setting makes no sense, for programs that are not
+    commands of Django."""
     try:
         yield
     except ImproperlyConfigured as error:
         sys.stderr.write(f"assay: {error}\n")
-        raise SystemExit(1) from None
+        raise SystemExit(status) from None
 
 
 def text(name: str, default: str = "") -> str:

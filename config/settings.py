@@ -102,6 +102,7 @@ POOLER = env.flag(
 QUERY_SECONDS = env.number(
     "QUERY_SECONDS", 0
 )  # of one statement; the web server says how long it waits (config/wsgi.py)
+JUDGEMENT_WAIT_SECONDS = env.number("JUDGEMENT_WAIT_SECONDS", 4, least=1, most=15)
 DATABASES = {
     "default": databases.described(
         env.text("DATABASE_URL"), DATA_DIR, query_seconds=QUERY_SECONDS, pooler=POOLER

@@ -7,14 +7,20 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config.admission import Admission
+from config import environment
 from config.numerics import import_numerics_later
 from config.sqlite import checkpoints
 from pooling.platform import signs_of_life
 
+APP_LOAD_ERROR = 4
+"""gunicorn ends when a process ends with this status; with another one it would begin the next."""
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("ASSAY_QUERY_SECONDS", "12")  # browsers wait 20 s; jobs may take longer
-application = Admission(get_wsgi_application())
+with environment.ending_in_a_sentence(APP_LOAD_ERROR):
+    django_application = get_wsgi_application()
+    from config.admission import Admission
+application = Admission(django_application)
 checkpoints.begin(settings.DATABASES["default"])
 signs_of_life.begin(signs_of_life.WEB_SERVER)
 get_resolver().url_patterns  # noqa: B018 - the pages are imported now, not with the first visitor

@@ -16,6 +16,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ from tests.installation import Installation, free_port
 from tests.proxies import NAME, PROXIES, made_certificate
 from tests.soak.crew import Crew, SoakPage
 from tests.soak.place import CAMPAIGN, LOOK
-from tests.soak.servers import children, wait_for
+from tests.soak.servers import children, signal_all, wait_for
 from tests.soak.trial import Outcome, judge
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("proxies")]
@@ -147,6 +148,16 @@ def site(
             os.killpg(proxy.pid, signal.SIGKILL)
 
 
+def web_master(assay: Installation) -> int:
+    assert assay.server is not None
+    [master] = [
+        pid
+        for pid in children(assay.server.pid)
+        if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
+    return master
+
+
 def test_one_signs_in_over_https_with_cookies_that_never_travel_readable(site: Site):
     status, headers, _ = site.sign_in("ada", PASSWORD)
     assert status == 302
@@ -175,12 +186,57 @@ def test_the_proxys_number_of_a_request_is_the_one_of_the_error(site: Site):
 
 def test_a_large_upload_reaches_us(site: Site):
     body = b"x" * 3_000_000
-    status, _, answer = site.ask(
-        "POST", "/api/v1/collections/none/uploads/", body, {"Content-Type": "text/plain"}
-    )
-    assert (status, b'"code"' in answer) == (401, True), (
-        "our answer, not the proxy's limit of a megabyte"
-    )
+    for content_type, expected in (("multipart/form-data; boundary=x", 401), ("text/plain", 413)):
+        status, _, answer = site.ask(
+            "POST", "/api/v1/collections/none/uploads/", body, {"Content-Type": content_type}
+        )
+        assert (status, b'"code"' in answer) == (expected, True), (
+            "our answer, not the proxy's limit of a megabyte, nor its 502"
+        )
+
+
+def web_workers(assay: Installation) -> list[int]:
+    return children(web_master(assay))
+
+
+def test_what_waited_too_long_behind_the_proxy_is_refused_and_judgements_are_not_yet(site: Site):
+    """The web server stands still for a time that pages do not bear and judgements do."""
+    paused = web_workers(site.assay)
+    signal_all(paused, signal.SIGSTOP)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            page = pool.submit(site.ask_once, "GET", "/sign-in")
+            judgement = pool.submit(site.ask_once, "POST", "/api/v1/judging/none/judgements")
+            time.sleep(2.5)
+            signal_all(paused, signal.SIGCONT)
+            status, headers, body = page.result()
+            assert judgement.result()[0] == 401
+    finally:
+        signal_all(paused, signal.SIGCONT)
+    assert status == 503
+    assert 3 <= int(headers["Retry-After"]) <= 8
+    assert headers["X-Request-ID"].encode() in body
+    assert site.ask_once("GET", "/sign-in")[0] == 200
+
+
+def test_clients_that_send_a_byte_a_second_hold_nobody(site: Site):
+    """Half of them in the lines of a request, half in its body; twice as many as there are
+    threads."""
+    begins = [b"GET / HTTP/1.1\r\nX-Long: ", b"POST /sign-in HTTP/1.1\r\nContent-Length: 9999\r\n"]
+    trust = ssl.create_default_context(cafile=str(site.certificate))
+    slow = []
+    for n in range(32):
+        plain = socket.create_connection(("127.0.0.1", site.port), timeout=60)
+        slow.append(trust.wrap_socket(plain, server_hostname=NAME))
+        host = f"Host: {NAME}\r\n\r\n".encode() if n % 2 else b""
+        slow[-1].sendall(begins[n % 2] + host)
+    for _ in range(3):
+        assert site.ask_once("GET", "/sign-in")[0] == 200
+        for client in slow:
+            client.sendall(b"x")
+        time.sleep(1)
+    for client in slow:
+        client.close()
 
 
 class PageBehindProxy(SoakPage):
@@ -206,12 +262,7 @@ def sessions(assay: Installation) -> list[dict[str, str]]:
 def reload(assay: Installation) -> None:
     """Until all processes of the web server are others: what the third step of an upgrade does
     (docs/operating.md)."""
-    assert assay.server is not None
-    [master] = [
-        pid
-        for pid in children(assay.server.pid)
-        if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
+    master = web_master(assay)
     old = set(children(master))
     os.kill(master, signal.SIGHUP)
     wait_for(

@@ -20,7 +20,7 @@ from tests.soak.trial import Outcome, judge, tried
 
 SQLITE = [
     *["web-worker-killed", "background-killed", "second-up", "sqlite-locked"],
-    *["handles-used-up", "memory-limited", "slow-and-aborted-clients"],
+    *["handles-used-up", "memory-limited", "aborted-clients"],
 ]
 POSTGRES = ["postgresql-killed", "postgresql-away"]
 

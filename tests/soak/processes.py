@@ -89,7 +89,7 @@ TROUBLES = [
     Trouble("web-worker-killed", web_worker_killed, (10, 4)),
     Trouble("web-master-killed", web_master_killed, (10, 4)),
     Trouble("background-killed", background_killed, (10, 4), with_job=True),
-    Trouble("web-reloaded", web_reloaded, (15, 10), unnoticed=True),
+    Trouble("web-reloaded", web_reloaded, (15, 10)),
     Trouble("up-killed", up_killed, (5, 2), with_job=True),
     Trouble("second-up", second_up, (1, 1), unnoticed=True),
     Trouble("clock-forward", clock_set(HOURS), (30, 6), needs=CLOCK, with_job=True, unnoticed=True),

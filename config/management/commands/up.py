@@ -26,7 +26,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connection, transaction
 
 from assay.counts import counted
-from config import admission, environment, left_behind
+from config import environment, left_behind, web_server
 from config.celery import niceness
 from config.supervisor import GRACE_SECONDS, Child, Supervisor
 
@@ -218,36 +218,11 @@ def welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
 
 
 def gunicorn_command(host: str, port: int) -> list[str]:
-    """ImproperlyConfigured where a number of the web server's own is none; how long requests may
-    wait is read as this module is imported."""
-    assert admission.JUDGEMENT_WAIT_S
+    """Return the command of the web server. Its own settings are read as this module is imported,
+    so that one that makes no sense ends the start with a sentence."""
     bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    return [
-        *[sys.executable, "-m", "gunicorn", "config.wsgi:application", "--bind", bind],
-        *[
-            "--worker-class",
-            "config.web.Worker",
-            "--workers",
-            str(environment.number("WEB_WORKERS", 2, least=1)),
-        ],
-        *[
-            "--threads",
-            str(environment.number("WEB_THREADS", 8, least=1)),
-            "--keep-alive",
-            "75",
-            "--timeout",
-            "120",
-        ],
-        *[
-            "--worker-connections",
-            "4000",
-            "--graceful-timeout",
-            "10",
-            "--log-level",
-            "warning",
-            "--no-control-socket",
-        ],
-    ]
+    command = [sys.executable, "-m", "gunicorn", "--config", f"python:{web_server.__name__}"]
+    return [*command, "--bind", bind, "--graceful-timeout", "10", "config.wsgi:application"]
 
 
 def worker_command() -> list[str]:

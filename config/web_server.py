@@ -1,0 +1,59 @@
+"""Settings of the web server, gunicorn with its own `gthread` worker:
+
+    gunicorn --config python:config.web_server config.wsgi:application
+
+Only gunicorn's documented settings and hooks are used."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import sys
+import traceback
+from typing import Any
+
+from config import environment, logs
+from config.request_counts import COUNTS
+
+worker_class = "gthread"
+workers = environment.number("WEB_WORKERS", 2, least=1)
+threads = environment.number("WEB_THREADS", 8, least=1)
+keepalive = 75
+timeout = 120
+graceful_timeout = 30
+loglevel = environment.text("LOG_LEVEL", "WARNING").lower()
+control_socket_disable = True
+LOG_STYLE = environment.choice("LOG_FORMAT", "line", "json")
+OWN_FILES = 256
+"""What a process has open besides its connections. A worker that runs out of file handles ends."""
+_, MOST_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)
+worker_connections = (
+    4000
+    if MOST_FILES == resource.RLIM_INFINITY
+    else max(threads + 1, min(4000, MOST_FILES - OWN_FILES))
+)
+SILENT_SECONDS = 10
+"""How long the system keeps a connection on which nothing was asked yet. gunicorn would have a
+thread wait for the first byte, and browsers open connections ahead of time."""
+
+
+def on_starting(server: Any) -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
+    logs.take_over("gunicorn.error", LOG_STYLE)
+
+
+def when_ready(server: Any) -> None:
+    for listener in server.LISTENERS:
+        if hasattr(socket, "TCP_DEFER_ACCEPT") and listener.family != socket.AF_UNIX:
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_SECONDS)
+
+
+def post_fork(server: Any, worker: Any) -> None:
+    COUNTS.take_place(worker.age)
+
+
+def worker_abort(worker: Any) -> None:
+    """gunicorn ends a process that stood still for `timeout` seconds: the log says where."""
+    stacks = ("".join(traceback.format_stack(frame)) for frame in sys._current_frames().values())
+    worker.log.critical("process %d stood still; its threads:\n%s", os.getpid(), "\n".join(stacks))
