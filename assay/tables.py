@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.labels.aggregation.labelling import DECISIONS, Aggregation
 from assay.measures.evaluation import means_over_topics
+from assay.measures.measures import parse_measure
 from assay.pools.depth import PooledPairs
 
 Columns = dict[str, Any]
@@ -36,9 +38,41 @@ class Scores:
             len(self.tags), len(self.measures)
         )
 
-    def of(self, measure: str) -> NDArray[np.float64]:
-        """float64 (n_runs, n_topics). ValueError for a measure that was not asked for."""
-        return self.values[:, :, self.measures.index(measure)]
+    def of(self, measure: object) -> NDArray[np.float64]:
+        """float64 (n_runs, n_topics), the measure in any spelling. ValueError for one that was not
+        asked for."""
+        name = str(parse_measure(measure))
+        if name not in self.measures:
+            raise ValueError(f"{name} was not asked for; there are {', '.join(self.measures)}")
+        return self.values[:, :, self.measures.index(name)]
+
+    def __getitem__(self, run_and_measure: tuple[str, object]) -> float:
+        """The mean of a run by a measure: scores["BM25", "AP"]. KeyError for a run that is not
+        there."""
+        run, measure = run_and_measure
+        if run not in self.tags:
+            raise KeyError(f"no run {run!r}; there are {', '.join(self.tags)}")
+        return float(means_over_topics(self.of(measure).T)[self.tags.index(run)])
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """{run: {measure: mean}}, NaN where no topic counts."""
+        return {
+            run: dict(zip(self.measures, means, strict=True))
+            for run, means in zip(self.tags, self.means.tolist(), strict=True)
+        }
+
+    def to_frame(self, *, per_topic: bool = False) -> Any:
+        """As `frame`: a pandas DataFrame of the means, or of every topic."""
+        return frame(self, per_topic=per_topic)
+
+    def _repr_html_(self) -> str:
+        """The means as a notebook shows them."""
+        head = "".join(f"<th>{escape(name)}</th>" for name in ["run", *self.measures])
+        rows = "".join(
+            f"<tr><th>{escape(run)}</th>{''.join(f'<td>{mean:.4f}</td>' for mean in of.values())}</tr>"
+            for run, of in self.to_dict().items()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def columns(value: Any, *, per_topic: bool = False) -> Columns:

@@ -253,6 +253,7 @@ def test_a_data_frame_is_the_columns_and_without_pandas_says_what_there_is(
         sys.modules, "pandas", types.SimpleNamespace(DataFrame=lambda columns: ("frame", columns))
     )
     assert assay.frame(scores)[1]["P@1"].tolist() == [0.5]
+    assert scores.to_frame()[1]["run"] == ["run"]
     kind, rows = assay.frame(scores, per_topic=True)
     assert (kind, rows["topic"], rows["P@1"].tolist()) == ("frame", ["1", "2"], [1.0, 0.0])
     assert assay.frame([{"a": 1}]) == ("frame", [{"a": 1}])
@@ -261,6 +262,21 @@ def test_a_data_frame_is_the_columns_and_without_pandas_says_what_there_is(
         assay.frame(scores)
     with pytest.raises(TypeError, match="a int has no columns"):
         assay.columns(3)
+
+
+def test_scores_are_asked_by_run_and_measure_and_shown_in_a_notebook() -> None:
+    qrels = {"1": {"a": 1}, "2": {"b": 1}}
+    scores = assay.evaluate(qrels, {"x": {"1": {"a": 1}}, "<y>": {"1": {"b": 1}}}, "map P@1")
+    assert scores["x", "AP"] == scores["x", "map"] == 0.5
+    assert scores.of("MAP").tolist() == [[1.0, 0.0], [0.0, 0.0]]
+    assert scores.to_dict() == {"x": {"AP": 0.5, "P@1": 0.5}, "<y>": {"AP": 0.0, "P@1": 0.0}}
+    html = scores._repr_html_()
+    assert "<th>&lt;y&gt;</th><td>0.0000</td>" in html
+    assert "<th>AP</th><th>P@1</th>" in html
+    with pytest.raises(KeyError, match="no run 'z'; there are x, <y>"):
+        scores["z", "AP"]
+    with pytest.raises(ValueError, match="RR was not asked for; there are AP, P@1"):
+        scores["x", "mrr"]
 
 
 def test_every_name_of_the_library_is_described() -> None:
