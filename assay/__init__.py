@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("assay.version").program_version()
+    if name == "measures":
+        return importlib.import_module("assay.measures")
     library = importlib.import_module("assay.library") if not name.startswith("_") else None
     if library is None or name not in library.__all__:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
@@ -22,4 +24,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*importlib.import_module("assay.library").__all__, "__version__"]
+    return [*importlib.import_module("assay.library").__all__, "measures", "__version__"]

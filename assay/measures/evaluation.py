@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns, RunColumns
-from assay.measures.measures import Measure, parse_measures, refuse_estimates
+from assay.measures.measures import FAMILIES, Measure, parse_measures, refuse_estimates
 from assay.measures.packing import Packed, PairIndex, index_of, pack
 
 Floats = NDArray[np.float64]
@@ -161,7 +161,7 @@ def measure_topics(
             for name, value in (("persistence", measure.persistence), ("highest", measure.highest))
             if value is not None
         }
-        values[:, column] = FORMULAS[measure.family](
+        values[:, column] = _formula(measure.family)(
             rankings[measure.condensed], base, lowest, measure.cutoff, **own
         )
     return values
@@ -265,6 +265,8 @@ class JudgedRanking:
         limit = cutoff if isinstance(cutoff, int) else cutoff[topic]
         return np.bincount(topic[rank <= limit], minlength=self.n_topics)
 
+
+UNJUDGED = -1
 
 LARGEST_EXPONENT = 900
 """Gains of a topic with higher grades are divided by a power of two: 2^1024 is beyond what a double
@@ -498,3 +500,33 @@ FORMULAS: dict[str, Callable[..., Floats]] = {
     "Success": _success,
 }
 """(ranking, recall base, relevance level, cutoff or None) -> float64 (n_topics)."""
+
+
+def _formula(family: str) -> Callable[..., Floats]:
+    function = FAMILIES[family].function
+    return FORMULAS[family] if function is None else partial(_of_function, family, function)
+
+
+def _of_function(
+    family: str,
+    function: Callable[..., float],
+    ranking: JudgedRanking,
+    base: RecallBase,
+    level: int,
+    cutoff: int | None,
+) -> Floats:
+    """A measure that `measures.define` has added, topic by topic. ValueError where it gives no
+    finite number."""
+    options = {"level": level} if FAMILIES[family].uses_level else {}
+    values = np.zeros(base.n_topics)
+    for topic in np.flatnonzero(ranking.retrieved).tolist():
+        run = np.full(ranking.retrieved[topic], UNJUDGED, dtype=np.int64)
+        start, end = np.searchsorted(ranking.topic, [topic, topic + 1])
+        run[ranking.rank[start:end] - 1] = ranking.grade[start:end]
+        start, end = np.searchsorted(base.topic, [topic, topic + 1])
+        grades = base.grades[start:end]
+        value = float(function(grades[grades >= 0].astype(np.int64), run[:cutoff], **options))
+        if not math.isfinite(value):
+            raise ValueError(f"{family} of a topic is {value}, expected a finite number")
+        values[topic] = value
+    return values

@@ -38,7 +38,7 @@ from assay.comparison.holes import (
     rbp_bounds,
 )
 from assay.measures.evaluation import stopping
-from assay.measures.measures import Measure
+from assay.measures.measures import FAMILIES, Measure
 
 DEEPEST = 100
 """Ranks of a run that are read for RBP without a cutoff; what lies below is in its residual."""
@@ -59,6 +59,8 @@ def why_not(measure: Measure) -> str | None:
         return "it tells how much is judged, whatever the grades are"
     if measure.family == "infAP":
         return "it estimates from a random sample, for which unjudged documents are not open"
+    if FAMILIES[measure.family].function is not None:
+        return "it is a function of your own, which may fall where a grade rises"
     return None
 
 

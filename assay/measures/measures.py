@@ -5,14 +5,16 @@ The canonical names are those of ir-measures (MacAvaney, Macdonald and Ounis 202
 differently here: `-J` before the cutoff is the condensed form (`nDCG-J@5`, which ir-measures calls
 `nDCG(judged_only=True)@5`), and `nDCG-exp` is nDCG with the gain 2^grade - 1
 (`nDCG(dcg='exp-log2')`). A measure may bring its own relevance level, `AP(rel=2)`. The names of
-trec_eval and other usual spellings are read too. How each is computed stands in `evaluation`."""
+trec_eval and other usual spellings are read too, and `define` adds measures. How each is computed stands in `evaluation`."""
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cache
 from typing import Any, NamedTuple
 
 
@@ -21,13 +23,15 @@ class Family(NamedTuple):
     relevance level matters.
 
     sampled: an estimate from a pool of which a random sample is judged (`estimates`), not a value
-    under qrels. divisible: also computed on sub-collections (`sampled`)."""
+    under qrels. divisible: also computed on sub-collections (`sampled`). function: of a measure
+    that `define` has added, None for those of `evaluation`."""
 
     cutoff: str
     uses_level: bool
     title: str
     sampled: bool = False
     divisible: bool = True
+    function: Callable[..., float] | None = None
 
 
 FAMILIES = {
@@ -149,6 +153,9 @@ def parse_measure(name: object) -> Measure:
     name = str(name)
     match = PATTERN.fullmatch(name)
     family = None if match is None else _families().get(_folded(match["family"]))
+    if match is not None and family is None:
+        load_entry_points()
+        family = _families().get(_folded(match["family"]))
     if match is None or family is None:
         raise UnknownMeasure(f"no measure is called {name!r}; {_nearest(name)}")
     measure = Measure(
@@ -173,6 +180,41 @@ def parse_measure(name: object) -> Measure:
             )
         return replace(measure, persistence=USUAL_PERSISTENCE)
     return measure
+
+
+def define(name: str, function: Callable[..., float]) -> None:
+    """Add a measure of your own. `name` and `name@k` are then measures like any other.
+
+    function(qrels, run) -> the value of one topic. qrels: int (n_judged), the grades of the topic's
+    judged documents, in no order that matters. run: int (n_retrieved), the grade of the document at
+    each rank, -1 where it is not judged; `name@k` passes the first k. A parameter called `level`
+    gets the lowest relevant grade. A topic that the run does not have is 0.
+
+    The same name again replaces the function. Packages offer measures by entry points of the group
+    `assay.measures`, a name for a function. ValueError for a name that has another meaning."""
+    match = PATTERN.fullmatch(name)
+    if match is None or match["family"] != name:
+        raise ValueError(f"{name!r} cannot name a measure: expected letters, - and _")
+    family = FAMILIES.get(name)
+    if (family is None or family.function is None) and _folded(name) in _families():
+        raise ValueError(f"{name!r} already means {_families()[_folded(name)]}")
+    FAMILIES[name] = Family(
+        "optional",
+        "level" in inspect.signature(function).parameters,
+        " ".join((function.__doc__ or name).split()),
+        divisible=False,
+        function=function,
+    )
+
+
+@cache
+def load_entry_points() -> None:
+    """Define the measures that installed packages offer; a name that is taken stays what it is."""
+    from importlib.metadata import entry_points  # only an unknown name needs it
+
+    for one in entry_points(group="assay.measures"):
+        if _folded(one.name) not in _families():
+            define(one.name, one.load())
 
 
 def name_of_condition(text: str) -> tuple[str, str]:
