@@ -12,15 +12,11 @@ class AnalysisConfig(AppConfig):
         from analysis.systems.selectors import files_of_collection
         from analysis.systems.top_ups import close_reports
         from annotation.services.campaigns.removal import forgetters
-        from assay.labels.clicks import dctr_labels, raw_labels
+        from pooling import hooks
         from pooling.platform import jobs
-        from pooling.services.collections import further_files
-        from pooling.services.extending import on_preview
-        from pooling.services.qrels import click_labels
 
-        click_labels.update(raw=raw_labels, dctr=dctr_labels)
-        on_preview.append(cost_of_more)
-        further_files.append(files_of_collection)
+        hooks.on_preview.append(cost_of_more)
+        hooks.further_files.append(files_of_collection)
         forgetters.append(forget_campaign)
         jobs.upkeep.append(close_reports)
         jobs.upkeep.append(mail_when_due)

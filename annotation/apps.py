@@ -19,23 +19,18 @@ class AnnotationConfig(AppConfig):
             note_name,
         )
         from annotation.services.people import sessions
-        from pooling.permissions import job_readers
+        from pooling import hooks
         from pooling.platform import jobs
-        from pooling.services import ordering, sampling
-        from pooling.services.extending import before_taking_back
-        from pooling.services.pools import on_extended, on_texts
-        from pooling.services.renaming import on_renamed
-        from pooling.services.topics import on_decided
 
-        before_taking_back.append(give_back_pairs)
-        on_decided.append(follow_decisions)
-        on_extended.append(follow_pool)
-        on_renamed.append(note_name)
-        on_texts.append(follow_texts)
-        ordering.labels_so_far.append(labels_so_far)
+        hooks.before_taking_back.append(give_back_pairs)
+        hooks.on_decided.append(follow_decisions)
+        hooks.on_extended.append(follow_pool)
+        hooks.on_renamed.append(note_name)
+        hooks.on_texts.append(follow_texts)
+        hooks.labels_so_far.append(labels_so_far)
         jobs.upkeep.append(plan_what_runs_low)
-        sampling.machine_sources.append(SOURCE)
-        job_readers.append(manages_campaign_of)
+        hooks.machine_sources.append(SOURCE)
+        hooks.job_readers.append(manages_campaign_of)
         user_logged_in.connect(
             sessions.note_sign_in, dispatch_uid="annotation.services.people.sessions"
         )

@@ -7,7 +7,6 @@ Annotators have no business with collections: what they need reaches them throug
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -16,6 +15,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
+from pooling import hooks
 from pooling.models import Collection, Job
 
 
@@ -23,10 +23,6 @@ class SignedInRequest(HttpRequest):
     """What a view behind `login_required` is given."""
 
     user: User
-
-
-job_readers: list[Callable[[Any, Job], bool]] = []
-"""Further rules (user, job) -> may see and cancel it, added by apps that know about campaigns."""
 
 
 def person(request_or_user: Any) -> Any:
@@ -109,6 +105,6 @@ def visible_job(request_or_user: Any, pk: int) -> Job:
     job = Job.objects.select_related("collection", "created_by").filter(pk=pk).first()
     if job is None or not user.is_authenticated:
         raise Http404("No such job.")
-    if my_jobs(user).filter(pk=pk).exists() or any(rule(user, job) for rule in job_readers):
+    if my_jobs(user).filter(pk=pk).exists() or any(rule(user, job) for rule in hooks.job_readers):
         return job
     raise Http404("No such job.")

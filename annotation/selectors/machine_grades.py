@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 
 from annotation.models import MachineJudge, Membership
 from annotation.selectors.machines import labels_of
+from pooling.hooks import FrozenLabels, MachineSource
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
-from pooling.services.sampling import FrozenLabels, MachineSource
 
 
 def _managed(collection: Collection, user: Any) -> QuerySet[MachineJudge]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from django.db.models import ProtectedError
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from pooling import hooks
 from pooling.models import Collection
 from pooling.platform.jobs import Malformed, Refused
 
@@ -96,14 +97,12 @@ def remove_manager(collection: Collection, user_id: int) -> None:
         collection.managers.remove(user_id)
 
 
-further_files: list[Callable[[Collection], list[str]]] = []
-"""Names in the storage of files that go with a collection, added by apps that keep some."""
-
-
 def delete_collection(collection: Collection) -> None:
     """Delete it with its topics, documents, runs, qrels, pools and files. Refused while a campaign
     is built on it."""
-    files = files_of(collection) + [name for more in further_files for name in more(collection)]
+    files = files_of(collection) + [
+        name for more in hooks.further_files for name in more(collection)
+    ]
     try:
         with transaction.atomic():
             collection.pools.all().delete()  # entries protect their topics

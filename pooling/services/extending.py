@@ -3,7 +3,7 @@ while nothing of it was judged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,13 @@ from django.utils.translation import gettext as _
 from assay.pools.depth import extend_pool as extended
 from assay.pools.depth import without
 from assay.pools.pool_kinds import PoolKind
+from pooling import hooks
 from pooling.models import Job, Pool, PoolEntry, Run
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused, Work
 from pooling.services import pools
 from pooling.services.growing import growers, shrinkers
 from pooling.services.pool_names import name_after
-
-on_preview: list[Callable[[Pool, int], list[dict[str, Any]]]] = []
-"""Called with how many pairs would come: what that costs whoever judges the pool, as rows for the
-page."""
-
-before_taking_back: list[Callable[[Pool, Sequence[int]], None]] = []
-"""Called in the transaction that takes these entries (rows) back: lets go of them, or raises
-Refused where they were judged."""
 
 
 def ask_to_preview(
@@ -65,7 +58,7 @@ def preview_extension(work: Work) -> dict[str, Any]:
     }
     if pool.kind in growers:
         n_new = facts["pairs drawn"] = growers[pool.kind](pool, pairs, entry_of).n_asked
-    campaigns = [row for cost in on_preview for row in cost(pool, n_new)]
+    campaigns = [row for cost in hooks.on_preview for row in cost(pool, n_new)]
     return {
         "facts": facts,
         "warnings": warnings,
@@ -157,7 +150,7 @@ def take_extension_back(work: Work) -> dict[str, Any]:
         facts = _taken_back(work, pool, extension)
     work.past_cancelling = True
     pool.refresh_from_db()
-    for catch_up in pools.on_extended:
+    for catch_up in hooks.on_extended:
         catch_up(pool, work)
     return {"facts": facts, "warnings": [], "pool": pool.pk}
 
@@ -192,7 +185,7 @@ def _taken_back(work: Work, pool: Pool, extension: Job) -> dict[str, int]:
     }
     try:
         with work.writing():
-            for give_back_pairs in before_taking_back:
+            for give_back_pairs in hooks.before_taking_back:
                 give_back_pairs(pool, gone)
             for start in range(0, len(gone), jobs.SQLITE_ROWS):
                 PoolEntry.objects.filter(pk__in=gone[start : start + jobs.SQLITE_ROWS]).delete()

@@ -9,7 +9,7 @@ are in no stratum."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,15 +22,12 @@ from assay.pools.depth import PooledPairs, of_topics
 from assay.pools.pool_kinds import MOST_AUDIT, MOST_IN_BATCH, Entered, PoolKind
 from assay.pools.pool_words import half_way_ordered
 from assay.pools.stages import in_stages
+from pooling import hooks
 from pooling.models import Job, Pool, PoolEntry, Stratum
 from pooling.platform import jobs
 from pooling.platform.jobs import Malformed, Refused, Work
 from pooling.services import pools
 from pooling.services.documents import store_documents, stored_docnos
-
-labels_so_far: list[Callable[[Pool], Mapping[int, bool]]] = []
-"""Called when a batch is planned: of entries (rows) that somebody has judged, whether their label
-so far is relevant."""
 
 
 def parameters_of(
@@ -193,7 +190,7 @@ def plan_batch(work: Work) -> dict[str, Any]:
         _write(work, pool, number)
     work.past_cancelling = True
     pool.refresh_from_db()
-    for catch_up in pools.on_extended:
+    for catch_up in hooks.on_extended:
         catch_up(pool, work)
     new = pool.entries.filter(stage=number)
     n_new, n_audit = new.count(), new.filter(entered=Entered.CHANCE).count()
@@ -206,7 +203,9 @@ def plan_batch(work: Work) -> dict[str, Any]:
 
 def _write(work: Work, pool: Pool, number: int) -> None:
     """Plan and store, in one transaction, beside which nobody else plans."""
-    labels = {entry: relevant for known in labels_so_far for entry, relevant in known(pool).items()}
+    labels = {
+        entry: relevant for known in hooks.labels_so_far for entry, relevant in known(pool).items()
+    }
     pairs, entry_of = pools.stored_pairs(pool)
     keys = np.array([entry_of[pair.topic, pair.document] for pair in pairs], np.int64)
     rows = {

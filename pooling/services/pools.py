@@ -24,6 +24,7 @@ from assay.pools import coverage
 from assay.pools.depth import PooledPairs, Top, depth_pool, top_of_run
 from assay.pools.depth import extend_pool as extended
 from assay.pools.pool_kinds import PoolKind, made_as
+from pooling import hooks
 from pooling.models import Collection, Job, Pool, PoolEntry, Run
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused, Work
@@ -32,15 +33,6 @@ from pooling.services.growing import growers
 from pooling.services.pool_names import made_name, name_after
 from pooling.services.rows import insert, prepared, update
 from pooling.services.runs import rankings_of
-
-on_extended: list[Callable[[Pool, Work], None]] = []
-"""Called inside the job, after the pool's new entries are committed: apps that hold something per
-entry catch up. It may be called again after a worker's death, so it adds what is missing and
-nothing else. `work.in_batches` writes in small transactions."""
-
-on_texts: list[Callable[[Pool, Work], None]] = []
-"""Called inside the job, after texts were linked to entries of a pool that had none. It may be
-called again, and when nothing is new."""
 
 fillers: dict[str, Callable[[Work, Pool, PooledPairs], PooledPairs]] = {}
 """By kind of pool: what stores its pairs and says in which order they are handed out. Other pools
@@ -279,7 +271,7 @@ def extend_pool(work: Work) -> dict[str, Any]:
             cancel_requested=False,
         )
     work.past_cancelling = True
-    for catch_up in on_extended:
+    for catch_up in hooks.on_extended:
         catch_up(pool, work)
     return _finish(work, pool, pairs, warnings, n_before=n_before)
 
@@ -304,7 +296,7 @@ def give_texts(work: Work, pool: Pool) -> int:
     docnos = set(pool.entries.filter(document=None).values_list("docno", flat=True))
     stored = store_documents(work, pool.collection, docnos)
     link_documents(work, pool)
-    for serve in on_texts:
+    for serve in hooks.on_texts:
         serve(pool, work)
     return stored
 

@@ -19,6 +19,7 @@ from assay.formats.detect import FileKind, detect
 from assay.formats.opening import Peeked, bare_name
 from assay.formats.qrels import load_qrels, read_qrels, save_qrels
 from assay.formats.quepid import names_queries, read_ratings
+from assay.labels.clicks import dctr_labels, raw_labels
 from pooling.models import Collection, Qrels
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused, Work
@@ -26,9 +27,8 @@ from pooling.services import uploads
 from pooling.services.matching import by_query_text, check_ids
 from pooling.services.stored_columns import columns_for_a_row
 
-click_labels: dict[str, Callable[..., QrelsColumns]] = {}
-"""Ways to make labels of a click log's counts, by name (raw, dctr); added by the app that knows
-them."""
+CLICK_LABELS: dict[str, Callable[..., QrelsColumns]] = {"raw": raw_labels, "dctr": dctr_labels}
+"""Ways to make labels of a click log's counts, by name."""
 
 
 @jobs.kind("import qrels")
@@ -133,7 +133,7 @@ def _of_clicks(counts: ClickCounts, name: str, options: dict[str, Any]) -> Qrels
         else {}
     )
     try:
-        grades = click_labels[model](counts, name=name, **given)
+        grades = CLICK_LABELS[model](counts, name=name, **given)
     except ValueError as error:
         raise Refused(str(error)) from None
     warnings = [

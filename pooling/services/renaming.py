@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from assay.formats.pool import is_readable_tag
+from pooling import hooks
 from pooling.models import Pool, PoolEntry, Run
 from pooling.platform.jobs import Refused
 from pooling.services.pools import check_idle, digest_of, stored_pairs
@@ -22,9 +23,6 @@ from pooling.services.rows import update
 from pooling.services.runs import LONGEST_TAG
 
 LONGEST_NAME = 200
-
-on_renamed: list[Callable[[Run | Pool, str, Any], None]] = []
-"""Called in the transaction with what has another name now, the name before, and who gave it."""
 
 
 def rename_run(run: Run, tag: str, *, user: Any) -> Run:
@@ -91,7 +89,7 @@ def _one_line(name: str, rule: str, *, longest: int) -> str:
 
 
 def _tell(thing: Run | Pool, before: str, user: Any) -> None:
-    for hear in on_renamed:
+    for hear in hooks.on_renamed:
         hear(thing, before, user)
 
 

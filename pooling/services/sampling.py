@@ -3,8 +3,8 @@ for it (SAMPLING 3.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -25,6 +25,8 @@ from assay.pools.stages import (
     stages_of,
 )
 from assay.pools.strata import rate_of, shares_of_votes, spreads_by_votes, spreads_of
+from pooling import hooks
+from pooling.hooks import FrozenLabels
 from pooling.models import Collection, Job, Pool, PoolEntry, Stratum
 from pooling.platform import jobs
 from pooling.platform.jobs import Malformed, Refused, Work
@@ -34,37 +36,12 @@ USUAL_STAGES = (0.1, 0.2)
 AT_ONCE = 2000
 
 
-class FrozenLabels(NamedTuple):
-    """A machine's labels, which cannot change any more. judge: by which it is named,
-    campaign/judge. grade_of: by topic id and document id."""
-
-    judge: str
-    model: str
-    digest: str
-    frozen_at: str
-    n_grades: int
-    grade_of: Mapping[tuple[str, str], int]
-
-
-class MachineSource(NamedTuple):
-    """judges: (name, words) of the frozen machine judges of a collection that somebody may draw by.
-    labels: of the one of this name, for whom anybody (None: whoever runs the installation) may draw
-    by them; Refused otherwise."""
-
-    judges: Callable[[Collection, Any], list[tuple[str, str]]]
-    labels: Callable[[Collection, str, Any], FrozenLabels]
-
-
-machine_sources: list[MachineSource] = []
-"""Where the labels of machines are kept; empty where no app keeps any."""
-
-
 def frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
-    return [judge for source in machine_sources for judge in source.judges(collection, user)]
+    return [judge for source in hooks.machine_sources for judge in source.judges(collection, user)]
 
 
 def frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLabels:
-    for source in machine_sources:
+    for source in hooks.machine_sources:
         return source.labels(collection, judge, user)
     raise Refused(_("this installation keeps no labels of machines"))
 
@@ -270,7 +247,7 @@ def draw_stage(work: Work) -> dict[str, Any]:
         Pool.objects.filter(pk=pool.pk).update(**described)
     work.past_cancelling = True
     pool.refresh_from_db()
-    for catch_up in pools.on_extended:
+    for catch_up in hooks.on_extended:
         catch_up(pool, work)
     drawn = int((stage > 0).sum())
     with work.finishing() as report:

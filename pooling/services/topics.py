@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -16,6 +16,7 @@ from assay.counts import part_of
 from assay.formats.errors import SHOWN, FormatError, Problem
 from assay.formats.topics import TopicRecord, read_topics
 from assay.pools import hygiene
+from pooling import hooks
 from pooling.models import Collection, Job, Topic
 from pooling.platform import jobs
 from pooling.platform.jobs import Malformed, Refused, Work
@@ -30,9 +31,6 @@ LONGEST_ID = 200
 LEVELS = ("exact", "punctuation", "suspect")
 BY_HAND = "by hand"
 LONGEST_REASON = 200
-on_decided: list[Callable[[Collection, Any], None]] = []
-"""What follows when topics are removed or restored, by (collection, who): run in the same
-transaction."""
 
 
 @jobs.kind("import topics", unit="topics")
@@ -277,7 +275,7 @@ def decide(
         else:
             changed += rows.update(removed_reason="", decided_by=None, decided_at=None)
     if removed != set(collection.topics.exclude(removed_reason="").values_list("pk", flat=True)):
-        for follow in on_decided:
+        for follow in hooks.on_decided:
             follow(collection, user)
     return changed
 

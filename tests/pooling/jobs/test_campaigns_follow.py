@@ -8,6 +8,7 @@ from django.db import OperationalError
 
 from annotation.models import Campaign, Membership, Pair
 from annotation.services.campaigns.pairs import set_pool
+from pooling import hooks
 from pooling.models import Job, Pool
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused
@@ -163,7 +164,7 @@ def test_a_cancelled_extension_leaves_nothing_and_one_cancelled_too_late_is_comp
     assert table(pool) == before
     late = pools.ask_to_extend(pool, runs=new, depth=3, user=manager)
     monkeypatch.setattr(
-        pools, "on_extended", [lambda *given: jobs.request_cancel(late), *pools.on_extended]
+        hooks, "on_extended", [lambda *given: jobs.request_cancel(late), *hooks.on_extended]
     )
     assert run(late).state == "done"
     assert {(p.priority, p.position) for p in Pair.objects.all()} == {
@@ -183,7 +184,7 @@ def test_an_extension_whose_worker_died_before_the_campaign_followed_is_complete
         raise OperationalError("the database went away")  # queued again, as after a death
 
     with monkeypatch.context() as patch:
-        patch.setattr(pools, "on_extended", [die])
+        patch.setattr(hooks, "on_extended", [die])
         assert run(job).state == "queued"
     assert run(job).state == "done"
     assert {(p.priority, p.position) for p in Pair.objects.all()} == {

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from assay.pools.batches import OrderedPool
 from assay.pools.pool_kinds import staged_priority
+from pooling import hooks
 from pooling.models import Collection, Document, Job, Pool
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused
@@ -62,7 +63,7 @@ def judged(monkeypatch) -> None:
         handed = pool.entries.exclude(stage=None).values_list("pk", "docno", "topic__topic_id")
         return {pk: docno[-1] in RELEVANT and topic != "3" for pk, docno, topic in handed}
 
-    monkeypatch.setattr(ordering, "labels_so_far", [known])
+    monkeypatch.setattr(hooks, "labels_so_far", [known])
 
 
 def ordered(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from pooling import hooks
 from pooling.models import Topic
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused
@@ -171,7 +172,7 @@ def test_pairs_of_a_topic_removed_later_stay_when_the_pool_grows(filled, manager
 def test_apps_that_asked_for_it_are_told_when_a_pool_has_grown(filled, monkeypatch):
     told = []
     monkeypatch.setattr(
-        pools, "on_extended", [lambda pool, work: told.append((pool.pk, pool.entries.count()))]
+        hooks, "on_extended", [lambda pool, work: told.append((pool.pk, pool.entries.count()))]
     )
     pool = built(filled, depth=1)
     assert told == []

@@ -17,6 +17,7 @@ from annotation.selectors.judging import audit_invariants
 from annotation.services.campaigns import lifecycle, planned_batches
 from annotation.services.errors import CampaignError
 from annotation.services.judging import scheduling
+from pooling import hooks
 from pooling.models import Collection, Document, Job, Pool
 from pooling.platform import jobs
 from pooling.services import ordering, pools
@@ -177,7 +178,7 @@ def test_a_worker_asks_for_what_is_due_and_survives_what_goes_wrong_with_it(camp
 
 def test_the_worker_looks_after_ordered_pools():
     assert planned_batches.plan_what_runs_low in jobs.upkeep
-    assert planned_batches.labels_so_far in ordering.labels_so_far
+    assert planned_batches.labels_so_far in hooks.labels_so_far
 
 
 def test_another_campaign_takes_another_pool(campaign, pool):
