@@ -28,11 +28,14 @@ def parsed_files() -> Iterator[tuple[Path, ast.Module]]:
 
 def named_by_contract(path: Path, node: ast.ClassDef) -> bool:
     """Whether Django looks for the class by this name: a command's Command, and what stands in for
-    the class of this name that it extends."""
+    the class of this name that it extends. Each analysis has its Options and its Result."""
     extended = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
     return node.name in extended or (
-        node.name == "Command"
-        and path.parts[-3:-1] in {("management", "commands"), ("assay", "analyses")}
+        (
+            node.name == "Command"
+            and path.parts[-3:-1] in {("management", "commands"), ("assay", "analyses")}
+        )
+        or (node.name in {"Options", "Result"} and path.parts[-3:-1] == ("assay", "analyses"))
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.analyses.shared.first_ranks import Verdict
+from assay.analyses.shared.first_ranks import VerdictOptions
 from assay.analyses.shared.reading import Reading
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
 from assay.options import Declared, declared
@@ -126,8 +126,8 @@ def measures_field(
     )
 
 
-VERDICT = fields_of(Verdict, "cutoff", "alpha", "decide")
-(FAMILY,) = fields_of(Verdict, "family")
+VERDICT = fields_of(VerdictOptions, "cutoff", "alpha", "decide")
+(FAMILY,) = fields_of(VerdictOptions, "family")
 
 
 RANK_MODEL = Field(

@@ -37,7 +37,7 @@ class FirstRanks:
 
 
 @dataclass(frozen=True)
-class Verdict(Checked):
+class VerdictOptions(Checked):
     cutoff: int = option(
         100,
         "Answered up to rank",
@@ -64,7 +64,7 @@ class Verdict(Checked):
 def add_verdict_options(parser: ArgumentParser, corrections: Sequence[str]) -> None:
     """--cutoff, --alpha, --decide, --correction, and how measures and runs are read except
     --scores."""
-    add_options(parser, Verdict)
+    add_options(parser, VerdictOptions)
     parser.add_argument(
         "--correction",
         choices=corrections,
