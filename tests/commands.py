@@ -27,7 +27,7 @@ def load_command_class(app: str, name: str) -> Any:
     return loaded(name) if app == LIBRARY else management.load_command_class(app, name)
 
 
-def call_command(name: str, *arguments: Any, **options: Any) -> Any:
+def call_command(name: str, /, *arguments: Any, **options: Any) -> Any:
     """options: by the names that the command gives them, beside what is typed."""
     app = get_commands().get(name)
     command = load_command_class(app, name) if app else None

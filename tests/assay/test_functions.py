@@ -104,7 +104,7 @@ def test_wrong_arguments_are_told_as_python_does() -> None:
         assay.compare(QRELS, RUNS, trails=5)
     with pytest.raises(TypeError, match=r"stability\(\) missing a required argument: 'element'"):
         assay.stability(QRELS, RUNS)
-    with pytest.raises(ValueError, match="trials: '0' is not a whole number of at least 1"):
+    with pytest.raises(ValueError, match="trials: expected a whole number of at least 1, not '0'"):
         assay.compare(QRELS, RUNS, trials=0)
     with pytest.raises(ValueError, match="family: expected one of 'none', 'bonferroni'"):
         assay.compare(QRELS, RUNS, family="some")
