@@ -19,9 +19,4 @@ def prepare(**_: object) -> None:
     and what is imported here."""
     import_numerics()
     with environment.ending_in_a_sentence():
-        os.nice(niceness())
-
-
-def niceness() -> int:
-    """By how much background work stands back."""
-    return environment.number("WORKER_NICE", 10, least=0)
+        os.nice(environment.worker_niceness())

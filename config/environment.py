@@ -110,6 +110,11 @@ def networks(name: str) -> list[str]:
     return words(name)
 
 
+def worker_niceness() -> int:
+    """By how much background work stands back."""
+    return number("WORKER_NICE", 10, least=0)
+
+
 def user_folder() -> Path:
     """Where a program that was installed keeps a person's data."""
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "assay"

@@ -107,6 +107,5 @@ def described(level: str, *, style: str, access: bool) -> dict[str, Any]:
             "django.request": {
                 "level": "ERROR"
             },  # a page that is not there or forbidden is no event
-            "kombu.connection": {"level": "ERROR"},  # has no host where the worker feeds itself
         },
     }

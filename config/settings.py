@@ -242,9 +242,9 @@ institution.check(
 
 BROKER_URL = env.text(
     "BROKER_URL"
-)  # empty: the worker feeds itself from the Job table (docs/deployment.md)
+)  # empty: the worker is without Celery (pooling/worker_processes.py)
 WORKER_APP = "config.celery.app"
-CELERY_BROKER_URL = BROKER_URL or "memory://"
+CELERY_BROKER_URL = BROKER_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

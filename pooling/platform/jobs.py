@@ -99,7 +99,7 @@ class JobKind:
     """figures: what it computes is shown by the page that asked for it, again and again; lists of
     what was done leave it out. resumes: what it has done stays when it ends in the middle, and the
     next job of its kind goes on from there. urgent: quick, and somebody waits for it: it does not
-    stand in line behind long ones (pooling.worker.UrgentJobs)."""
+    stand in line behind long ones (pooling.worker_processes)."""
 
     name: str
     function: Callable[[Work], dict[str, Any] | None]
@@ -372,12 +372,12 @@ class Work:
         self._guarded(**changes)
 
 
-def run_job(job_id: int) -> None:
-    """Do the job if it is there to be had; else return without a word (somebody else has it, or it
-    is over)."""
+def run_job(job_id: int) -> bool:
+    """Do the job if it is there to be had; else nothing (somebody else has it, or it is over). ->
+    whether it was"""
     work = _claim(job_id)
     if work is None:
-        return
+        return False
     job = work.job
     if job.kind not in KINDS:
         work._close(
@@ -385,10 +385,11 @@ def run_job(job_id: int) -> None:
             report={},
             message=f"this installation knows no jobs of the kind {job.kind!r}",
         )
-        return
+        return True
     watch = JobWatch(work.why_end, lambda reason: _end_early(work, reason))
     with beating(lambda: _say_alive(work, watch), f"job {job_id}"):
         _do(work, watch)
+    return True
 
 
 def do_now(job: Job) -> Job:

@@ -234,7 +234,7 @@ class Place:
 
     def background(self) -> list[int]:
         """The background worker and its children."""
-        return tree(self._child(b"celery"))
+        return tree(self._child(b"worker"))
 
     def memory_mb(self) -> tuple[float, float]:
         """(web server, background worker): of all their processes, what is shared by n of them

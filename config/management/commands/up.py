@@ -27,7 +27,6 @@ from django.db import OperationalError, connection, transaction
 
 from assay.counts import counted
 from config import environment, left_behind, web_server
-from config.celery import niceness
 from config.supervisor import GRACE_SECONDS, Child, Supervisor
 
 LOOPBACK = "127.0.0.1"
@@ -226,17 +225,10 @@ def gunicorn_command(host: str, port: int) -> list[str]:
 
 
 def worker_command() -> list[str]:
-    niceness()  # the worker reads it where nobody hears what it says
-    return [
-        *[sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", "--pool", "prefork"],
-        *[
-            "--concurrency",
-            str(environment.number("WORKER_PROCESSES", 2, least=1)),
-            "--loglevel",
-            "WARNING",
-        ],
-        *["--without-gossip", "--without-mingle", "--without-heartbeat"],
-    ]
+    """The worker reads both numbers where nobody hears what it says."""
+    environment.worker_niceness()
+    processes = environment.number("WORKER_PROCESSES", 2, least=1)
+    return [sys.executable, "-m", "assay", "worker", f"--processes={processes}"]
 
 
 def static_digest() -> str:

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import errno
-import threading
 from datetime import timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,9 +9,9 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from assay.formats.errors import FormatError, Problem
-from pooling import tasks, worker
+from pooling import tasks, upkeep, worker, worker_processes
 from pooling.models import Collection, Job
-from pooling.platform import jobs, owners
+from pooling.platform import jobs
 from pooling.platform.jobs import Cancelled, Fenced, Refused, Work
 
 pytestmark = pytest.mark.django_db
@@ -122,7 +120,8 @@ def test_an_urgent_job_does_not_stand_in_line_behind_others(do, monkeypatch):
         jobs.KINDS, "quick", jobs.JobKind("quick", lambda work: {"rows": 1}, "rows", urgent=True)
     )
     quick = jobs.enqueue("quick", {}, label="quick", user=None)
-    worker.UrgentJobs().step()
+    assert worker.do_urgent_job()
+    assert not worker.do_urgent_job()
     assert (after(quick).state, after(waits).state) == ("done", "queued")
 
 
@@ -217,82 +216,13 @@ def test_the_reconciler_sends_queued_and_silent_jobs_once_a_minute(do, monkeypat
     )
     Job.objects.filter(pk=alive.pk).update(state="running", heartbeat=timezone.now())
     Job.objects.filter(pk=done.pk).update(state="done")
-    reconciler = worker.Reconciler(1)
+    reconciler = worker.Reconciler()
     assert reconciler.step() == 2
     assert reconciler.step() == 0
     assert sent == [queued.pk, silent.pk]
 
 
-@pytest.fixture
-def ended(monkeypatch) -> list[float]:
-    """When a worker ended itself, by a clock that only `at` moves."""
-    moments: list[float] = []
-    monkeypatch.setattr(worker, "hint", lambda *_: True)
-    monkeypatch.setattr(worker, "end_this_worker", lambda: moments.append(worker.time.monotonic()))
-    return moments
-
-
-def looks(reconciler: worker.Reconciler, monkeypatch, *moments: float) -> None:
-    for moment in moments:
-        monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda now=moment: now))
-        reconciler.step()
-
-
-def test_a_worker_ends_where_nothing_was_taken_of_what_it_sent_for_90_seconds(
-    do, ended, monkeypatch
-):
-    do(lambda work: None)
-    reconciler = worker.Reconciler(1)
-    looks(reconciler, monkeypatch, *range(1000, 1090, 5))
-    assert ended == []
-    jobs.enqueue("test", {}, label="another asks for something", user=None)
-    looks(reconciler, monkeypatch, 1089.9, 1090)
-    assert ended == [1090]
-
-
-@pytest.mark.parametrize("machine", ["here", "elsewhere"])
-def test_a_worker_that_does_a_job_does_not_end_for_others_that_wait(
-    do, ended, monkeypatch, machine
-):
-    do(lambda work: None)
-    long = jobs.enqueue("test", {}, label="", user=None)
-    owner = owners.new_token() if machine == "here" else "a1b2-17-another"
-    Job.objects.filter(pk=long.pk).update(state="running", owner=owner, heartbeat=timezone.now())
-    looks(worker.Reconciler(1), monkeypatch, *range(1000, 1095, 5))
-    assert ended == ([] if machine == "here" else [1090])
-
-
-def test_a_worker_that_takes_one_after_the_other_does_not_end(do, ended, monkeypatch):
-    queue = [
-        do(lambda work: None),
-        *(jobs.enqueue("test", {}, label="", user=None) for _ in range(2)),
-    ]
-    reconciler = worker.Reconciler(1)
-    for n, job in enumerate(queue):
-        looks(reconciler, monkeypatch, *range(1000 + 80 * n, 1080 + 80 * n, 5))
-        Job.objects.filter(pk=job.pk).update(state="done")
-    assert ended == []
-
-
-def test_time_in_which_it_could_not_look_does_not_count(do, ended, monkeypatch):
-    do(lambda work: None)
-    reconciler = worker.Reconciler(1)
-    looks(reconciler, monkeypatch, *range(1000, 1030, 5), *range(1100, 1190, 5))
-    assert ended == []
-    looks(reconciler, monkeypatch, 1190)
-    assert ended == [1190]
-
-
-def test_over_a_broker_a_worker_does_not_end_for_what_others_may_have_taken(
-    do, ended, monkeypatch, settings
-):
-    settings.BROKER_URL = "redis://127.0.0.1:1/0"
-    do(lambda work: None)
-    looks(worker.Reconciler(1), monkeypatch, *range(1000, 1200, 5))
-    assert ended == []
-
-
-def test_the_reconciler_outlives_whatever_is_wanting_for_a_while(monkeypatch):
+def test_a_worker_outlives_whatever_is_wanting_for_a_while(monkeypatch):
     wanting = [
         MemoryError(),
         OSError(errno.EMFILE, "too many open files"),
@@ -301,18 +231,23 @@ def test_the_reconciler_outlives_whatever_is_wanting_for_a_while(monkeypatch):
     ]
     looked = []
 
-    def step(self: worker.Reconciler) -> int:
+    def look() -> None:
         looked.append(1)
         if wanting:
             raise wanting.pop()
-        worker._stopping.set()
-        return 0
 
-    monkeypatch.setattr(worker, "_stopping", threading.Event())
-    monkeypatch.setattr(worker, "AFTER_A_FAULT", 0.01)
-    monkeypatch.setattr(worker.Reconciler, "step", step)
-    worker.Reconciler(0.01).run()
+    monkeypatch.setattr(upkeep, "AFTER_A_FAULT", 0.01)
+    upkeep.keep_looking(look, pause=0.01, is_over=lambda: len(looked) == 5)
     assert len(looked) == 5
+
+
+def test_a_process_tries_the_next_job_where_another_took_the_first(do):
+    gone = do(lambda work: {"rows": 1})
+    Job.objects.filter(pk=gone.pk).update(state="done")
+    waits = jobs.enqueue("test", {}, label="", user=None)
+    assert upkeep.do_one(lambda: [gone.pk, waits.pk])
+    assert after(waits).state == "done"
+    assert not upkeep.do_one(worker_processes.oldest)
 
 
 def test_without_a_broker_sending_is_left_to_the_worker(

@@ -1,4 +1,4 @@
-"""Real worker processes, killed with -9, on the embedded default and on a real Redis."""
+"""Real worker processes, killed with -9, without a broker and on a real Redis."""
 
 from __future__ import annotations
 
@@ -19,19 +19,16 @@ from tests.migrated import fill_migrated, migrated_file
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workers")]
 
 ROOT = Path(__file__).resolve().parents[3]
-COMMAND = [
-    "-m",
-    "celery",
-    "-A",
-    "config",
-    "worker",
-    "--pool",
-    "prefork",
-    "--concurrency",
-    "2",
-    "--without-gossip",
-    "--without-mingle",
-]
+COMMAND = ["-A", "config", "worker", "--pool", "prefork", "--concurrency", "2"]
+COMMAND += ["--without-gossip", "--without-mingle"]
+PLAIN = """
+import importlib, sys, django
+django.setup()
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+from django.core.management import call_command
+call_command("worker", "--processes=2")
+"""
 
 
 class Installation:
@@ -76,16 +73,13 @@ class Installation:
 
     def start_worker(self, *modules: str) -> subprocess.Popen[bytes]:
         """modules: loaded by it beside the slow kind of job."""
+        modules = ("tests.pooling.jobs.slow", *modules)
+        name = f"w{len(self.workers)}-{self.folder.name}@%h"
+        celery = ["-m", "celery", *COMMAND, "-I", ",".join(modules), "-n", name]
+        command = celery if self.env["ASSAY_BROKER_URL"] else ["-c", PLAIN, *modules]
         with (self.folder / "worker.log").open("ab") as out:
             worker = subprocess.Popen(
-                [
-                    sys.executable,
-                    *COMMAND,
-                    "-I",
-                    ",".join(["tests.pooling.jobs.slow", *modules]),
-                    "-n",
-                    f"w{len(self.workers)}-{self.folder.name}@%h",
-                ],
+                [sys.executable, *command],
                 cwd=ROOT,
                 env=self.env,
                 stdout=out,
@@ -183,7 +177,7 @@ def finish_after_a_kill(place: Installation) -> None:
     assert second.wait(timeout=60) == 0
 
 
-def test_embedded_jobs_of_a_worker_killed_with_9_are_done_once_by_the_next(installation):
+def test_jobs_of_a_worker_killed_with_9_are_done_once_by_the_next_without_a_broker(installation):
     finish_after_a_kill(installation(""))
 
 
@@ -217,34 +211,62 @@ def running_below(pid: int) -> list[int]:
     ]
 
 
-def test_an_embedded_worker_whose_idle_processes_were_killed_with_9_ends_and_the_next_does_the_jobs(
+def kill_all(processes: list[int]) -> None:
+    for process in processes:
+        os.kill(process, signal.SIGKILL)
+
+
+def test_processes_that_were_killed_with_9_are_replaced_and_their_jobs_done_by_others(
     installation,
 ):
-    """One of them waits for the next job with the lock of the pipe, and nobody ever gets that
-    again."""
     place = installation("")
-    worker = place.start_worker("tests.pooling.jobs.impatient")
+    worker = place.start_worker()
     place.enqueue(n=1, steps=1, seconds=0.01)
     place.wait(lambda: place.jobs() == [("done", 1)])
-    for _ in range(3):  # a process that was busy with its start did not have the lock
-        for process in running_below(worker.pid):
-            os.kill(process, signal.SIGKILL)
-        place.enqueue(n=2, steps=1, seconds=0.01)
-        place.wait(
-            lambda: worker.poll() is not None or all(state == "done" for state, _ in place.jobs())
-        )
-        if worker.poll() is not None:
-            break
-    assert worker.poll() == 1
-    assert (
-        "no process of this worker takes them; it ends, to be started again"
-        in (place.folder / "worker.log").read_text()
-    )
-    place.wait(lambda: running_below(worker.pid) == [])
-    assert [state for state, _ in place.jobs()][-2:] == ["queued", "queued"]
-    place.start_worker()
+    kill_all(running_below(worker.pid))  # idle ones
+    place.enqueue(n=2, steps=50, seconds=0.1)
+    place.wait(lambda: len(place.lines("begun")) == 3)
+    kill_all(running_below(worker.pid))
     place.wait(lambda: all(state == "done" for state, _ in place.jobs()))
-    assert len(place.lines("begun")) == len(place.jobs())
+    assert sorted(place.lines("done")) == ["1", "2", "3"]
+    assert [attempt for _, attempt in place.jobs()] == [1, 2, 2]
+    assert worker.poll() is None
+    assert "another begins" in (place.folder / "worker.log").read_text()
+
+
+def test_a_worker_that_is_asked_to_end_finishes_its_jobs_and_takes_no_other(installation):
+    place = installation("")
+    worker = place.start_worker()
+    place.enqueue(n=3, steps=30, seconds=0.1)
+    place.wait(lambda: len(place.lines("begun")) == 2)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(timeout=60) == 0
+    assert place.jobs() == [("done", 1), ("done", 1), ("queued", 0)]
+    assert running_below(worker.pid) == []
+
+
+def test_processes_of_a_worker_that_was_killed_alone_finish_their_jobs_and_end(installation):
+    place = installation("")
+    worker = place.start_worker()
+    place.enqueue(n=3, steps=20, seconds=0.1)
+    place.wait(lambda: len(place.lines("begun")) == 2)
+    worker.kill()
+    place.wait(lambda: running_below(worker.pid) == [])
+    assert place.jobs() == [("done", 1), ("done", 1), ("queued", 0)]
+
+
+def test_celery_without_a_broker_says_what_to_start_instead(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "celery", *COMMAND],
+        cwd=ROOT,
+        env={**os.environ, "ASSAY_DATA_DIR": str(tmp_path), "ASSAY_BROKER_URL": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode != 0
+    assert "start `manage.py worker` instead" in done.stderr
 
 
 @pytest.mark.redis
@@ -269,7 +291,7 @@ def empty_database(postgresql_url: str) -> Iterator[str]:
 
 
 @pytest.mark.postgresql
-def test_embedded_workers_on_postgresql_do_each_job_once_though_one_is_killed_with_9(
+def test_workers_without_a_broker_on_postgresql_do_each_job_once_though_one_is_killed_with_9(
     installation, empty_database
 ):
     place = installation("", empty_database)

@@ -21,7 +21,7 @@ from pooling import hooks
 from pooling.models import Collection, Document, Job, Pool
 from pooling.platform import jobs
 from pooling.services import ordering, pools
-from pooling.worker import Reconciler
+from pooling.upkeep import Upkeep
 from tests.builders import judge, lease_of, make_annotator, make_campaign, make_user, submit
 from tests.pooling.conftest import bring_in
 from tests.pooling.conftest import run as do
@@ -169,10 +169,9 @@ def test_a_worker_asks_for_what_is_due_and_survives_what_goes_wrong_with_it(camp
         return []
 
     monkeypatch.setattr(jobs, "upkeep", [lambda: 1 / 0, due])
-    reconciler = Reconciler(1.0)
-    monkeypatch.setattr("pooling.worker.hint", lambda *_: True)
-    reconciler.step()
-    reconciler.step()
+    care = Upkeep()
+    care.step()
+    care.step()
     assert seen == [1], "every few seconds, not at each step"
 
 
