@@ -21,6 +21,7 @@ from assay.formats.errors import FormatError
 from assay.measures.measures import (
     UnknownMeasure,
     at_judged_depth,
+    measure_names,
     parse_measure,
     parse_measures,
     refuse_estimates,
@@ -426,7 +427,7 @@ class FilesField(forms.FileField):
 
 
 class MeasuresField(forms.CharField):
-    """Names of measures between blanks."""
+    """Names of measures between blanks, in any usual spelling. -> canonical names"""
 
     def __init__(self, *, single: bool, divisible: bool = False, **kwargs: Any) -> None:
         self.single, self.check = single, refuse_indivisible if divisible else refuse_estimates
@@ -436,9 +437,8 @@ class MeasuresField(forms.CharField):
         text = " ".join(super().clean(value).split()) or str(self.initial)
         try:
             if self.single:
-                parse_measure(text)
-            else:
-                self.check(parse_measures(text))
+                return str(parse_measure(text))
+            self.check(parse_measures(text))
+            return measure_names(text)
         except UnknownMeasure as error:
             raise forms.ValidationError(str(error)) from None
-        return text

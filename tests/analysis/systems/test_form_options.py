@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import Report
-from analysis.systems.forms import ReportForm
+from analysis.systems.forms import MeasuresField, ReportForm
 from analysis.systems.kinds import KINDS
 from annotation.models import Campaign
 from assay.formats.runs import read_run, save_run
@@ -585,3 +585,10 @@ def test_a_form_begins_with_measures_that_fit_the_question_and_the_scale(
     assert begins() == graded
     campaign.scale = campaign.scale[:2]
     assert begins() == binary
+
+
+def test_measures_of_a_form_get_their_canonical_names() -> None:
+    asked = MeasuresField(single=False, initial="AP", required=False)
+    assert asked.clean("MAP  ndcg_cut_10 RBP(0.8)") == "AP nDCG@10 RBP(0.8)"
+    assert asked.clean("") == "AP"
+    assert MeasuresField(single=True, initial="AP").clean("MRR@10") == "RR@10"
