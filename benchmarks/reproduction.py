@@ -48,7 +48,7 @@ def commands(block: str) -> list[tuple[str, str]]:
 def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
     """What a line prints. $DATA is the folder of collections, $WORK an empty one, $ASSAY this
     repository. folder: in which it runs."""
-    from django.core.management import call_command
+    from tests.commands import call_command
 
     variables = {"DATA": str(data), "WORK": str(work), "ASSAY": str(ROOT)}
     shell = {

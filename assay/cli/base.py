@@ -95,6 +95,10 @@ class FileCommand:
     computed."""
     takes_seed = True
     takes_processes = False
+    # By which Django's call_command knows those that stand in management/commands.
+    requires_system_checks: list[str] = []
+    base_stealth_options = ("stdout", "stderr", "skip_checks")
+    stealth_options = ()
 
     def __init__(self) -> None:
         self.stdout, self.stderr = Output(sys.stdout), Output(sys.stderr)

@@ -8,7 +8,7 @@ import io
 import json
 from pathlib import Path
 
-from django.core.management import call_command
+from tests.commands import call_command
 
 SETS = {
     "robust03": ("robust03/qrels.robust2003.txt.gz", "robust03/runs", ["--depth", "100"]),

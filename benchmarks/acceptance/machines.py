@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from django.core.management import call_command
 from numpy.typing import NDArray
 
 from assay.formats.qrels import read_qrels
@@ -29,6 +28,7 @@ from assay.pools.strata import (
 )
 from assay.sampling.correction import Targets, corrected, tuned_lambda
 from assay.sampling.estimates import Sample
+from tests.commands import call_command
 
 LEVEL, CUTOFF, HIGHEST = 2, 10, 3
 N_DIFFERENCES = 60
