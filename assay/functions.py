@@ -73,9 +73,11 @@ FUNCTIONS = {
 of their own, in assay.library."""
 NOT_IN_A_NOTEBOOK = {
     *("help", "json", "output", "campaign", "method", "judges", "scores", "lenient"),
+    *("sampled", "rank_model"),
     *("settings", "pythonpath", "verbosity", "traceback", "no_color", "force_color", "skip_checks"),
 }
-"""Options of the terminal, of an installation's database, and of how files are read."""
+"""Options of the terminal, of an installation's database, of how files are read, and of sampled
+pools, which are no qrels."""
 OF_CAMPAIGNS = "with --campaign: "
 TYPES = {positive: int, fraction: float, seed_number: int, int: int, float: float}
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.core import management
 
-from assay.cli.base import FileCommand
 from assay.cli.command_list import command_files, described, loaded
 
 LIBRARY = "assay"
@@ -29,9 +28,8 @@ def load_command_class(app: str, name: str) -> Any:
 
 def call_command(name: str, /, *arguments: Any, **options: Any) -> Any:
     """options: by the names that the command gives them, beside what is typed."""
-    app = get_commands().get(name)
-    command = load_command_class(app, name) if app else None
-    if not isinstance(command, FileCommand):
+    if get_commands().get(name) != LIBRARY:
         return management.call_command(name, *arguments, **options)
+    command = loaded(name)
     parsed = command.create_parser("assay", name).parse_args([str(word) for word in arguments])
     return command.execute(**{**vars(parsed), **options})

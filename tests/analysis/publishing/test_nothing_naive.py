@@ -366,7 +366,7 @@ def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):
         if inspect.isfunction(one := getattr(assay, name))
         and "qrels" in inspect.signature(one).parameters
     }
-    assert takes == {"evaluate", "compare", "write_qrels"}
+    assert takes > {"evaluate", "compare", "write_qrels", "stability", "holes", "compare_rankings"}
     marked, five = tmp_path / "marked.qrels", tmp_path / "five.txt"
     marked.write_bytes(prepared(EXPORTS["qrels"], campaign, ExportWanted(comments=True)).read())
     five.write_bytes(prepared(EXPORTS["prels"], campaign, ExportWanted()).read())
@@ -376,10 +376,22 @@ def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):
         }
         for tag in "AB"
     }
-    for function in (assay.evaluate, assay.compare):
+    one = {"A": runs["A"]}
+    further = {
+        "compare_runs": ([one, {"B": runs["B"]}], {}),
+        "holes": ([one], {}),
+        "stability": ([runs], {"element": "topics"}),
+    }
+    for name in sorted(takes - {"write_qrels"}):
+        rest, options = further.get(name, ([runs], {}))
+
+        def called(qrels, name=name, rest=rest, options=options):
+            given = {"a": qrels, "b": qrels} if name == "compare_rankings" else qrels
+            return getattr(assay, name)(given, *rest, **options)
+
         with pytest.raises(assay.BadInput, match="not drawn as not relevant"):
-            function(marked, runs)
+            called(marked)
         with pytest.raises(assay.BadInput, match="not drawn as not relevant"):
-            function(assay.read_qrels(marked), runs)
+            called(assay.read_qrels(marked))
         with pytest.raises(assay.FormatError, match="--sampled estimates"):
-            function(five, runs)
+            called(five)
