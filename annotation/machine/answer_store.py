@@ -56,6 +56,8 @@ class AnswerStore:
             try:
                 row = json.loads(line)
                 self._take(row, number)
+            except BadInput:
+                raise
             except (ValueError, KeyError, TypeError):
                 raise BadInput(
                     f"{self.path}:{number}: no line of a store of answers; give --store another file"

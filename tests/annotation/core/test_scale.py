@@ -55,4 +55,4 @@ def test_every_sign_is_drawn_on_the_server_and_on_the_judging_page():
     assert set(re.findall(r'shape == "(\w+)"', template)) | {"ring"} == set(SHAPES), (
         "ring is what the template draws for any other word"
     )
-    assert set(re.findall(r"^  (\w+): \[\[", script, re.MULTILINE)) == set(SHAPES)
+    assert set(re.findall(r"^  (\w+): \[\s*\[", script, re.MULTILINE)) == set(SHAPES)

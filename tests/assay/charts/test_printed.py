@@ -158,8 +158,8 @@ def test_colours_are_those_of_the_light_page() -> None:
         module.STRONG,
     ]
     for name, steps in (("agree", AGREE), ("disagree", DISAGREE)):
-        assert re.findall(rf"\.{name}\d {{ fill: (#\w+); }}", styles) == list(steps)
-    dashes = re.findall(r"\.l\d \{ stroke: [^;]+; stroke-dasharray: ([\d ]+); \}", styles)
+        assert re.findall(rf"\.{name}\d {{\s*fill: (#\w+);\s*}}", styles) == list(steps)
+    dashes = re.findall(r"\.l\d \{\s*stroke: [^;]+;\s*stroke-dasharray: ([\d ]+);\s*\}", styles)
     assert {tuple(map(int, one.split())) for one in dashes} == {
         look_of(f"l{k}").dashes for k in range(2, 7)
     }
