@@ -50,7 +50,7 @@ def read_by_the_program() -> dict[str, str]:
     for path in SOURCES:
         for name, default in re.findall(
             (
-                r'\b(?:env|environment)\.(?:text|flag|number|words|networks|choice|endpoints)\(\s*"([A-Z_]+)"(?:,\s*"?([\w.:\[\] '
+                r'\b(?:(?:env|environment)\.)?(?:text|flag|number|words|networks|choice|endpoints)\(\s*"([A-Z_]+)"(?:,\s*"?([\w.:\[\] '
                 r']+?)"?)?\s*[,)]'
             ),
             path.read_text(encoding="utf-8"),
