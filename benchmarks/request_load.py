@@ -44,7 +44,10 @@ def fill() -> None:
     from django.db import connection
 
     from annotation.models import Campaign, GuidelineVersion, Membership
-    from annotation.services.campaigns import lifecycle
+    try:
+        from annotation.services.campaigns import lifecycle
+    except ImportError:  # the version that it is compared with
+        from annotation.services import campaigns as lifecycle  # type: ignore[no-redef]
     from benchmarks import bench_claims
     from pooling.models import Collection, Document
 
