@@ -44,6 +44,7 @@ def fill() -> None:
     from django.db import connection
 
     from annotation.models import Campaign, GuidelineVersion, Membership
+
     try:
         from annotation.services.campaigns import lifecycle
     except ImportError:  # the version that it is compared with
