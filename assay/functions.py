@@ -10,7 +10,7 @@ import inspect
 import os
 import warnings
 from argparse import Action, ArgumentTypeError
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from assay.cli.command_list import loaded
 from assay.column_types import QrelsColumns, RunColumns
 from assay.given import judgements_given, qrels_given, runs_given
 from assay.measures.measures import measure_names
+from assay.options import Declared
 
 PACKAGE = os.path.dirname(__file__) + os.sep
 
@@ -40,6 +41,21 @@ def warn(message: str) -> None:
     warnings.warn(message, stacklevel=level)
 
 
+def judged_given(qrels: Any, name: str = "") -> QrelsColumns:
+    """Qrels in memory. Raises BadInput for those of a sampled pool, by this name or their own."""
+    judged = qrels_given(qrels)
+    refuse_sample(FileCommand(), name or judged.name, judged)
+    return judged
+
+
+def named_apart(runs: Sequence[RunColumns]) -> list[RunColumns]:
+    """The runs; a second one of a tag is called tag#2, with a warning."""
+    tags, renamed = distinct_tags(run.tag for run in runs)
+    for message in renamed:
+        warn(message)
+    return [replace(run, tag=tag) for run, tag in zip(runs, tags, strict=True)]
+
+
 class Function(NamedTuple):
     """command: its name on the command line. takes: its data, in the order of the arguments.
     defaults: of options where a notebook wants others."""
@@ -50,6 +66,7 @@ class Function(NamedTuple):
 
 
 QRELS_AND_RUNS = ("qrels", "runs")
+ONE_RUN = ("run", "run_a", "run_b")
 FUNCTIONS = {
     "aggregate": Function("aggregate", ("judgements",)),
     "agreement": Function("agreement", ("judgements",)),
@@ -134,8 +151,11 @@ def _annotation(action: Action) -> Any:
         return bool
     if action.nargs not in (None, "?") or isinstance(action.default, (list, tuple)):
         return list
+    one = getattr(action.type, "__self__", None)
     of = (
-        type(action.default)
+        one.type
+        if isinstance(one, Declared) and one.type in (int, float)
+        else type(action.default)
         if isinstance(action.default, (int, float))
         else TYPES.get(action.type, str)  # type: ignore[arg-type]
     )
@@ -213,30 +233,26 @@ def _handed_over(about: Function, given: Mapping[str, Any]) -> tuple[dict[str, A
     judgements: dict[str, Any] = {}
     for name in about.takes:
         value = given[name]
-        if name == "runs" or name in ("run", "run_a", "run_b"):
+        if name == "runs" or name in ONE_RUN:
             runs += runs_given(value)
         elif name == "judgements":
             judgements[name] = judgements_given(value, given.get("scale") or 4)
             places[name] = name
         elif name == "qrels" and about.command == "compare_rankings":
-            qrels |= {str(key): qrels_given(one) for key, one in value.items()}
+            qrels |= {str(key): judged_given(one, str(key)) for key, one in value.items()}
             places[name] = [f"{key}={key}" for key in qrels]
         elif name == "qrels":
-            judged = qrels_given(value)
+            judged = judged_given(value)
             qrels[judged.name] = judged
             places[name] = judged.name
         else:
             places[name] = str(value)
-    for name, judged in qrels.items():
-        refuse_sample(FileCommand(), name, judged)
-    tags, renamed = distinct_tags(run.tag for run in runs)
-    for message in renamed:
-        warn(message)
-    runs = [replace(run, tag=tag) for run, tag in zip(runs, tags, strict=True)]
-    single = [name for name in about.takes if name in ("run", "run_a", "run_b")]
-    places |= dict(zip(single, tags, strict=True)) if single else {}
+    runs = named_apart(runs)
+    tags = [run.tag for run in runs]
     if "runs" in about.takes:
         places["runs"] = tags
+    else:
+        places |= zip([name for name in about.takes if name in ONE_RUN], tags, strict=True)
     stored = Stored(
         runs={run.tag: partial(_same, run) for run in runs},
         qrels={name: partial(_same, judged) for name, judged in qrels.items()},

@@ -9,15 +9,14 @@ paths. Wrong input raises BadInput, or FormatError with file and line; warnings 
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.measures import DEFAULT_MEASURES, refuse_sample
-from assay.cli.base import BadInput, FileCommand, distinct_tags
+from assay.analyses.shared.measures import DEFAULT_MEASURES
+from assay.cli.base import BadInput
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
 from assay.formats import qrels as qrels_format
@@ -29,7 +28,7 @@ from assay.formats.pool import read_pool
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.formats.topics import TopicRecord
-from assay.functions import FUNCTIONS, asked_of, function, warn
+from assay.functions import FUNCTIONS, asked_of, function, judged_given, named_apart, warn
 from assay.given import documents_given, qrels_given, runs_given, topics_given
 from assay.labels.aggregation.labelling import Aggregation
 from assay.measures.measures import measure_names, refuse_estimates
@@ -77,7 +76,8 @@ def evaluate(
 
     measures: names between blanks, or a list of names and measures of ir-measures. level: lowest
     relevant grade, except for nDCG. topics: `complete` (all of the qrels, 0 where a run has none)
-    or `intersection` (those that the run has too). ValueError for what cannot be computed, FormatError for a file that cannot be read."""
+    or `intersection` (those that the run has too). ValueError for what cannot be computed,
+    FormatError for a file that cannot be read."""
     from assay.analyses.evaluate import Options, compute
 
     options = Options(
@@ -87,8 +87,9 @@ def evaluate(
         only_with_relevant=only_with_relevant,
     )
     refuse_estimates(options.measures)
-    judged, read = _judged_and_runs(qrels, runs)
-    return compute({judged.name: judged}, read, options, warn=warn).scores(judged.name)
+    judged = judged_given(qrels)
+    made = compute({judged.name: judged}, named_apart(runs_given(runs)), options, warn=warn)
+    return made.scores(judged.name)
 
 
 def aggregate(
@@ -121,14 +122,7 @@ def pool(
 ) -> PooledPairs:
     """Every document among the first `depth` of a run, best first, as the command `build_pool`.
     topics: only these."""
-    read = runs_given(runs)
-    tags, renamed = distinct_tags(run.tag for run in read)
-    for message in renamed:
-        warn(message)
-    tops = [
-        dataclasses.replace(top_of_run(run, depth, topics=topics), tag=tag)
-        for run, tag in zip(read, tags, strict=True)
-    ]
+    tops = [top_of_run(run, depth, topics=topics) for run in named_apart(runs_given(runs))]
     return depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
 
 
@@ -157,16 +151,6 @@ def write_run(run: Any, path: str | os.PathLike[str]) -> None:
 def write_pool(pool: PooledPairs, path: str | os.PathLike[str]) -> None:
     with whole_file(path) as out:
         pool_format.write_pool(pool, out)
-
-
-def _judged_and_runs(qrels: Any, runs: Any) -> tuple[QrelsColumns, list[RunColumns]]:
-    """Qrels and runs in memory; a second run of a tag is called tag#2."""
-    judged, read = qrels_given(qrels), runs_given(runs)
-    refuse_sample(FileCommand(), judged.name, judged)
-    tags, renamed = distinct_tags(run.tag for run in read)
-    for message in renamed:
-        warn(message)
-    return judged, [dataclasses.replace(run, tag=tag) for tag, run in zip(tags, read, strict=True)]
 
 
 def __getattr__(name: str) -> Any:

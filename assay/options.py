@@ -20,10 +20,11 @@ from typing import Any, Self, get_args, get_type_hints
 class Option:
     """What is said of an option beside its name, type and default.
 
-    label: in a form. help: on the command line, where the default is added. hint: below the field of
-    the form. choices: value and words. least, most: bounds, both included. most_in_form: a bound of
-    the form alone, for what a server computes. read: from text, an ArgumentTypeError for a wrong one. kind: of the form's field where the type does not tell.
-    more: further settings of the form's field."""
+    label: in a form. help: on the command line, where the default is added. hint: below the field
+    of the form. choices: value and words. least, most: bounds, both included. most_in_form: a bound
+    of the form alone, for what a server computes. read: from text, an ArgumentTypeError for a wrong
+    one. kind: of the form's field where the type does not tell. more: further settings of the
+    form's field."""
 
     label: str
     help: str = ""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.analyses.shared.first_ranks import VerdictOptions
-from assay.analyses.shared.reading import Reading
+from assay.analyses.shared.measures import DEFAULT_MEASURES
+from assay.analyses.shared.reading import MEASURES_HINT, Reading
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
 from assay.options import Declared, declared
 
@@ -101,7 +102,7 @@ TRIPJUDGE_MEASURES = "nDCG@5 nDCG@10 RR@10 R@100"
 """Those by which TripJudge's Table 3 compares rankings."""
 RANKING_MEASURES = "AP nDCG nDCG@10 RR@10 R@100"
 """Those by which systems are ranked; how many documents are judged ranks pools, not systems."""
-MEASURES = "AP nDCG nDCG@10 RR@10 R@100 Judged@10"
+MEASURES = DEFAULT_MEASURES
 LEVEL, TOPICS, WITH_RELEVANT, SCORES = fields_of(
     Reading, "level", "topics", "only_with_relevant", "scores"
 )
@@ -113,13 +114,12 @@ READ = tuple(one.name for one in READING)
 def measures_field(
     default: str, *, begins: str = "", graded: str = "", divisible: bool = False
 ) -> Field:
-    hint = "Names between blanks, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10."
     return Field(
         "measures",
         "Measures",
         "measures",
         default,
-        hint=hint,
+        hint=MEASURES_HINT,
         begins=begins,
         graded=graded,
         divisible=divisible,

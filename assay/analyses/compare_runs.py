@@ -12,7 +12,7 @@ import numpy as np
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
 from assay.analyses.shared.first_ranks import add_verdict_options, first_ranks
-from assay.analyses.shared.measures import add_level_options, add_run_options
+from assay.analyses.shared.reading import Reading
 from assay.cli.base import BadInput, text_table
 from assay.comparison.equal_runs import equal_runs
 from assay.comparison.outcomes import compare
@@ -20,6 +20,7 @@ from assay.comparison.significance import p_text
 from assay.comparison.verdict_words import UNPAIRED, equal_runs_words, verdict_word
 from assay.comparison.verdicts import as_json, judge
 from assay.counts import counted
+from assay.options import add_options
 
 
 class Command(ByTopicGroup, OfCampaign):
@@ -35,8 +36,7 @@ class Command(ByTopicGroup, OfCampaign):
         parser.add_argument("run_b", metavar="RUN_B")
         add_campaign_options(parser)
         add_verdict_options(parser, ["none", "bonferroni"])
-        add_level_options(parser)
-        add_run_options(parser)
+        add_options(parser, Reading)
 
     def compute(
         self, *, qrels: str, run_a: str, run_b: str, seed: int, **options: Any

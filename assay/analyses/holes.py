@@ -10,7 +10,8 @@ from typing import IO, Any
 import numpy as np
 
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
-from assay.analyses.shared.measures import add_run_options, all_runs, measure_list, one_qrels
+from assay.analyses.shared.measures import all_runs, measure_list, one_qrels
+from assay.analyses.shared.reading import RUNS, Reading
 from assay.analyses.shared.run_groups import groups_of_runs
 from assay.cli.base import BadInput, positive, text_table, whole_file
 from assay.column_types import QrelsColumns, RunColumns
@@ -34,6 +35,7 @@ from assay.counts import counted
 from assay.formats.pool import HEADER_LINE, pool_line
 from assay.measures.hole_bounds import bounds_of, depth_of, difference_of, why_not
 from assay.measures.measures import Measure
+from assay.options import add_options
 
 MEASURES = "nDCG@10 P@10 RBP(0.8)"
 MOST_PRIORITY = 10_000
@@ -108,7 +110,7 @@ class Command(OfCampaign):
             metavar="N",
             help="lowest relevant grade, except for nDCG (default 1)",
         )
-        add_run_options(parser)
+        add_options(parser, Reading, *RUNS)
 
     def compute(
         self,

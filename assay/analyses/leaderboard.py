@@ -14,7 +14,7 @@ import numpy as np
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
 from assay.analyses.shared.first_ranks import FirstRanks, add_verdict_options, first_ranks
-from assay.analyses.shared.measures import add_level_options
+from assay.analyses.shared.reading import TOPICS, Reading
 from assay.cli.base import BadInput, ProgressLine, distinct_tags, text_table
 from assay.comparison.equal_runs import BOARDS, chain_pairs, equal_boards
 from assay.comparison.leaderboard import (
@@ -39,6 +39,7 @@ from assay.comparison.verdict_words import (
 from assay.comparison.verdicts import as_json, judge
 from assay.counts import counted
 from assay.formats.leaderboards import ORDER, BoardRow, read_leaderboard
+from assay.options import add_options
 
 PRECISIONS = ("float64", "float32")
 
@@ -93,7 +94,7 @@ class Command(ByTopicGroup, OfCampaign):
             help="accept extra columns, and runs of three columns (topic, document, rank)",
         )
         add_verdict_options(parser, CORRECTIONS)
-        add_level_options(parser)
+        add_options(parser, Reading, *TOPICS)
 
     def compute(self, **options: Any) -> dict[str, Any]:
         if options["scores"] in PRECISIONS and not (

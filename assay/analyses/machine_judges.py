@@ -17,13 +17,15 @@ from assay.analyses.shared.machine_answers import (
     systems_of,
     why_not_valid,
 )
-from assay.analyses.shared.measures import add_run_options, measure_list, one_qrels
+from assay.analyses.shared.measures import measure_list, one_qrels
+from assay.analyses.shared.reading import RUNS, Reading
 from assay.analyses.shared.sampled_files import packed_runs, sampled_pool
 from assay.cli.base import BadInput, FileCommand, named_file, positive, text_table
 from assay.column_types import QrelsColumns
 from assay.formats.machine_labels import read_machine_qrels
 from assay.labels.machine_agreement import mentioned, related_systems
 from assay.measures.measures import Measure
+from assay.options import add_options
 
 MEASURES = "P@10 DCG@10"
 KAPPAS = {"kappa": "kappa", "weighted_kappa": "weighted", "binary_kappa": "on two grades"}
@@ -85,7 +87,7 @@ class Command(FileCommand):
             metavar="N",
             help="lowest relevant grade (default 1)",
         )
-        add_run_options(parser)
+        add_options(parser, Reading, *RUNS)
 
     def compute(
         self,

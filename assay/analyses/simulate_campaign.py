@@ -13,16 +13,16 @@ import numpy as np
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    add_level,
-    add_run_options,
     each_run,
     measure_list,
     one_qrels,
 )
 from assay.analyses.shared.pool_grades import grades_of_pool, judged_part
+from assay.analyses.shared.reading import LEVEL, RUNS, Reading
 from assay.cli.base import BadInput, fraction, positive, text_table
 from assay.counts import counted
 from assay.measures.measures import Measure, parse_measures
+from assay.options import add_options
 from assay.pools.batches import AUDIT, SIZE
 from assay.pools.depth import depth_pool, top_of_run
 from assay.sampling import replay_ordered as ordered
@@ -152,8 +152,7 @@ class Command(PiecewiseCommand):
             metavar='"..."',
             help=f'of ordered pools (default "{MEASURES}"); sampled ones: {ESTIMATES}',
         )
-        add_level(parser)
-        add_run_options(parser)
+        add_options(parser, Reading, *LEVEL, *RUNS)
 
     def plan(
         self,

@@ -7,10 +7,12 @@ from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any, NamedTuple
 
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
-from assay.analyses.shared.measures import add_level, add_run_options, one_qrels
+from assay.analyses.shared.measures import one_qrels
 from assay.analyses.shared.pool_grades import grades_of_pool, pool_of_runs
+from assay.analyses.shared.reading import LEVEL, RUNS, Reading
 from assay.analyses.shared.sampled_files import packed_runs, sampled_pool
 from assay.cli.base import BadInput, fraction, positive, text_table
+from assay.options import add_options
 from assay.sampling.stopping import relevant_left
 from assay.sampling.stopping_answers import of_audit, of_order, of_sample
 
@@ -72,8 +74,7 @@ class Command(OfCampaign):
             metavar="SHARE",
             help="with --audit: the share wanted (default 0.9)",
         )
-        add_level(parser)
-        add_run_options(parser)
+        add_options(parser, Reading, *LEVEL, *RUNS)
 
     def compute(
         self, *, qrels: str, runs: list[str], sampled: bool, audit: Audit | None, **options: Any

@@ -117,6 +117,8 @@ def test_help_shows_types_defaults_and_what_an_option_means() -> None:
     assert signature.parameters["measures"].default == "nDCG@10"
     assert "\n    trials: " in inspect.getdoc(assay.compare)
     assert "campaign" not in signature.parameters
+    difference = inspect.signature(assay.plan_study).parameters["difference"]
+    assert (difference.annotation, difference.default) == (float | None, None)
 
 
 def test_a_warning_names_the_line_that_called() -> None:

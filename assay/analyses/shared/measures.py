@@ -5,8 +5,8 @@ named.
         def arguments(self, parser):
             parser.add_argument("qrels", metavar="QRELS")
             parser.add_argument("runs", nargs="+", metavar="RUN")
-            add_measure_options(parser)                           # --measures --level --topics
-            --only-with-relevant --scores --lenient
+            add_options(parser, Options)                          # Options of the analysis, a
+            subclass of Reading: --level --topics --only-with-relevant --scores --lenient
 
         def compute(self, *, qrels, runs, **options):
             judged = one_qrels(self, qrels)                       # or named_qrels(self,
@@ -24,7 +24,7 @@ memory than one run. Measures arrive in `options["measures"]` as a list of
 from __future__ import annotations
 
 import dataclasses
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -32,7 +32,7 @@ import numpy as np
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.only_topics import qrels_of
-from assay.analyses.shared.reading import LEVEL, RUNS, TOPICS, DefaultNames, Reading
+from assay.analyses.shared.reading import DefaultNames, Reading
 from assay.chunks import in_processes
 from assay.cli.base import (
     BadInput,
@@ -54,7 +54,6 @@ from assay.measures.measures import (
     refuse_estimates,
     refuse_indivisible,
 )
-from assay.options import add_options
 from assay.precision import in_single_precision
 
 
@@ -135,38 +134,6 @@ def _measures(
     except UnknownMeasure as error:
         raise ArgumentTypeError(str(error)) from None
     return DefaultMeasures(measures) if isinstance(text, DefaultNames) else measures
-
-
-def add_measure_options(
-    parser: ArgumentParser,
-    measures: str = DEFAULT_MEASURES,
-    *,
-    reading: Callable[[str], list[Measure]] = measure_list,
-) -> None:
-    """--measures, --level, --topics, --only-with-relevant, --scores, --lenient."""
-    parser.add_argument(
-        "--measures",
-        type=reading,
-        default=DefaultNames(measures),
-        metavar='"..."',
-        help=f'between blanks (default "{measures}")',
-    )
-    add_options(parser, Reading)
-
-
-def add_level(parser: ArgumentParser) -> None:
-    """--level: for commands that score no run by topics of their own choice."""
-    add_options(parser, Reading, *LEVEL)
-
-
-def add_level_options(parser: ArgumentParser) -> None:
-    """--level, --topics, --only-with-relevant: for commands whose measure is fixed."""
-    add_options(parser, Reading, *TOPICS)
-
-
-def add_run_options(parser: ArgumentParser) -> None:
-    """--scores, --lenient: how runs are read."""
-    add_options(parser, Reading, *RUNS)
 
 
 def each_run(

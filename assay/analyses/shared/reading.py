@@ -46,6 +46,7 @@ class Reading(Checked):
 LEVEL = ("level",)
 TOPICS = ("level", "topics", "only_with_relevant")
 """Of commands whose measure is fixed."""
+MEASURES_HINT = "Names between blanks, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10."
 RUNS = ("scores", "lenient")
 """How the files of runs are read."""
 
@@ -71,7 +72,7 @@ def measures_option(default: str, read: Any) -> Any:
         DefaultNames(default),
         "Measures",
         help=f'between blanks (default "{default}")',
-        hint="Names between blanks, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10.",
+        hint=MEASURES_HINT,
         read=read,
         metavar='"..."',
         kind="measures",
