@@ -18,7 +18,7 @@ from html.parser import HTMLParser
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from analysis.systems.tabular import Cell, Table, to_csv, to_latex
+from assay.tabular import Cell, Table, to_csv, to_latex
 
 PLACES = ("/campaigns/", "/collections/", "/analyses/", "/studies/")
 TYPES = {

@@ -17,9 +17,9 @@ from typing import Any
 
 from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.report import html, markdown
-from analysis.systems.tabular import to_csv, to_latex
 from assay.charts.printed import Nothing, printed
 from assay.cli.base import BadInput, jsonable
+from assay.tabular import to_csv, to_latex
 
 SUMS, ABOUT = "SHA256SUMS", "study.json"
 

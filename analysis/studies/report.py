@@ -8,10 +8,10 @@ from itertools import count
 
 from analysis.studies.making import MadePart, MadeStudy
 from analysis.studies.study import MOST_SHOWN, Figure
-from analysis.systems.tabular import Table
 from assay.charts.printed import Nothing, css, parts_of
 from assay.counts import with_minus
 from assay.markdown import escaped
+from assay.tabular import Table
 
 STYLE = """
 :root { color-scheme: light; }

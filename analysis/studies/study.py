@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from analysis.systems.tabular import Table
 from assay.options import declared
+from assay.tabular import Table
 
 if TYPE_CHECKING:
     from analysis.studies.bench import Bench

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, SettingKey, keys_of_options
-from analysis.systems.tabular import Table
 from assay.analyses.shared.reading import Reading
+from assay.tabular import Table
 
 READING = keys_of_options(Reading, "level", "topics", "scores", "lenient")
 READ = tuple(key.name for key in READING)

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.systems.pictures import MOST_RUNS
-from analysis.systems.tabular import Cell, Table
+from assay.analyses.shared.pictures import MOST_RUNS
 from assay.charts.lines import Line, lines
 from assay.charts.matrices import matrix
 from assay.charts.points import DrawnInterval, intervals
 from assay.comparison.significance import p_text, why_no_verdict
+from assay.tabular import Cell, Table
 
 MOST_IN_MATRIX = 24
 """The best runs; of more no name could be read."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.systems.options import Field
-from analysis.systems.tabular import Table
 from analysis.systems.written_files import WrittenFile
+from assay.tabular import Table
 
 Result = dict[str, Any]
 """A command's JSON object."""

@@ -35,10 +35,10 @@ from analysis.systems.selectors import (
     visible_report,
     without_studies,
 )
-from analysis.systems.tabular import Table, to_csv, to_latex
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create
 from assay.counts import counted
+from assay.tabular import Table, to_csv, to_latex
 from pooling.models import Collection
 from pooling.permissions import managed_collection
 from pooling.platform.jobs import Refused

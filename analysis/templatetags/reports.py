@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django import template
 
-from analysis.systems.tabular import Cell, short
 from assay.counts import with_minus
+from assay.tabular import Cell, short
 
 register = template.Library()
 

@@ -17,9 +17,9 @@ from analysis.studies.given import Given
 from analysis.studies.papers import study_named
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
-from analysis.systems.tabular import to_csv, to_latex
 from annotation.models import Campaign
 from assay.charts.bars import bars
+from assay.tabular import to_csv, to_latex
 from pooling.models import Job
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 

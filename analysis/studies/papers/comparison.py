@@ -6,7 +6,9 @@ from __future__ import annotations
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under, slug
-from analysis.systems.comparison_tables import (
+from analysis.systems.kind import Result
+from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
+from assay.analyses.shared.comparison_tables import (
     differences_picture,
     means_table,
     measures_of,
@@ -16,9 +18,7 @@ from analysis.systems.comparison_tables import (
     planning_picture,
     planning_table,
 )
-from analysis.systems.kind import Result
-from analysis.systems.kinds.bootstrap import KIND as BOOTSTRAP
-from analysis.systems.planning_tables import depths_picture, depths_table, labels_table
+from assay.analyses.shared.planning_tables import depths_picture, depths_table, labels_table
 from assay.comparison.system_comparison import FAMILIES
 
 

@@ -16,10 +16,9 @@ from analysis.systems.kinds.bootstrap import crossed, written_conditions
 from analysis.systems.kinds.leaderboard import KIND as BOARD
 from analysis.systems.kinds.split_half import KIND as HALVES
 from analysis.systems.kinds.submissions import KIND as SUBMISSIONS
-from analysis.systems.tables import best_of, conditions_of
-from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import tab_separated
 from assay.analyses.shared.institutions import taken
+from assay.analyses.shared.score_tables import best_of, conditions_of
 from assay.charts.lines import Line, lines
 from assay.charts.panels import panels
 from assay.charts.points import DrawnInterval, Spot, intervals, scatter
@@ -29,6 +28,7 @@ from assay.comparison.submissions import mean_ranks
 from assay.counts import counted
 from assay.formats.leaderboards import SUBMISSIONS as COLUMNS
 from assay.formats.leaderboards import BoardRow, read_leaderboard
+from assay.tabular import Cell, Table, place
 
 MOST_GROUPS = 4
 """Groups whose submissions are drawn over time."""

@@ -11,12 +11,12 @@ from analysis.studies.study import PartLeftOut, Section, SettingKey, Study, Stud
 from analysis.studies.words import QRELS, READING, RUNS, pictured, runs_under
 from analysis.systems.kind import Result
 from analysis.systems.kinds.leaderboard import KIND
-from analysis.systems.tabular import Cell, Table
-from analysis.systems.verdict_tables import comparisons, displacement_table, p_value
+from assay.analyses.shared.verdict_tables import comparisons, displacement_table, p_value
 from assay.comparison.significance import CORRECTIONS
 from assay.comparison.verdict_words import equal_boards_words
 from assay.comparison.verdicts import TESTS
 from assay.counts import counted
+from assay.tabular import Cell, Table
 
 LISTS = {
     "vs_first": "against the first",

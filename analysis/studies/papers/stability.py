@@ -12,12 +12,12 @@ from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Stu
 from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under
 from analysis.systems.kind import Result
 from analysis.systems.kinds.stability import KIND, fitted, none_below, shared_of, words
-from analysis.systems.tabular import Cell, Table
 from assay.charts.lines import Line, lines
 from assay.charts.panels import panels
 from assay.charts.points import radar
 from assay.counts import counted
 from assay.measures.subcollections import ELEMENTS, JOINT
+from assay.tabular import Cell, Table
 
 PANEL = 400.0
 """Pixels of a panel: two beside each other are as wide as a page of print."""

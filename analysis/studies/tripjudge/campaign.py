@@ -27,11 +27,11 @@ from analysis.studies.tripjudge.inputs import (
     share,
 )
 from analysis.studies.words import slug
-from analysis.systems.tabular import Cell, Table
 from assay.charts.bars import bars, histogram, stacked
 from assay.charts.lines import Line, lines
 from assay.counts import counted
 from assay.formats.qrels import read_qrels
+from assay.tabular import Cell, Table
 
 COUNTS = {
     "topics": "queries",

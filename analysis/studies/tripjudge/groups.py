@@ -38,9 +38,9 @@ from analysis.studies.tripjudge.inputs import (
 )
 from analysis.studies.tripjudge.systems import overlap_of, rankings_of, share_rows, three_ways
 from analysis.systems.kinds.label_overlap import agreement_picture
-from analysis.systems.tabular import Cell, Table
 from assay.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
 from assay.formats.qrels import read_qrels
+from assay.tabular import Cell, Table
 
 Files = dict[str, str]
 """Group -> a file of its topics."""

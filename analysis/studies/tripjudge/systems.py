@@ -26,11 +26,11 @@ from analysis.studies.words import pictured, prefixed
 from analysis.systems.kind import Result
 from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
 from analysis.systems.kinds.label_overlap import agreement_picture
-from analysis.systems.tables import best_of
-from analysis.systems.tabular import Cell, Table
+from assay.analyses.shared.score_tables import best_of
 from assay.comparison.rankings import tau_b, tau_of_sorted_names
 from assay.formats.documents import read_documents
 from assay.formats.topics import read_topics
+from assay.tabular import Cell, Table
 
 LISTED = 200
 """Contradicting pairs that the table has; the others are counted."""

@@ -8,11 +8,10 @@ from typing import Any
 
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import READING, Field, arguments_of, fields_of, measures_field
-from analysis.systems.pictures import MOST_RUNS, key_of, numbered
-from analysis.systems.tables import conditions_of
-from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
 from assay.analyses.bootstrap import Options
+from assay.analyses.shared.pictures import MOST_RUNS, key_of, numbered
+from assay.analyses.shared.score_tables import conditions_of
 from assay.charts.matrices import matrix
 from assay.charts.points import DrawnInterval, intervals
 from assay.comparison.bootstrap import BootstrapTally
@@ -26,6 +25,7 @@ from assay.comparison.bootstrap_words import (
 )
 from assay.counts import counted
 from assay.measures.measures import name_of_condition
+from assay.tabular import Cell, Table, place
 
 FIELDS = (
     measures_field("RR@100", graded="nDCG@10"),

@@ -15,10 +15,10 @@ from analysis.systems.options import (
     fields_of,
     measures_field,
 )
-from analysis.systems.tables import scores_table
-from analysis.systems.tabular import Cell, Table
 from assay.analyses.compare_rankings import Options
+from assay.analyses.shared.score_tables import scores_table
 from assay.charts.points import DrawnInterval, Spot, intervals, scatter
+from assay.tabular import Cell, Table
 
 FIELDS = (
     measures_field(MEASURES, begins=RANKING_MEASURES),

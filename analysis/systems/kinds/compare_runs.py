@@ -7,10 +7,10 @@ from typing import Any
 
 from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
-from analysis.systems.pictures import outcome_bars
-from analysis.systems.tabular import Table
-from analysis.systems.verdict_tables import comparisons
+from assay.analyses.shared.pictures import outcome_bars
+from assay.analyses.shared.verdict_tables import comparisons
 from assay.comparison.verdict_words import equal_runs_words
+from assay.tabular import Table
 
 FIELDS = (
     *VERDICT,

@@ -6,14 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from analysis.systems.comparison_tables import (
-    differences_picture,
-    helped_table,
-    means_table,
-    measures_of,
-    pairs_table,
-    these_topics_table,
-)
 from analysis.systems.inputs import PREL
 from analysis.systems.kind import Files, ReportKind, Result, refuse_rank_model
 from analysis.systems.options import (
@@ -24,8 +16,16 @@ from analysis.systems.options import (
     fields_of,
     sampled_options,
 )
-from analysis.systems.tabular import Table
 from assay.analyses.compare_systems import Options
+from assay.analyses.shared.comparison_tables import (
+    differences_picture,
+    helped_table,
+    means_table,
+    measures_of,
+    pairs_table,
+    these_topics_table,
+)
+from assay.tabular import Table
 
 GROUPS = "topic_groups.txt"
 FIELDS = (

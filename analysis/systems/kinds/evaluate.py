@@ -13,12 +13,12 @@ from analysis.systems.options import (
     fields_of,
     sampled_options,
 )
-from analysis.systems.pictures import MOST_RUNS, key_of, numbered
-from analysis.systems.tables import scores_table
-from analysis.systems.tabular import Cell, Table
 from assay.analyses.evaluate import Options
+from assay.analyses.shared.pictures import MOST_RUNS, key_of, numbered
+from assay.analyses.shared.score_tables import scores_table
 from assay.charts.points import DrawnInterval, intervals
 from assay.natural import natural
+from assay.tabular import Cell, Table
 
 NO_TOPIC = "no topic of the run counts under these qrels"
 INTERVALS = (

@@ -8,9 +8,9 @@ from typing import Any
 
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import LEVEL, SCORES, Field, arguments_of, measures_field
-from analysis.systems.tabular import Cell, Table
 from analysis.systems.topped_up import TOPPED_UP
 from assay.charts.points import DrawnInterval, intervals
+from assay.tabular import Cell, Table
 
 FIELDS = (
     Field(

@@ -11,12 +11,12 @@ from analysis.judgements.rows import pool_ranks
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result, named_file
 from analysis.systems.options import Field, arguments_of, fields_of, named
-from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, tab_separated
 from annotation.models import Campaign
 from assay.analyses.label_overlap import Options
 from assay.charts.bars import stacked
 from assay.labels.overlap import UNLABELLED
+from assay.tabular import Cell, Table
 from pooling.models import Run
 from pooling.platform.jobs import Refused, Work
 

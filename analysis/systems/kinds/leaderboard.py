@@ -9,13 +9,13 @@ from typing import Any
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
-from analysis.systems.pictures import outcome_bars
-from analysis.systems.tabular import Table
-from analysis.systems.verdict_tables import comparisons, displacement_table
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
+from assay.analyses.shared.pictures import outcome_bars
+from assay.analyses.shared.verdict_tables import comparisons, displacement_table
 from assay.charts.points import Spot, scatter
 from assay.comparison.verdict_words import equal_boards_words
+from assay.tabular import Table
 from pooling.models import Run
 from pooling.platform.jobs import Work
 

@@ -14,16 +14,16 @@ from analysis.models import Report
 from analysis.systems.inputs import PREL
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import LEVEL, SCORES, arguments_of, measures_field
-from analysis.systems.pictures import MOST_RUNS
-from analysis.systems.tables import conditions_of
-from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
 from annotation.models import Campaign
 from annotation.selectors import machines
 from assay.analyses.shared.machine_answers import contradiction_words
+from assay.analyses.shared.pictures import MOST_RUNS
+from assay.analyses.shared.score_tables import conditions_of
 from assay.charts.points import DrawnInterval, intervals
 from assay.cli.base import jsonable
 from assay.natural import natural
+from assay.tabular import Cell, Table
 from pooling.models import Run
 from pooling.platform.jobs import Refused, Work
 

@@ -5,12 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.systems.comparison_tables import (
-    noise_picture,
-    noise_table,
-    planning_picture,
-    planning_table,
-)
 from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import (
     READING,
@@ -18,10 +12,16 @@ from analysis.systems.options import (
     arguments_of,
     fields_of,
 )
-from analysis.systems.planning_tables import depths_picture, depths_table, labels_table
-from analysis.systems.tabular import Table
 from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
 from assay.analyses.plan_study import Options
+from assay.analyses.shared.comparison_tables import (
+    noise_picture,
+    noise_table,
+    planning_picture,
+    planning_table,
+)
+from assay.analyses.shared.planning_tables import depths_picture, depths_table, labels_table
+from assay.tabular import Table
 
 FIELDS = (
     *fields_of(Options, "measures", "difference", "width", "power", "alpha"),

@@ -15,15 +15,15 @@ from analysis.systems.options import (
     fields_of,
     measures_field,
 )
-from analysis.systems.pictures import MOST_RUNS
-from analysis.systems.tabular import Cell, Table, place
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
 from annotation.models import Campaign
 from assay.analyses.reusability import Options
+from assay.analyses.shared.pictures import MOST_RUNS
 from assay.charts.lines import Line, lines
 from assay.charts.points import DrawnInterval, intervals
 from assay.comparison.reusability import largest_change
 from assay.counts import counted
+from assay.tabular import Cell, Table, place
 from pooling.models import Run
 from pooling.platform.jobs import Work
 

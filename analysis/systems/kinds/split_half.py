@@ -11,12 +11,12 @@ from analysis.systems.options import (
     arguments_of,
     fields_of,
 )
-from analysis.systems.tables import conditions_of
-from analysis.systems.tabular import Cell, Table
+from assay.analyses.shared.score_tables import conditions_of
 from assay.analyses.split_half import Options
 from assay.charts.bars import stacked
 from assay.comparison.split_half import SplitHalfTally
 from assay.counts import counted
+from assay.tabular import Cell, Table
 
 FIELDS = (*fields_of(Options, "measures", "splits", "alpha", *READ),)
 

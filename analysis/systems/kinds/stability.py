@@ -8,7 +8,6 @@ from typing import Any
 from analysis.models import Report
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import READING, Field, arguments_of, fields_of, measures_field
-from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile
 from annotation.models import Campaign
 from assay.analyses.stability import Options
@@ -16,6 +15,7 @@ from assay.charts.lines import Line, lines
 from assay.charts.points import radar
 from assay.counts import counted
 from assay.measures.subcollections import ELEMENTS, JOINT
+from assay.tabular import Cell, Table
 from pooling.models import Run
 from pooling.platform.jobs import Work
 

@@ -14,16 +14,16 @@ from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import LEVEL, Field, arguments_of, fields_of, named
 from analysis.systems.selectors import result_of
-from analysis.systems.tables import conditions_of
-from analysis.systems.tabular import Cell, Table
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
+from assay.analyses.shared.score_tables import conditions_of
 from assay.analyses.submissions import Options
 from assay.charts.bars import bars
 from assay.charts.points import Spot, scatter
 from assay.column_types import QrelsColumns
 from assay.measures.evaluation import evaluate
 from assay.measures.measures import UnknownMeasure, parse_measure
+from assay.tabular import Cell, Table
 from pooling.models import Qrels, Run
 from pooling.platform.jobs import Refused, Work
 from pooling.services.qrels import grades_of

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.systems.figures import drawn
 from analysis.systems.kinds import KINDS
-from analysis.systems.tabular import place, to_latex
+from assay.tabular import place, to_latex
 from tests.assay.charts.forms import usual
 
 HOSTILE = '$\\frac{<b>&"x"$'

@@ -58,7 +58,7 @@ NEW = f'''
 from assay.charts.bars import bars
 from analysis.systems.kind import ReportKind
 from analysis.systems.options import Field, arguments_of
-from analysis.systems.tabular import Table
+from assay.tabular import Table
 from analysis.systems.written_files import WrittenFile
 
 FIELDS = (Field("min_judgements", "Judgements a pair needs", "whole", 2, least=1),)

@@ -7,15 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.systems.kind import Result
-from analysis.systems.tables import best_of
-from analysis.systems.tabular import Cell, Table
-from analysis.systems.verdict_tables import p_value
+from assay.analyses.shared.score_tables import best_of
+from assay.analyses.shared.verdict_tables import p_value
 from assay.charts.lines import Line, lines
 from assay.charts.points import DrawnInterval, intervals
 from assay.comparison.bootstrap_words import CAVEAT
 from assay.comparison.system_comparison import interval_width, smallest_difference
 from assay.comparison.verdict_words import constant_words, groups_column
+from assay.results import Values
+from assay.tabular import Cell, Table
 
 MOST_PAIRS = 60
 """More rows than this make no picture; the table has all."""
@@ -27,7 +27,7 @@ TESTED = (
 )
 
 
-def measures_of(result: Result) -> dict[str, Any]:
+def measures_of(result: Values) -> dict[str, Any]:
     return {
         name: answer
         for name, answer in result.items()
@@ -264,7 +264,7 @@ def differences_picture(measure: str, answer: Mapping[str, Any]) -> str:
     )
 
 
-def planned(result: Result) -> dict[str, Any]:
+def planned(result: Values) -> dict[str, Any]:
     """By measure, what `plan_study` says of those whose variance is defined."""
     return {
         measure: one
@@ -273,7 +273,7 @@ def planned(result: Result) -> dict[str, Any]:
     }
 
 
-def planning_table(key: str, result: Result) -> Table:
+def planning_table(key: str, result: Values) -> Table:
     settings = result["settings"]
     rows: list[list[Cell]] = [
         [measure, one["topics"], one["variance"]["median"], one["variance"]["highest"]]
@@ -309,7 +309,7 @@ CURVE = 40
 """Points of a planning curve."""
 
 
-def planning_curves(result: Result) -> dict[str, list[tuple[float, float | None]]]:
+def planning_curves(result: Values) -> dict[str, list[tuple[float, float | None]]]:
     """By measure, over numbers of topics: the smallest difference that they show, or the width of
     its interval where that was asked for."""
     plans, settings = planned(result), result["settings"]
@@ -333,7 +333,7 @@ def planning_curves(result: Result) -> dict[str, list[tuple[float, float | None]
     }
 
 
-def planning_words(result: Result) -> tuple[str, str, float]:
+def planning_words(result: Values) -> tuple[str, str, float]:
     """(caption, label of the height, what was asked for)"""
     settings = result["settings"]
     if settings["width"]:
@@ -349,7 +349,7 @@ def planning_words(result: Result) -> tuple[str, str, float]:
     return caption, "smallest difference", settings["difference"]
 
 
-def planning_picture(result: Result) -> list[str]:
+def planning_picture(result: Values) -> list[str]:
     """None where no variance is defined."""
     curves = planning_curves(result)
     if not curves:
@@ -371,12 +371,12 @@ def planning_picture(result: Result) -> list[str]:
     ]
 
 
-def noise_of(result: Result) -> dict[str, Any]:
+def noise_of(result: Values) -> dict[str, Any]:
     """By measure; empty where the noise of labels was not asked for."""
     return {measure: one["labels"] for measure, one in planned(result).items() if one.get("labels")}
 
 
-def noise_table(key: str, result: Result) -> Table | None:
+def noise_table(key: str, result: Values) -> Table | None:
     """What is noise of the labels, and what other numbers of judgements a pair would leave of it;
     None where it was not asked for."""
     noise = noise_of(result)
@@ -410,7 +410,7 @@ def noise_table(key: str, result: Result) -> Table | None:
     )
 
 
-def noise_picture(result: Result) -> list[str]:
+def noise_picture(result: Values) -> list[str]:
     """Standard error by labels over judgements a pair; none where it was not asked for."""
     noise = noise_of(result)
     if not noise:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.systems.kind import Result
 from assay.charts.bars import stacked
+from assay.results import Values
 
 MOST_RUNS = 60
 """More rows than this make no picture; the tables have all."""
@@ -25,7 +25,7 @@ def key_of(names: Sequence[str]) -> str:
     )
 
 
-def outcome_bars(rows: Sequence[Result], caption: str) -> str:
+def outcome_bars(rows: Sequence[Values], caption: str) -> str:
     keys = [
         ("neither", "answered by neither"),
         ("a_only", "A only"),

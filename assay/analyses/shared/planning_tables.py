@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.systems.comparison_tables import noise_of, planned
-from analysis.systems.kind import Result
-from analysis.systems.tabular import Cell, Table
+from assay.analyses.shared.comparison_tables import noise_of, planned
 from assay.charts.lines import Line, lines
 from assay.comparison.bootstrap_words import CAVEAT
+from assay.results import Values
+from assay.tabular import Cell, Table
 
 
-def depths_of(result: Result) -> dict[str, dict[str, Any]]:
+def depths_of(result: Values) -> dict[str, dict[str, Any]]:
     """By measure, what is said of each depth; empty where nothing is."""
     return {measure: one["depths"] for measure, one in planned(result).items() if one.get("depths")}
 
 
-def depths_table(key: str, result: Result) -> Table | None:
+def depths_table(key: str, result: Values) -> Table | None:
     """What the pool of each depth costs and tells; None where no depth was computed."""
     rows: list[list[Cell]] = []
     ruled = set()
@@ -72,7 +72,7 @@ def depths_table(key: str, result: Result) -> Table | None:
     )
 
 
-def depths_picture(result: Result) -> list[str]:
+def depths_picture(result: Values) -> list[str]:
     """Pairs that the wanted difference needs, over the depth of the pool."""
     by_measure = depths_of(result)
     series = [
@@ -106,7 +106,7 @@ def depths_picture(result: Result) -> list[str]:
     ]
 
 
-def labels_table(key: str, result: Result) -> Table | None:
+def labels_table(key: str, result: Values) -> Table | None:
     """Topics needed with so many judgements a pair; None where single judgements were not given."""
     noise = {
         measure: one["topics_needed"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.systems.kind import Result
-from analysis.systems.tabular import Cell, Table
 from assay.comparison.significance import PValue
 from assay.comparison.verdict_words import DISPLACEMENT, UNPAIRED, verdict_word
+from assay.results import Values
+from assay.tabular import Cell, Table
 
 
-def _verdict_cells(row: Result) -> list[Cell]:
+def _verdict_cells(row: Values) -> list[Cell]:
     verdict = row["verdict"]
     return [verdict_word(verdict[key]) for key in ("better", "significantly_better", "do_no_harm")]
 
@@ -50,7 +50,7 @@ CORRECTED = ["binomial p, corrected", "ESL signed-rank p, corrected", "ESL t p, 
 VERDICTS = ["better", "significantly better", "better, doing no harm", "because", "disagreements"]
 
 
-def comparisons(rows: Sequence[Result], words: str = "", rates: str = "") -> list[Table]:
+def comparisons(rows: Sequence[Values], words: str = "", rates: str = "") -> list[Table]:
     """Outcomes, mean reciprocal ranks and verdicts of rows as of `compare_runs`. rates: what is
     said of the error rate of verdicts."""
     mrr, outcomes, verdicts = [], [], []
@@ -106,7 +106,7 @@ def comparisons(rows: Sequence[Result], words: str = "", rates: str = "") -> lis
     ]
 
 
-def displacement_table(result: Result) -> Table:
+def displacement_table(result: Values) -> Table:
     """The linear order of a leaderboard's runs, with what it means."""
     score = {run["tag"]: run["score"] for run in result["runs"]}
     rows: list[list[Cell]] = [

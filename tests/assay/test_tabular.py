@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.systems.tabular import (
+from assay.tabular import (
     NOT_LATIN,
     T1,
     USUAL,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.systems.kind import Result
-from analysis.systems.tabular import Cell, Table
+from assay.results import Values
+from assay.tabular import Cell, Table
 
 
-def conditions_of(result: Result) -> dict[str, Any]:
+def conditions_of(result: Values) -> dict[str, Any]:
     return {name: condition for name, condition in result.items() if isinstance(condition, dict)}
 
 
