@@ -37,3 +37,21 @@ def text_of(value: float | None, error: float | None) -> str:
     if value is None or math.isnan(value):
         return "-"
     return f"{value:.{decimals_for(math.nan if error is None else error)}f}"
+
+
+class PValue(float):
+    """A float that a person reads as a p-value."""
+
+
+def p_text(p: float) -> str:
+    """A p-value for people: two significant digits, "< 0.001", a dash where undefined."""
+    if p != p:
+        return "-"
+    if p < 0.001:
+        return "< 0.001"
+    return "1" if p == 1 else f"{p:#.2g}"
+
+
+def p_equals(p: float) -> str:
+    """As in a sentence: "p = 0.031", "p < 0.001"."""
+    return f"p {p_text(p)}" if p < 0.001 else f"p = {p_text(p)}"

@@ -29,6 +29,7 @@ from assay.column_types import QrelsColumns, RunColumns
 from assay.given import judgements_given, qrels_given, runs_given
 from assay.measures.measures import measure_names
 from assay.options import Declared
+from assay.results import Result
 
 PACKAGE = os.path.dirname(__file__) + os.sep
 
@@ -99,7 +100,7 @@ OF_CAMPAIGNS = "with --campaign: "
 TYPES = {positive: int, fraction: float, seed_number: int, int: int, float: float}
 
 
-def function(name: str) -> Callable[..., dict[str, Any]]:
+def function(name: str) -> Callable[..., Result]:
     """The analysis of this name, with the signature and the help that its command declares."""
     about = FUNCTIONS[name]
     command = loaded(about.command)
@@ -127,9 +128,9 @@ def function(name: str) -> Callable[..., dict[str, Any]]:
                 annotation=_annotation(action),
             )
         )
-    signature = inspect.Signature(parameters, return_annotation=dict)
+    signature = inspect.Signature(parameters, return_annotation=Result)
 
-    def analysis(*arguments: Any, **named: Any) -> dict[str, Any]:
+    def analysis(*arguments: Any, **named: Any) -> Result:
         try:
             given = signature.bind(*arguments, **named).arguments
         except TypeError as error:
@@ -137,8 +138,10 @@ def function(name: str) -> Callable[..., dict[str, Any]]:
             there_are = "" if set(named) <= set(signature.parameters) else f"; there are {known}"
             raise TypeError(f"{name}() {error}{there_are}") from None
         asking, asked = asked_of(name, {**about.defaults, **given})
-        answer: dict[str, Any] = jsonable(asking.answered(asked))
-        return {**answer, "seed": asked["seed"]} if asking.takes_seed else answer
+        values = jsonable(asking.answered(asked))
+        if asking.takes_seed:
+            values["seed"] = asked["seed"]
+        return Result(values, getattr(asking, "tables", None))
 
     analysis.__name__ = analysis.__qualname__ = name
     analysis.__doc__ = _help(command, about, options)

@@ -2,7 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.tabular import Table
 
 Values = dict[str, Any]
 """The JSON object of an analysis (docs/commands.md)."""
+
+
+class Result(Values):
+    """The values of an analysis, as the command prints them with --json, and its tables.
+
+    Undefined values are None; the analysis gives the reason next to them."""
+
+    def __init__(self, values: Values, tables: Callable[[Values], list[Table]] | None = None):
+        super().__init__(values)
+        self._tables = tables
+
+    def tables(self) -> list[Table]:
+        """The tables of the command and of the web pages, the most important first."""
+        return [] if self._tables is None else self._tables(self)
+
+    def to_dict(self) -> Values:
+        """A plain dictionary, ready for `json.dumps`."""
+        return dict(self)
+
+    def to_frame(self, key: str = "") -> Any:
+        """One of the tables as a pandas DataFrame, the first unless `key` names another.
+
+        KeyError if there is no such table, ImportError without pandas."""
+        from assay.tables import columns_as_frame
+
+        tables = {table.key: table for table in self.tables()}
+        if not tables or (key and key not in tables):
+            known = ", ".join(tables) or "none"
+            raise KeyError(f"no table {key!r}; the tables are {known}")
+        table = tables[key] if key else next(iter(tables.values()))
+        return columns_as_frame(
+            {name: [row[i] for row in table.rows] for i, name in enumerate(table.columns)}
+        )
+
+    def _repr_html_(self) -> str:
+        """The tables as a notebook shows them."""
+        return (
+            "".join(_as_html(table) for table in self.tables())
+            or f"<pre>{escape(repr(self))}</pre>"
+        )
+
+
+def _as_html(table: Table) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td>{escape(table.shown(row, i))}</td>" for i in range(len(table.header)))
+        + "</tr>"
+        for row in range(len(table.rows))
+    )
+    return (
+        f"<table><caption>{escape(table.title)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table><p>{escape(table.note)}</p>"
+    )

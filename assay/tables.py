@@ -108,15 +108,20 @@ def columns(value: Any, *, per_topic: bool = False) -> Columns:
 def frame(value: Any, *, per_topic: bool = False) -> Any:
     """The same as a pandas DataFrame; also a list of rows, such as
     `compare(...)["nDCG@10"]["pairs"]`. ImportError without pandas."""
+    return columns_as_frame(
+        value if isinstance(value, list) else columns(value, per_topic=per_topic)
+    )
+
+
+def columns_as_frame(columns: Columns | list[Any]) -> Any:
+    """A pandas DataFrame of columns or rows. ImportError without pandas."""
     try:
         import pandas
     except ImportError:
         raise ImportError(
             "data frames need pandas, which is not installed; assay.columns(...) gives the same as arrays"
         ) from None
-    return pandas.DataFrame(
-        value if isinstance(value, list) else columns(value, per_topic=per_topic)
-    )
+    return pandas.DataFrame(columns)
 
 
 def _of_run(run: RunColumns) -> Columns:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.comparison.significance import PValue, p_text
+from assay.digits import PValue, p_text
 from assay.formats.delimited import harmless
 
 Cell = str | int | float | None
@@ -71,7 +71,7 @@ class Table:
     def shown(self, row: int, column: int) -> str:
         """A cell for people: with the table's digits, undefined as a dash; without its sign."""
         value = self.rows[row][column]
-        if value is None:
+        if value is None or value != value:
             return "–"
         if isinstance(value, float):
             digits = self.digits[column] if column < len(self.digits) else None
@@ -81,6 +81,23 @@ class Table:
                 else f"{value:.{digits}f}"
             )
         return str(value)
+
+
+def to_text(table: Table) -> str:
+    """The title, the columns aligned (text to the left, numbers to the right), and the note."""
+    cells = [table.columns] + [
+        [table.shown(row, i) + table.marks.get((row, i), "") for i in range(len(table.header))]
+        for row in range(len(table.rows))
+    ]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(table.header))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if numeric else cell.ljust(width)
+            for cell, width, numeric in zip(row, widths, table.numeric, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join([table.title, "", *lines, *(["", table.note] if table.note else [])])
 
 
 def to_csv(table: Table) -> str:

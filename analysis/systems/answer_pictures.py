@@ -10,7 +10,8 @@ from assay.analyses.shared.pictures import MOST_RUNS
 from assay.charts.lines import Line, lines
 from assay.charts.matrices import matrix
 from assay.charts.points import DrawnInterval, intervals
-from assay.comparison.significance import p_text, why_no_verdict
+from assay.comparison.significance import why_no_verdict
+from assay.digits import p_text
 from assay.tabular import Cell, Table
 
 MOST_IN_MATRIX = 24

@@ -128,7 +128,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             all_runs(self, runs, options) if wants_noise(options) else each_run(self, runs, options)
         )
         judged: dict[str, QrelsColumns] = {}
-        tables = self.tables(conditions, columns, judged, options)
+        tables = self.score_tables(conditions, columns, judged, options)
         tags = next(iter(tables.values())).tags
         shown = (
             tags if options["show"] is None else [tag for tag in options["show"].split(",") if tag]
@@ -168,7 +168,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             finish,
         )
 
-    def tables(
+    def score_tables(
         self,
         conditions: list[Condition],
         runs: Iterable[RunColumns],

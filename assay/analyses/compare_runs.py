@@ -16,10 +16,10 @@ from assay.analyses.shared.reading import Reading
 from assay.cli.base import BadInput, text_table
 from assay.comparison.equal_runs import equal_runs
 from assay.comparison.outcomes import compare
-from assay.comparison.significance import p_text
 from assay.comparison.verdict_words import UNPAIRED, equal_runs_words, verdict_word
 from assay.comparison.verdicts import as_json, judge
 from assay.counts import counted
+from assay.digits import p_text
 from assay.options import add_options
 
 

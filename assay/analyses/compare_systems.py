@@ -22,7 +22,7 @@ from assay.analyses.shared.sampled_files import SAMPLED_MEASURES, sampled_measur
 from assay.analyses.shared.topic_groups import groups_of_topics
 from assay.cli.base import BadInput, text_table
 from assay.comparison.leading import compared_words
-from assay.comparison.significance import p_text, why_no_verdict
+from assay.comparison.significance import why_no_verdict
 from assay.comparison.system_comparison import (
     FAMILIES,
     TESTS,
@@ -37,6 +37,7 @@ from assay.comparison.system_comparison import (
 )
 from assay.comparison.verdict_words import LOOKED_AT_OFTEN, constant_words, groups_column
 from assay.counts import counted
+from assay.digits import p_text
 from assay.measures.measures import Measure, UnknownMeasure, refuse_estimates
 from assay.options import add_options, option
 

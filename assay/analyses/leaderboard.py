@@ -28,7 +28,6 @@ from assay.comparison.leaderboard import (
 )
 from assay.comparison.outcomes import Comparison, compare
 from assay.comparison.significance import CORRECTIONS, why_no_verdict
-from assay.comparison.significance import p_text as p
 from assay.comparison.verdict_words import (
     DISPLACEMENT,
     LOOKED_AT_OFTEN,
@@ -38,6 +37,7 @@ from assay.comparison.verdict_words import (
 )
 from assay.comparison.verdicts import as_json, judge
 from assay.counts import counted
+from assay.digits import p_text as p
 from assay.formats.leaderboards import ORDER, BoardRow, read_leaderboard
 from assay.options import add_options
 

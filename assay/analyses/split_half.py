@@ -1,9 +1,9 @@
-"""`manage.py split_half QRELS RUN...`: do two halves of the topics lead to the same conclusions?
-(Craswell et al. 2021, Table 4)"""
+"""Compare the conclusions of two random halves of the topics (Craswell et al. 2021, Table 4)."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,17 +12,20 @@ from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_opti
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    evaluate_files,
+    each_run,
+    evaluate_runs,
     measure_list,
     one_qrels,
 )
 from assay.analyses.shared.reading import Reading, alpha_option, measures_option
-from assay.cli.base import BadInput, text_table
+from assay.analyses.shared.score_tables import conditions_of
+from assay.charts.bars import stacked
+from assay.cli.base import BadInput, Warn
+from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.significance import Floats, why_no_verdict
 from assay.comparison.split_half import (
     ALPHA,
     NOTHING,
-    RATES,
     SPLITS,
     SplitHalfChunk,
     SplitHalfTally,
@@ -35,6 +38,8 @@ from assay.counts import counted
 from assay.measures.measures import Measure
 from assay.measures.score_table import score_table
 from assay.options import add_options, option
+from assay.results import Values
+from assay.tabular import Cell, Table
 
 NAMES = {"sign": "sign", "wrs": "rank-sum", "wsr": "signed-rank", "t": "t"}
 
@@ -46,78 +51,53 @@ class Options(Reading):
     alpha: float = alpha_option(ALPHA)
 
 
-class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
-    help = "Split the topics at random into halves and count how often tests on the halves agree about pairs of runs."
+def plan(
+    qrels: QrelsColumns,
+    runs: Iterable[RunColumns],
+    options: Options,
+    *,
+    seed: int = 0,
+    warn: Warn,
+    part: bool = False,
+) -> PieceworkPlan:
+    """Compare the runs on random halves of the topics, in independent pieces.
 
-    def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS")
-        parser.add_argument("runs", nargs="+", metavar="RUN")
-        add_campaign_options(parser)
-        add_options(parser, Options)
-
-    def plan(
-        self, *, qrels: str, runs: list[str], splits: int, alpha: float, seed: int, **options: Any
-    ) -> PieceworkPlan:
-        if len(runs) < 2:
-            raise BadInput("at least two runs are needed to compare them")
-        evaluations = evaluate_files(self, runs, {"": one_qrels(self, qrels)}, options)[""]
-        work = chunks(splits=splits, seed=seed)
-        tables = {
-            str(measure): score_table(evaluations, i)
-            for i, measure in enumerate(options["measures"])
-        }
-        for name, scores in tables.items():
-            if len(scores.topics) < 2:
-                raise BadInput(
-                    f"{name}: fewer than two topics count for all runs, so there are no halves"
-                )
-        pieces = [(name, chunk) for name in tables for chunk in work]
-
-        def finish(tallies: list[SplitHalfTally]) -> dict[str, Any]:
-            result: dict[str, Any] = {}
-            for name, scores in tables.items():
-                why = why_no_verdict(len(scores.topics) // 2)
-                whole = combine(
-                    tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name
-                )
-                about = {
-                    "topics": len(scores.topics),
-                    "splits": splits,
-                    "alpha": alpha,
-                    "no_verdict": f"halves of {why}" if why else "",
-                }
-                result[name] = {**asdict(tabulate(NOTHING if why else whole)), **about}
-            return result
-
-        return PieceworkPlan(
-            "split halves",
-            _tally,
-            ({name: scores.scores for name, scores in tables.items()}, alpha),
-            pieces,
-            finish,
-        )
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        parts = []
-        for measure, rates_of in result.items():
-            if not isinstance(rates_of, dict):
-                continue
-            columns = [(kind, test) for kind in ("mean", "median") for test in rates_of[kind]]
-            if rates_of["no_verdict"]:
-                parts.append(f"{measure}: no verdict: {rates_of['no_verdict']}")
-                continue
-            header = ["", *(f"{NAMES[test]}, {kind}" for kind, test in columns)]
-            rows = [
-                [rate, *(f"{100 * rates_of[kind][test][rate]:.1f} %" for kind, test in columns)]
-                for rate in RATES
-            ]
-            parts.append(
-                f"{measure}: {counted(rates_of['splits'], 'split')} of "
-                f"{counted(rates_of['topics'], 'topic')}, alpha {rates_of['alpha']}\n"
-                f"{text_table(header, rows)}\n"
-                f"halves with equal medians: {100 * rates_of['tied_medians']:.1f} %"
+    part: the qrels are limited to a group of topics. Raises BadInput for fewer than two runs or
+    two topics."""
+    evaluations = evaluate_runs(runs, {"": qrels}, options.measures, options, warn=warn, part=part)[
+        ""
+    ]
+    if len(evaluations) < 2:
+        raise BadInput("at least two runs are needed to compare them")
+    work = chunks(splits=options.splits, seed=seed)
+    scored = {
+        str(measure): score_table(evaluations, i) for i, measure in enumerate(options.measures)
+    }
+    for name, scores in scored.items():
+        if len(scores.topics) < 2:
+            raise BadInput(
+                f"{name}: fewer than two topics count for all runs, so there are no halves"
             )
-        return "\n\n".join(parts)
+    pieces = [(name, chunk) for name in scored for chunk in work]
+
+    def finish(tallies: list[SplitHalfTally]) -> Values:
+        result: Values = {}
+        for name, scores in scored.items():
+            why = why_no_verdict(len(scores.topics) // 2)
+            whole = combine(
+                tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name
+            )
+            about = {
+                "topics": len(scores.topics),
+                "splits": options.splits,
+                "alpha": options.alpha,
+                "no_verdict": f"halves of {why}" if why else "",
+            }
+            result[name] = {**asdict(tabulate(NOTHING if why else whole)), **about}
+        return result
+
+    shared = ({name: scores.scores for name, scores in scored.items()}, options.alpha)
+    return PieceworkPlan("split halves", _tally, shared, pieces, finish)
 
 
 def _tally(
@@ -126,3 +106,98 @@ def _tally(
     scores, alpha = shared
     name, chunk = piece
     return run_chunk(scores[name], chunk, alpha=alpha)
+
+
+def tables(result: Values) -> list[Table]:
+    made = []
+    for number, (measure, condition) in enumerate(conditions_of(result).items(), 1):
+        rows: list[list[Cell]] = []
+        for which in ("mean", "median"):
+            rows += [
+                [which, NAMES.get(test, test), *rates.values()]
+                for test, rates in condition[which].items()
+            ]
+        rates_named = list(next(iter(condition["mean"].values())))
+        tied = (
+            "undefined"
+            if condition["tied_medians"] is None
+            else f"{100 * condition['tied_medians']:.1f} %"
+        )
+        halves = (
+            f"{counted(condition['splits'], 'split')} of {counted(condition['topics'], 'topic')}"
+        )
+        note = f"{halves}, alpha {condition['alpha']:g}; halves with equal medians: {tied}."
+        if condition.get("no_verdict"):
+            note = f"{halves}. No verdict: {condition['no_verdict']}."
+        made.append(
+            Table(
+                f"agreement-{number}",
+                f"Agreement of halves by {measure}",
+                ["compared by", "test", *rates_named],
+                rows,
+                note,
+            )
+        )
+    return made
+
+
+def pictures(result: Values) -> list[str]:
+    drawn = []
+    for measure, one in conditions_of(result).items():
+        if one.get("no_verdict"):
+            drawn.append(
+                stacked(
+                    [],
+                    [],
+                    caption=f"How often the two halves agree by {measure}",
+                    what="test",
+                    reason=f"No verdict: {one['no_verdict']}.",
+                )
+            )
+            continue
+        tests = {
+            f"{kind}, {test}": rates
+            for kind in ("mean", "median")
+            for test, rates in one[kind].items()
+        }
+        names = [name for name in next(iter(tests.values())) if name != "significant"]
+        compared = one["splits"]
+        series = [
+            (name, [float((rates[name] or 0) * 100) for rates in tests.values()]) for name in names
+        ]
+        drawn.append(
+            stacked(
+                list(tests),
+                series,
+                caption=(
+                    f"How often the two halves agree by {measure}, percent of pairs of runs over "
+                    f"{counted(compared, 'split')}"
+                ),
+                what="test",
+                counts=[compared] * len(tests),
+                reason="There is no pair of runs to compare.",
+            )
+        )
+    return drawn
+
+
+class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
+    help = "Split the topics at random into halves and count how often tests on the halves agree about pairs of runs."
+    tables = staticmethod(tables)
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
+        add_campaign_options(parser)
+        add_options(parser, Options)
+
+    def plan(self, *, qrels: str, runs: list[str], seed: int, **options: Any) -> PieceworkPlan:
+        judged = one_qrels(self, qrels)
+        return plan(
+            judged,
+            each_run(self, runs, options),
+            Options.of(options),
+            seed=seed,
+            warn=self.warn,
+            part=self.only_these is not None,
+        )

@@ -23,10 +23,14 @@ from assay.cli import server
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.errors import FormatError
 from assay.formats.opening import bare_name
+from assay.results import Values
+from assay.tabular import Table, to_text
 from assay.whole_files import refuse_unwritable
 from assay.whole_files import whole_file as whole_file  # the commands find it here
 
 BAD_INPUT = 2
+Warn = Callable[[str], None]
+"""Takes a sentence for the user."""
 
 
 class BadInput(ValueError):
@@ -172,8 +176,12 @@ class FileCommand:
         """The options as `compute` takes them."""
         return options
 
-    compute: Callable[..., dict[str, Any]]
-    table: Callable[..., str]
+    compute: Callable[..., Values]
+    tables: Callable[[Values], list[Table]]
+
+    def table(self, result: Values, **options: Any) -> str:
+        """The result as text: its tables, unless the command says it otherwise."""
+        return "\n\n".join(to_text(one) for one in self.tables(result))
 
     def answered(self, options: dict[str, Any]) -> dict[str, Any]:
         """What `compute` says of these options, which `prepared` has seen."""

@@ -24,13 +24,13 @@ from assay.comparison.mean_intervals import mean_interval
 from assay.comparison.rankings import leaders_of
 from assay.comparison.significance import (
     adjusted,
-    p_equals,
     rank_balance,
     rounded_differences,
     verdict_p,
     why_no_verdict,
 )
 from assay.comparison.system_comparison import all_pairs
+from assay.digits import p_equals
 from assay.labels.intervals import Interval
 
 Floats = NDArray[np.float64]

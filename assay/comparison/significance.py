@@ -323,24 +323,6 @@ def _blockwise(rows_test: Callable[[Floats], Floats], values: Floats) -> Floats:
     return joined.reshape(batch + joined.shape[1:])
 
 
-class PValue(float):
-    """A float that a person reads as a p-value."""
-
-
-def p_text(p: float) -> str:
-    """A p-value for people: two significant digits, "< 0.001", a dash where undefined."""
-    if p != p:
-        return "-"
-    if p < 0.001:
-        return "< 0.001"
-    return "1" if p == 1 else f"{p:#.2g}"
-
-
-def p_equals(p: float) -> str:
-    """As in a sentence: "p = 0.031", "p < 0.001"."""
-    return f"p {p_text(p)}" if p < 0.001 else f"p = {p_text(p)}"
-
-
 def adjusted(
     p_values: Sequence[float] | Floats, correction: str, *, family: int | None = None
 ) -> Floats:

@@ -23,15 +23,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from assay.comparison.outcomes import Comparison, Means
-from assay.comparison.significance import (
-    SCALES,
-    VERDICT_TOPICS,
-    adjusted,
-    p_equals,
-    p_text,
-    why_no_verdict,
-)
+from assay.comparison.significance import SCALES, VERDICT_TOPICS, adjusted, why_no_verdict
 from assay.counts import counted
+from assay.digits import p_equals, p_text
 
 ALPHA = 0.05
 TESTS = {"wsr": "the signed-rank test", "t": "the t-test"}

@@ -139,3 +139,17 @@ def test_every_analysis_on_files_is_a_function_or_says_why_not() -> None:
         *("label_overlap", "machine_judges", "rank_machines"),  # take files of LLM labels or pools
     }
     assert {about.command for about in FUNCTIONS.values()} == on_files - without
+
+
+def test_a_result_has_the_tables_of_the_command():
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}, "q4": {"b": 1}}
+    runs = {"first": {q: {"a": 2.0, "b": 1.0} for q in qrels}}
+    runs["second"] = {q: {"b": 2.0, "a": 1.0} for q in qrels}
+    result = assay.split_half(qrels, runs, "RR@10", splits=3)
+    (table,) = result.tables()
+    assert table.title == "Agreement of halves by RR@10"
+    assert json.loads(json.dumps(result.to_dict()))["RR@10"]["splits"] == 3
+    assert result["RR@10"]["topics"] == 4
+    assert "<caption>Agreement of halves by RR@10</caption>" in result._repr_html_()
+    with pytest.raises(KeyError, match="the tables are agreement-1"):
+        result.to_frame("other")

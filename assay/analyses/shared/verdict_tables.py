@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.comparison.significance import PValue
 from assay.comparison.verdict_words import DISPLACEMENT, UNPAIRED, verdict_word
+from assay.digits import PValue
 from assay.results import Values
 from assay.tabular import Cell, Table
 

@@ -47,9 +47,9 @@ def test_a_stricter_alpha_finds_less(files):
 
 def test_a_person_reads_table_four(files):
     text = read("split_half", *files, "--splits", "5")
-    assert "RR@100: 5 splits of 31 topics, alpha 0.05" in text
-    assert "signed-rank, median" in text
-    assert "halves with equal medians" in text
+    assert "Agreement of halves by RR@100" in text
+    assert "median       signed-rank" in text
+    assert "5 splits of 31 topics, alpha 0.05; halves with equal medians" in text
 
 
 def test_one_run_or_one_topic_is_not_enough(files, tmp_path):

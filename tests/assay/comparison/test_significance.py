@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.comparison import significance
+from assay.digits import p_text
 from tests.assay.comparison.counted_signs import counted_signed_rank
 
 SAMPLES = ["continuous", "reciprocal ranks", "binary", "mostly unanswered"]
@@ -110,7 +111,7 @@ def test_at_few_topics_the_exact_test_errs_at_most_as_often_as_it_says():
     ],
 )
 def test_people_read_two_digits_of_a_p_value(p, text):
-    assert significance.p_text(p) == text
+    assert p_text(p) == text
 
 
 @pytest.mark.parametrize(("a", "b"), pairs())
