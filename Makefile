@@ -10,7 +10,7 @@ COMPILE = .venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1\t/'
 
-install:  ## only the virtual environment, as a service needs it (docs/deployment.md)
+install:  ## only the virtual environment, as a service needs it (docs/how-to/deploy.md)
 	@$(PYTHON) config/install.py runtime
 
 run:  ## install, prepare and start everything on 127.0.0.1 (port: ASSAY_PORT, default 8000); Ctrl-C ends it
@@ -41,15 +41,15 @@ bench:  ## measure speed against the peers, one table of ratios (ARGS=--quick fo
 	@$(VENV) config/browser.py
 	@$(VENV) -m benchmarks $(ARGS)
 
-calibration:  ## simulate how often intervals cover, and write docs/calibration.md (ARGS="--trials 100" for a short one)
+calibration:  ## simulate how often intervals cover, and write docs/evidence/calibration.md (ARGS="--trials 100" for a short one)
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m benchmarks.calibration --processes $(WORKERS) $(ARGS)
 
-acceptance:  ## replay real judgements with every way of pooling, and write docs/sampling.md (ARGS="--simulations 20" for a short one)
+acceptance:  ## replay real judgements with every way of pooling, and write docs/evidence/sampling.md (ARGS="--simulations 20" for a short one)
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m benchmarks.acceptance $(ARGS)
 
-reproduction:  ## make the four papers' studies of the collections at ASSAY_TEST_DATA, and write docs/reproduction.md (ARGS="NAME" for a part)
+reproduction:  ## make the four papers' studies of the collections at ASSAY_TEST_DATA, and write docs/evidence/reproduction.md (ARGS="NAME" for a part)
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m benchmarks.reproduction $(ARGS)
 
@@ -60,7 +60,7 @@ lint:  ## format, ruff and mypy
 lock:  ## compile the dependencies of pyproject.toml into the hash-locked requirements.txt and requirements-dev.txt
 	@$(PYTHON) config/install.py dev
 	@$(COMPILE) --extra server -o requirements.txt
-	@$(COMPILE) --all-extras --group dev --group lint -c requirements.txt -o requirements-dev.txt
+	@$(COMPILE) --all-extras --group dev --group lint --group docs -c requirements.txt -o requirements-dev.txt
 
 .PHONY: audit
 audit:  ## look the locked packages up in a list of known faults, in the network (PyPI's; ARGS="-s osv" for that of OSV)
@@ -72,7 +72,7 @@ words:  ## find what pages, mails and scripts say, merge it into locale/, compil
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m config.catalogues
 
-screenshots:  ## photograph every page, every task (docs/tasks.md) and every state of the judging page into var/screenshots
+screenshots:  ## photograph every page, every task (docs/evidence/usability.md) and every state of the judging page into var/screenshots
 	@$(PYTHON) config/install.py dev
 	@$(VENV) config/browser.py
 	@$(VENV) -m tests.screenshots
