@@ -1,6 +1,6 @@
 """Assay: relevance judgements in, qrels and comparisons that others can trust out.
 
-In a notebook `import assay` gives the functions of docs/library.md; on the command line there is
+In a notebook `import assay` gives the functions of docs/reference/library.md; on the command line there is
 `assay`. Nothing is imported before it is used."""
 
 from __future__ import annotations

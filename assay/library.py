@@ -1,4 +1,4 @@
-"""The functions of `import assay` (docs/library.md): files, arrays and data frames in, the numbers
+"""The functions of `import assay` (docs/reference/library.md): files, arrays and data frames in, the numbers
 of the commands out.
 
 Qrels, runs and judgements may be a file's path, what a reader has returned, a data frame (`topic

@@ -1,7 +1,7 @@
 """`make bench`: run every benchmark module (or those named), print one table of ratios, and write
-it to docs/benchmarks.md.
+it to docs/evidence/benchmarks.md.
 
-The rows of each module are kept in docs/benchmarks/, with day and load of the machine, so that one
+The rows of each module are kept in docs/evidence/benchmarks/, with day and load of the machine, so that one
 can be measured again alone.
 
 A benchmark is a module `bench_*.py` here with `main(quick: bool) -> list[dict]`: work, peer, ratio
@@ -23,8 +23,8 @@ from pathlib import Path
 import benchmarks
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "docs" / "benchmarks.md"
-KEPT = ROOT / "docs" / "benchmarks"
+TABLE = ROOT / "docs" / "evidence" / "benchmarks.md"
+KEPT = ROOT / "docs" / "evidence" / "benchmarks"
 
 
 def modules() -> list[str]:

@@ -4,7 +4,7 @@ strict order to all priorities together.
     python -m benchmarks.bench_bands [--quick]
 
 How long annotators stay is played through by the rule itself, on the pool of
-docs/methods/judging.md. Claims are those of bench_claims, on its 30,000 pairs, half judged: one
+docs/reference/methods/judging.md. Claims are those of bench_claims, on its 30,000 pairs, half judged: one
 client claims for its 135 annotators in turn, in bands of 1 (the strict order), 3 and 10 by turns.
 """
 

@@ -1,4 +1,4 @@
-"""`make reproduction`: compute docs/reproduction.md again on the collections of ASSAY_TEST_DATA,
+"""`make reproduction`: compute docs/evidence/reproduction.md again on the collections of ASSAY_TEST_DATA,
 and write what came out into it.
 
     python -m benchmarks.reproduction [NAME ...]      everything, or the blocks and studies of these
@@ -6,7 +6,7 @@ and write what came out into it.
 
 The page's words are written by hand. What stands below a comment `<!-- check: name -->` as a
 console block is what its commands print; what stands between `<!-- study: name; tables: ... -->`
-and `<!-- end: name -->` is the output of `study` on docs/reproduction/name.toml.
+and `<!-- end: name -->` is the output of `study` on docs/evidence/reproduction/name.toml.
 tests/test_reproduction.py holds that both are up to date."""
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "reproduction.md"
-KEPT = ROOT / "docs" / "reproduction"
+PAGE = ROOT / "docs" / "evidence" / "reproduction.md"
+KEPT = ROOT / "docs" / "evidence" / "reproduction"
 CHECKED = re.compile(
     r"^<!-- check: (\S+) -->\n(```console\n.*?^```$|\|.*?(?=\n\n|\n?\Z))", re.MULTILINE | re.DOTALL
 )
@@ -96,7 +96,7 @@ def block_again(block: str, *, data: Path, work: Path) -> str:
 
 
 def study_folder(name: str, *, data: Path, work: Path) -> Path:
-    """The folder of the study of docs/reproduction/name.toml, made in the empty folder `work`."""
+    """The folder of the study of docs/evidence/reproduction/name.toml, made in the empty folder `work`."""
     (work / "data").symlink_to(data)
     text = (KEPT / f"{name}.toml").read_text("utf-8")
     (work / f"{name}.toml").write_text(text, encoding="utf-8")
@@ -121,7 +121,7 @@ def study_text(name: str, tables: list[str], folder: Path) -> str:
     said = "\n".join(line for line in toml.splitlines() if not line.startswith(BEFORE))
     shell = [
         "ln -s $DATA data",
-        f"cp $ASSAY/docs/reproduction/{name}.toml .",
+        f"cp $ASSAY/docs/evidence/reproduction/{name}.toml .",
         *before,
         f"manage.py study {about['study']} {name}.toml --output results",
     ]

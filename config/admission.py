@@ -1,7 +1,7 @@
 """Early refusal of requests that have waited too long.
 
 The proxy before the web server stamps each request with the time (`X-Request-Start`, see
-docs/deployment.md). A request that has waited longer than its kind allows is refused before Django
+docs/how-to/deploy.md). A request that has waited longer than its kind allows is refused before Django
 and the database see it: its client would have given up, and the repetition would cost as much
 again. Judgements may wait longest, because the annotator's work is in them. Without the header no
 request is refused."""

@@ -1,5 +1,5 @@
 """Django settings. Every choice of an installation is an environment variable with the prefix
-ASSAY_ (docs/deployment.md)."""
+ASSAY_ (docs/how-to/deploy.md)."""
 
 from pathlib import Path
 

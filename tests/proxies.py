@@ -1,4 +1,4 @@
-"""The proxies of docs/deployment.md as they are printed there, on a free port and with a
+"""The proxies of docs/how-to/deploy.md as they are printed there, on a free port and with a
 certificate of their own."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def made_certificate(folder: Path) -> tuple[Path, Path]:
 
 def nginx(folder: Path, port: int, upstream: int, certificate: Path, key: Path) -> list[str]:
     """The command of an nginx of its own, with the server of the documents."""
-    text = block("deployment.md", "# nginx: /etc/nginx/sites-enabled/assay")
+    text = block("how-to/deploy.md", "# nginx: /etc/nginx/sites-enabled/assay")
     text = text[
         text.index("server {", text.index("return 301")) :
     ]  # the one for plain HTTP needs port 80
@@ -64,7 +64,7 @@ def nginx(folder: Path, port: int, upstream: int, certificate: Path, key: Path) 
 
 
 def caddy(folder: Path, port: int, upstream: int, certificate: Path, key: Path) -> list[str]:
-    text = block("deployment.md", "# Caddy: /etc/caddy/Caddyfile").replace(
+    text = block("how-to/deploy.md", "# Caddy: /etc/caddy/Caddyfile").replace(
         "127.0.0.1:8000", f"127.0.0.1:{upstream}"
     )
     text = text.replace(

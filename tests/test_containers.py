@@ -1,5 +1,5 @@
 """The container files agree with the program and the units. No engine builds them here:
-docs/deployment.md says that they are untested."""
+docs/how-to/deploy.md says that they are untested."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import yaml
 from tests.documented import block
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "docs" / "container"
+FOLDER = ROOT / "docs" / "how-to" / "container"
 SETTINGS = set(
     re.findall(
         r"^\| `(ASSAY_\w+)`",
-        (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8"),
+        (ROOT / "docs" / "how-to" / "deploy.md").read_text(encoding="utf-8"),
         re.MULTILINE,
     )
 )
@@ -40,7 +40,7 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def command_of_unit(name: str) -> list[str]:
-    unit = block("deployment.md", f"# /etc/systemd/system/{name}").replace("\\\n", " ")
+    unit = block("how-to/deploy.md", f"# /etc/systemd/system/{name}").replace("\\\n", " ")
     [command] = [
         shlex.split(line.removeprefix("ExecStart="))
         for line in unit.splitlines()

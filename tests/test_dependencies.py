@@ -1,7 +1,7 @@
 """The locked packages: exact, with digests, under licences that we can live with, and alive by what
 they say of themselves.
 
-Whether one has a known fault is asked of a list in the network: `make audit` (docs/security.md),
+Whether one has a known fault is asked of a list in the network: `make audit` (docs/explanation/security.md),
 which no test can do."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/deployment.md does what it says: its settings, its commands in an empty folder, its
+"""docs/how-to/deploy.md does what it says: its settings, its commands in an empty folder, its
 units."""
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read_by_the_program() -> dict[str, str]:
 
 
 def test_the_table_has_every_setting_that_is_read_and_no_other():
-    text = (DOCS / "deployment.md").read_text(encoding="utf-8")
+    text = (DOCS / "how-to/deploy.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `ASSAY_")]
     documented = {
         name for row in rows for name in re.findall(r"`ASSAY_([A-Z_]+)`", row.split("|")[1])
@@ -70,7 +70,7 @@ def test_the_table_has_every_setting_that_is_read_and_no_other():
 
 
 def test_the_defaults_of_the_table_are_those_of_the_program():
-    text = (DOCS / "deployment.md").read_text(encoding="utf-8")
+    text = (DOCS / "how-to/deploy.md").read_text(encoding="utf-8")
     told = {}
     for row in re.findall(r"^\| (`ASSAY_.+?) \| (.+?) \|", text, flags=re.MULTILINE):
         names, values = re.findall(r"`ASSAY_([A-Z_]+)`", row[0]), re.findall(r"`([^`]+)`", row[1])
@@ -118,7 +118,9 @@ class Newcomer:
     def __init__(self, folder: Path, database: str) -> None:
         self.data, self.file, self.port = folder / "data", folder / "assay.env", free_port()
         own = {"ASSAY_DATABASE_URL": database, "ASSAY_DATA_DIR": str(self.data)}
-        *written, empty, install_folder = block("deployment.md", "ASSAY_DATABASE_URL=").splitlines()
+        *written, empty, install_folder = block(
+            "how-to/deploy.md", "ASSAY_DATABASE_URL="
+        ).splitlines()
         assert [line.partition("=")[0] for line in written] == [
             *(
                 "ASSAY_DATABASE_URL",
@@ -174,7 +176,7 @@ class Newcomer:
     def start(self, unit: str) -> None:
         """The unit's command line, with its file of settings and nothing else, as systemd starts
         it."""
-        text = block("deployment.md", f"# /etc/systemd/system/{unit}").replace("\\\n", " ")
+        text = block("how-to/deploy.md", f"# /etc/systemd/system/{unit}").replace("\\\n", " ")
         said = dict(
             line.split("=", 1)
             for line in text.splitlines()
@@ -264,7 +266,7 @@ def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_se
 ):
     """The settings, commands and units of *One machine* in their order, until somebody signs in
     through the proxy and a job is done."""
-    commands = block("deployment.md", ".venv/bin/python manage.py migrate").splitlines()
+    commands = block("how-to/deploy.md", ".venv/bin/python manage.py migrate").splitlines()
     assert [line.split()[2] for line in commands] == [
         "migrate",
         "collectstatic",
@@ -334,7 +336,7 @@ def test_make_install_installs_what_is_locked_and_nothing_for_tests():
 def test_the_units_are_understood_by_systemd(tmp_path, name):
     if shutil.which("systemd-analyze") is None:
         absent("systemd", "systemd-analyze is not installed")
-    text = block("deployment.md", f"# /etc/systemd/system/{name}")
+    text = block("how-to/deploy.md", f"# /etc/systemd/system/{name}")
     for place, here in (
         ("/opt/assay/program/.venv/bin/python", sys.executable),
         ("/opt/assay/program", str(ROOT)),
@@ -356,7 +358,7 @@ def test_the_units_are_understood_by_systemd(tmp_path, name):
 def test_the_web_server_of_the_unit_is_started_as_up_starts_it():
     from config.management.commands.up import gunicorn_command
 
-    unit = block("deployment.md", "# /etc/systemd/system/assay-web.service").replace("\\\n", " ")
+    unit = block("how-to/deploy.md", "# /etc/systemd/system/assay-web.service").replace("\\\n", " ")
     [command] = [
         line.removeprefix("ExecStart=").split()
         for line in unit.splitlines()

@@ -26,7 +26,7 @@ def test_every_setting_is_documented() -> None:
     names = set(re.findall(r'(?:env|environment)\.(?:text|flag|number|words)\("([A-Z_]+)"', source))
     names |= set(re.findall(r'text\("([A-Z_]+)"\)', source))
     assert len(names) > 15
-    described = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    described = (ROOT / "docs" / "how-to" / "deploy.md").read_text(encoding="utf-8")
     assert [name for name in sorted(names) if f"ASSAY_{name}" not in described] == []
 
 
@@ -60,10 +60,10 @@ def test_the_page_of_sampling_is_made_from_the_figures_that_are_kept(tmp_path: P
     """And these hold nothing of the work of a sample but what the page tells: pairs and hours were
     the budget's, not those of what is drawn."""
     kept = tmp_path / "sampling"
-    shutil.copytree(ROOT / "docs" / "sampling", kept)
+    shutil.copytree(ROOT / "docs" / "evidence" / "sampling", kept)
     write(kept)
     assert (tmp_path / "sampling.md").read_text(encoding="utf-8") == (
-        ROOT / "docs" / "sampling.md"
+        ROOT / "docs" / "evidence" / "sampling.md"
     ).read_text(encoding="utf-8")
     for name in ("coverage", "sampled_stop", "ordered_stop"):
         rows = json.loads((kept / f"{name}.json").read_text(encoding="utf-8"))["rows"]

@@ -1,4 +1,4 @@
-"""The API's document is true enough for a program to be made of it: docs/campaign_by_client.py uses
+"""The API's document is true enough for a program to be made of it: docs/how-to/campaign_by_client.py uses
 nothing but a generated client."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from tests.installation import Installation
 
 ROOT = Path(__file__).resolve().parent.parent
-SCRIPT = ROOT / "docs" / "campaign_by_client.py"
+SCRIPT = ROOT / "docs" / "how-to" / "campaign_by_client.py"
 PEOPLE = """
 from annotation.services.people import tokens
 for name in ("boss", "ada", "bob"):

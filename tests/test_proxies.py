@@ -1,4 +1,4 @@
-"""The proxies of docs/deployment.md, as they are printed there, before a real installation: nginx
+"""The proxies of docs/how-to/deploy.md, as they are printed there, before a real installation: nginx
 and Caddy, where they are installed."""
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def sessions(assay: Installation) -> list[dict[str, str]]:
 
 def reload(assay: Installation) -> None:
     """Until all processes of the web server are others: what the third step of an upgrade does
-    (docs/operating.md)."""
+    (docs/how-to/operate.md)."""
     master = web_master(assay)
     old = set(children(master))
     os.kill(master, signal.SIGHUP)

@@ -1,4 +1,4 @@
-"""What docs/reproduction.md says that commands print is what they print.
+"""What docs/evidence/reproduction.md says that commands print is what they print.
 
 Each console block of the page stands under a comment `<!-- check: name -->` and is run again: `$
 manage.py ...` in this process, any other line behind `$` by the shell. Each table that is not the

@@ -17,7 +17,7 @@ import pytest
 from analysis.studies.papers import NAMES
 from benchmarks.reproduction import ROOT, commands, run
 
-PAGES = ROOT / "docs" / "studies"
+PAGES = ROOT / "docs" / "tutorial" / "studies"
 BLOCK = re.compile(r"^```console\n.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -40,9 +40,9 @@ def test_each_study_has_its_page_which_studies_md_links_and_which_shows_the_file
     None
 ):
     assert {path.stem for path in PAGES.glob("*.md")} == set(NAMES)
-    reference = (ROOT / "docs" / "studies.md").read_text("utf-8")
+    reference = (ROOT / "docs" / "reference" / "studies.md").read_text("utf-8")
     for name in NAMES:
-        assert f"(studies/{name}.md)" in reference
+        assert f"(../tutorial/studies/{name}.md)" in reference
         assert f"```toml\n{(PAGES / 'sample' / f'{name}.toml').read_text('utf-8')}```" in (
             PAGES / f"{name}.md"
         ).read_text("utf-8")

@@ -1,4 +1,4 @@
-"""The program is upgraded as docs/operating.md says while people judge: the program's files are
+"""The program is upgraded as docs/how-to/operate.md says while people judge: the program's files are
 replaced and `migrate` runs beside the old processes, which answer on the tables of the next version
 until the web server is reloaded. On SQLite and PostgreSQL."""
 

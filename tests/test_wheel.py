@@ -219,7 +219,7 @@ def test_up_serves_pages_and_static_files_from_the_wheel(environment: Path, tmp_
 def test_web_server_and_worker_find_the_apps_where_the_documentation_says(
     environment: Path, tmp_path: Path
 ) -> None:
-    """docs/deployment.md, "From the wheel": the folder is put on PYTHONPATH by the unit."""
+    """docs/how-to/deploy.md, "From the wheel": the folder is put on PYTHONPATH by the unit."""
     code = "from assay.cli.server import HOME; print(HOME)"
     home = called(environment, tmp_path, code).stdout.strip()
     assert home == str(next(environment.glob("lib/python*/site-packages")) / "assay" / "_server")

@@ -64,7 +64,7 @@ class Result:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object of the command `evaluate` (docs/commands.md); undefined is NaN."""
+        """The JSON object of the command `evaluate` (docs/reference/commands.md); undefined is NaN."""
         under, options = self.evaluations, self.options
         result: dict[str, Any] = {
             "qrels": {

@@ -1,7 +1,7 @@
 """The pace of a campaign by whole days: a model of the days so far, and simulated days to come.
 
 The day is the unit. Judgements of one day depend on each other (sessions, the annotators who have
-time today), so hours tell little about the days to come. docs/methods/watching.md describes the
+time today), so hours tell little about the days to come. docs/reference/methods/watching.md describes the
 model."""
 
 from __future__ import annotations

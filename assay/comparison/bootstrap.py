@@ -121,7 +121,7 @@ class Differences:
 
         Wherever the run stands, at most 5 % of such intervals miss its true rank; the percentiles
         of the rank over samples of topics miss that of the best of 30 nearly equal runs in 60 %
-        (docs/calibration.md)."""
+        (docs/evidence/calibration.md)."""
         n_runs = len(self.mean)
         ranks = np.tile(np.array([1, n_runs]), (n_runs, 1))
         if self.n_topics < LEAST_TOPICS:

@@ -1,7 +1,7 @@
 """Confidence intervals of means over topics, and of mean differences: for new topics, shown where
 they cover what they say, else a reason.
 
-METHODS 13. Simulated in `docs/calibration.md`, "Means of systems" and "Differences of systems".
+METHODS 13. Simulated in `docs/evidence/calibration.md`, "Means of systems" and "Differences of systems".
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ order the topics leave undecided.
 Resampled topics add noise to two rankings that carry noise already, so that their tau is too low:
 the percentile interval alone covers .32 of the time with 30 systems and 25 topics. It covers where
 the order of few pairs of systems is in doubt, and where the rankings differ in clearly more pairs
-than doubt alone would make (docs/calibration.md)."""
+than doubt alone would make (docs/evidence/calibration.md)."""
 
 from __future__ import annotations
 

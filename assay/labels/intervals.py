@@ -1,7 +1,7 @@
 """Intervals of agreement between raters, and of tau between rankings: shown where they cover what
 they say, refused in words elsewhere.
 
-METHODS 13. Which method covers was found by simulation; `docs/calibration.md` has the table,
+METHODS 13. Which method covers was found by simulation; `docs/evidence/calibration.md` has the table,
 `analysis/calibration` the simulation."""
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def agreement_interval(
     units: float64 (k, grades, grades), the joint counts of grades of each distinct unit; times:
     (k), how often it is there. statistic: joint counts (n, grades, grades) -> (n), at most 1, NaN
     where undefined. The usual bootstrap is too narrow here (.55 to .93 for small or skewed tables);
-    see docs/calibration.md. Student's t has the degrees of freedom of the effective number of units
+    see docs/evidence/calibration.md. Student's t has the degrees of freedom of the effective number of units
     (Kish 1965): (sum of sizes)^2 / sum of squared sizes, less 1. Refused with fewer than
     LEAST_UNITS, LEAST_EFFECTIVE, LEAST_AGREED or LEAST_DISAGREED units, with fewer than
     LEAST_TOPICS_IF_USUAL topics where one grade is that frequent, and where more than 5 % of the

@@ -70,7 +70,7 @@ def gain_interval(joint: Floats) -> Interval:
 
     joint: (n_topics, 2, 2), pairs by people's label and the machine's. Percentiles over topics
     cover less than they say with few topics, down to .80 where few pairs are relevant:
-    docs/calibration.md."""
+    docs/evidence/calibration.md."""
     interval = (
         agreement_interval(joint, np.ones(len(joint), np.int64), correlation, unit="topics")
         if len(joint)

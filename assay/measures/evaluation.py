@@ -3,7 +3,7 @@
 Conventions (METHODS; reference: trec_eval 10 with -c): documents in the order of the run, which its
 reader has made trec_eval's; an unjudged document is not relevant, but Bpref ignores it and
 condensed measures take it out first; a negative grade is unjudged; every topic of the qrels counts,
-with 0 where the run has none or where nothing is relevant. Formulas: docs/methods/measures.md."""
+with 0 where the run has none or where nothing is relevant. Formulas: docs/reference/methods/measures.md."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """`make acceptance`: measure the figures of SAMPLING 8 on real runs and judgements, and write
-docs/sampling.md. Nothing here is tuned.
+docs/evidence/sampling.md. Nothing here is tuned.
 
 ARGS="--simulations 40" for a short one, ARGS="corrections late" for some parts: each part's figures
-are kept in docs/sampling/, and the page is written from them all. The data are those of
+are kept in docs/evidence/sampling/, and the page is written from them all. The data are those of
 ASSAY_TEST_DATA."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-KEPT = Path(__file__).parents[2] / "docs" / "sampling"
+KEPT = Path(__file__).parents[2] / "docs" / "evidence" / "sampling"
 
 
 def late_runs(data: Path, simulations: int, seed: int) -> list[dict]:

@@ -1,4 +1,4 @@
-"""docs/sampling.md from the figures that are kept: what was asked for beside what was found."""
+"""docs/evidence/sampling.md from the figures that are kept: what was asked for beside what was found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ TEXT = """# What sampling, ordering and machines bring
 
 The figures that these methods were asked to reach, beside those found here; written by `make acceptance`, never tuned: what is missed is shown as
 missed. How everything is computed stands in
-[methods/sampling.md](methods/sampling.md). Figures were asked for on sets X, Y and Z, too; those are not among our data, so their rows are for others
+[methods/sampling.md](../reference/methods/sampling.md).
+Figures were asked for on sets X, Y and Z, too; those are not among our data, so their rows are for others
 to fill.
 
 | | asked for | found | reached |

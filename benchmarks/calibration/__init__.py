@@ -1,2 +1,2 @@
 """How often intervals and signs do what they say, by simulation: `make calibration` writes
-docs/calibration.md."""
+docs/evidence/calibration.md."""

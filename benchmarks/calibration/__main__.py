@@ -1,5 +1,5 @@
 """`make calibration`: simulate each kind of interval, test and sign over a grid, and write
-docs/calibration.md. ARGS="--trials N" for fewer.
+docs/evidence/calibration.md. ARGS="--trials N" for fewer.
 
 Each row is simulated with a generator of its own, so that the page is the same for any number of
 processes."""
@@ -17,7 +17,7 @@ from assay.chunks import in_processes
 from benchmarks.calibration import tables
 from benchmarks.calibration.page import TEXT, markdown
 
-PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
+PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "calibration.md"
 
 
 def row_of(shared: tuple[int, int], place: tuple[int, int]) -> list[str]:
@@ -44,7 +44,11 @@ def main() -> None:
         help="at the same time (default 1); the page does not depend on it",
     )
     parser.add_argument(
-        "--output", type=Path, default=PAGE, metavar="FILE", help="in place of docs/calibration.md"
+        "--output",
+        type=Path,
+        default=PAGE,
+        metavar="FILE",
+        help="in place of docs/evidence/calibration.md",
     )
     options = parser.parse_args()
     places = [

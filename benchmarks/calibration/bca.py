@@ -1,7 +1,7 @@
 """Bias-corrected and accelerated bootstrap intervals (Efron 1987), many at once, of any statistic
 from its resamples and its jackknife.
 
-No answer shows them: docs/calibration.md compares them with what is shown.
+No answer shows them: docs/evidence/calibration.md compares them with what is shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The words of docs/calibration.md around its tables."""
+"""The words of docs/evidence/calibration.md around its tables."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ that takes about ten minutes on two cores. Intervals
 are of 95 %. *covered*: of the trials that show an interval, the share in which it holds the true value. *shown*: the share of trials that show one;
 elsewhere the reason stands in its place. *before*: what was shown before this was simulated, everywhere: the percentile bootstrap, if nothing else is
 said. *BCa*: the bias-corrected and accelerated bootstrap (Efron 1987), over the same units as what is shown now, for comparison. The rules are in
-[agreement](methods/agreement.md), [rankings](methods/rankings.md), [bootstrap](methods/bootstrap.md), [systems](methods/systems.md) and
-[watching](methods/watching.md).
+[agreement](../reference/methods/agreement.md), [rankings](../reference/methods/rankings.md), [bootstrap](../reference/methods/bootstrap.md),
+[systems](../reference/methods/systems.md) and
+[watching](../reference/methods/watching.md).
 
 Where intervals are shown in few trials, those are trials of a kind (with agreement on the rare grade, say), and the share covered is that of this
 kind.
@@ -67,7 +68,7 @@ topic, half with 1 on few topics and 0 elsewhere; with fewer than 30 topics t ca
 
 Intervals of the mean score of one system for new topics. *everywhere*: by Student's t, as if always shown. Then what `evaluate --intervals` shows:
 from 30 topics on, with at least ten topics off the most frequent value, by t and, where scores are skewed, to where Hall's (1992) transformation
-reaches further ([measures](methods/measures.md#conventions)). The skewness of the sample does not decide whether an interval is shown: samples
+reaches further ([measures](../reference/methods/measures.md#conventions)). The skewness of the sample does not decide whether an interval is shown: samples
 without the rare topics look harmless, and their intervals miss. Scores as under [tests](#tests-of-a-difference); *few topics score*: the tenth power
 of an even share, so that a few topics bring all of the mean; *answered in 5 %*: 1 on one topic in twenty, else 0; *RR*: 1 to 1/10 on some topics,
 else 0; ±: a normal spread of this standard deviation.

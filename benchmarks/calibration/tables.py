@@ -1,4 +1,4 @@
-"""The grid of docs/calibration.md: which tables there are, their rows, and what simulates a row."""
+"""The grid of docs/evidence/calibration.md: which tables there are, their rows, and what simulates a row."""
 
 from __future__ import annotations
 

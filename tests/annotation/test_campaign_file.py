@@ -512,7 +512,9 @@ def test_who_applies_it_manages_what_is_made(folder):
 
 
 def test_the_page_about_the_file_has_every_key_of_it_and_no_other():
-    page = (Path(__file__).parents[2] / "docs" / "campaign_file.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "campaign-file.md").read_text(
+        encoding="utf-8"
+    )
     found = set(re.findall(r"^\| `(\w+)` \| (.*?) \| (.*) \|$", page, re.MULTILINE))
     keys = [key for table in TABLES.values() for one in table for key in (one, *one.row)]
     assert found == {(key.name, kind_in_words(key), key.help) for key in keys}

@@ -46,7 +46,7 @@ def test_every_pair_of_a_real_campaign_ends_complete_without_overshoot(
     data_folder, request, settings, tmp_path, mode, n_topics
 ):
     """Through the services a quarter of it, over HTTP some topics (the whole takes minutes:
-    docs/commands.md says how it ended)."""
+    docs/reference/commands.md says how it ended)."""
     settings.MEDIA_ROOT = tmp_path / "files"
     folder = data_folder / "nfcorpus"
     qrels, runs = folder / "qrels.test.3-2-1.txt.gz", sorted((folder / "runs").glob("*.run.gz"))

@@ -20,7 +20,7 @@ from tests.analysis.commands.judged_file import ROWS, run, written
 from tests.analysis.commands.ranked_files import GOOD, OTHER, POOR, QRELS, files
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "docs" / "tutorial" / "notebooks").glob("*.ipynb"))
 
 
 class Frame:
@@ -280,7 +280,7 @@ def test_scores_are_asked_by_run_and_measure_and_shown_in_a_notebook() -> None:
 
 
 def test_every_name_of_the_library_is_described() -> None:
-    text = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "library.md").read_text(encoding="utf-8")
     assert [name for name in assay.library.__all__ if f"`{name}" not in text] == []
     assert assay.__version__
 

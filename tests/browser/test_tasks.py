@@ -1,5 +1,5 @@
 """Each task of managers and annotators, done in a browser, with at most so many actions
-(docs/tasks.md)."""
+(docs/evidence/usability.md)."""
 
 from __future__ import annotations
 

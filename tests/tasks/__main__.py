@@ -1,8 +1,8 @@
 """`make screenshots`, the tasks: each done in the first version and in this one, a picture of where
-it ends in var/screenshots/tasks, and the table of actions and pages there and in docs/tasks.md.
+it ends in var/screenshots/tasks, and the table of actions and pages there and in docs/evidence/usability.md.
 
     python -m tests.tasks [word …]      only the tasks whose name has one of the words;
-    docs/tasks.md stays as it is
+    docs/evidence/usability.md stays as it is
     python -m tests.tasks --only-now …  this version alone
 """
 
@@ -27,7 +27,7 @@ from tests.tasks.doing import at_the_start, filled, photograph
 from tests.tasks.every import TASKS
 from tests.tasks.task import Task
 
-OUT, DOCUMENT = ROOT / "var" / "screenshots" / "tasks", ROOT / "docs" / "tasks.md"
+OUT, DOCUMENT = ROOT / "var" / "screenshots" / "tasks", ROOT / "docs" / "evidence" / "usability.md"
 MARK = "<!-- measured -->\n"
 
 

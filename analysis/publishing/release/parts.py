@@ -2,7 +2,7 @@
 needs it.
 
 Writing, reading, the datasheet and the documents follow from PARTS; a new part is one entry here
-and one line in docs/publishing.md. What is written depends on the data and the recipe only: no
+and one line in docs/how-to/publish.md. What is written depends on the data and the recipe only: no
 clock, no row number, no user is read."""
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def write_release(
     """Write the release as a zip file, all parts as of one moment. CampaignError where an id cannot
     stand in qrels.
 
-    -> as_of and content_sha256 (docs/publishing.md), and counts: pairs, judgements, adjudicated, parts
+    -> as_of and content_sha256 (docs/how-to/publish.md), and counts: pairs, judgements, adjudicated, parts
     """
     with snapshot():
         content = content_of(
@@ -118,7 +118,7 @@ def content_of(campaign: Campaign, plan: ReleasePlan) -> ReleaseContent:
 
 
 def content_digest(campaign: Campaign, choices: Choices, made: Labels) -> str:
-    """SHA-256 of the judgements and labels alone, as docs/publishing.md defines it for a release's
+    """SHA-256 of the judgements and labels alone, as docs/how-to/publish.md defines it for a release's
     files."""
     places = [RAW_COLUMNS.index(name) for name in DIGESTED_COLUMNS]
     cells = map(raw_cells, raw_judgements(campaign, choices, notes=False))

@@ -1,7 +1,7 @@
 """Kinds of reports, one a file: its fields, arguments, tables, pictures and figures for print.
 
 A new kind is one file here, called as its command, with a `KIND`: forms, pages, API and workers
-find it by itself. docs/reports.md has a line for each kind."""
+find it by itself. docs/reference/reports.md has a line for each kind."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ RECENT = timedelta(minutes=2)
 """Whoever judged so lately judges still."""
 LARGE_LINES, LARGE_BYTES = 4_000, 4_000_000
 """Of a file, unpacked: from here on an import holds the writer for longer than people should wait
-(docs/reliability.md)."""
+(docs/evidence/reliability.md)."""
 UNREADABLE = (FormatError, OSError, *DAMAGED)
 ANYWAY = "also while people judge on SQLite, whose judgements then wait until it is done"
 WITH_THE_OPTION = "with --anyway"

@@ -1,4 +1,4 @@
-"""Results as JSON objects, with the keys of the commands (docs/commands.md): statistics of a
+"""Results as JSON objects, with the keys of the commands (docs/reference/commands.md): statistics of a
 campaign, agreement of its annotators."""
 
 from __future__ import annotations

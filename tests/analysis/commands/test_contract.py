@@ -105,7 +105,7 @@ def test_a_negative_seed_is_bad_input_everywhere(
     assert "--seed: '-1': a seed is a whole number from 0" in err
 
 
-DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "commands.md").read_text(
+DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "commands.md").read_text(
     encoding="utf-8"
 )
 SHARED = DOCUMENT[: DOCUMENT.index("## On plain files")]

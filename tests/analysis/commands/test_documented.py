@@ -1,4 +1,4 @@
-"""docs/commands.md has a section for every command, with every option and an example."""
+"""docs/reference/commands.md has a section for every command, with every option and an example."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.core.management import CommandError
 from tests.commands import get_commands, load_command_class
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-TEXT = (DOCS / "commands.md").read_text(encoding="utf-8")
+TEXT = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
 OURS = {
     name: app
     for name, app in get_commands().items()

@@ -89,8 +89,10 @@ def test_a_release_holds_the_labels_on_both_scales_and_the_guidelines_and_right_
 
 
 def digest_by_the_documents(path: Path) -> str:
-    """What the code in docs/publishing.md prints for the release."""
-    text = (Path(__file__).resolve().parents[3] / "docs/publishing.md").read_text(encoding="utf-8")
+    """What the code in docs/how-to/publish.md prints for the release."""
+    text = (Path(__file__).resolve().parents[3] / "docs/how-to/publish.md").read_text(
+        encoding="utf-8"
+    )
     (code,) = re.findall(r"```python\n(import csv, hashlib.*?)```", text, re.DOTALL)
     done = subprocess.run(
         [sys.executable, "-c", code.replace("release.zip", str(path))],
@@ -349,7 +351,9 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     )
     assert sheet == [part.name for part in PARTS if part.name not in OF_SAMPLE | OF_MACHINES]
     assert "documents.jsonl" not in parts(built(campaign))["datasheet.md"].decode()
-    text = (Path(__file__).parents[3] / "docs" / "publishing.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "how-to" / "publish.md").read_text(
+        encoding="utf-8"
+    )
     lines = text.partition("A release is a zip file with")[2].partition("**Nobody")[0]
     named = re.findall(
         r"`([\w-]+\.(?:md|txt|tsv|json|jsonl)|guidelines/|SHA256SUMS)`",

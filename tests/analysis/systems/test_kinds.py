@@ -37,7 +37,7 @@ def test_each_file_is_a_kind_called_as_its_command() -> None:
 def test_each_kind_has_its_line_in_the_documents() -> None:
     rows = re.findall(
         r"^\| ([^|]+?) \| `(\w+)` \|",
-        (ROOT / "docs" / "reports.md").read_text(encoding="utf-8"),
+        (ROOT / "docs" / "reference" / "reports.md").read_text(encoding="utf-8"),
         re.MULTILINE,
     )
     assert rows == [(kind.title, kind.name) for kind in KINDS.values()]  # in the order of the pages

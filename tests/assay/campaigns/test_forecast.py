@@ -398,7 +398,7 @@ def test_one_judgement_is_no_pace():
 
 @pytest.mark.parametrize("kind", ["kick-off", "fade-out", "few annotators"])
 def test_the_prediction_interval_covers_the_end(kind):
-    """A short form of docs/calibration.md: of 60 campaigns, 95% give or take four standard errors
+    """A short form of docs/evidence/calibration.md: of 60 campaigns, 95% give or take four standard errors
     of .028."""
     found = coverage_of(
         kind, per_day=100, days=5, history=8, campaigns=60, rng=np.random.default_rng(11)

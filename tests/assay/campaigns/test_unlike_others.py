@@ -30,7 +30,7 @@ def test_the_median_of_the_others_is_that_without_each(n: int) -> None:
 
 @pytest.mark.parametrize("base", NOISE)
 def test_honest_annotators_are_not_accused(base: float) -> None:
-    """A short form of docs/calibration.md. The fixed bound of before accuses a third and more at a
+    """A short form of docs/evidence/calibration.md. The fixed bound of before accuses a third and more at a
     kappa of .2."""
     found = raised(
         base, annotators=10, pairs=100, campaigns=20, rng=np.random.default_rng(2), random_too=False

@@ -168,7 +168,7 @@ def test_the_ranks_that_a_run_may_have_are_those_that_a_loop_over_tests_leaves()
 
 
 def test_the_ranks_that_a_run_may_have_hold_the_true_one_also_of_the_best():
-    """A short form of docs/calibration.md: of ten nearly equal runs the percentiles of the rank
+    """A short form of docs/evidence/calibration.md: of ten nearly equal runs the percentiles of the rank
     miss that of the best in a fifth and more."""
     found = rank_coverage(10, 25, 0.05, trials=150, rng=np.random.default_rng(5))
     assert found.before_best < 0.85

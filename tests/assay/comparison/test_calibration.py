@@ -1,4 +1,4 @@
-"""A short form of docs/calibration.md: what is shown covers, and what was shown before, or a wrong
+"""A short form of docs/evidence/calibration.md: what is shown covers, and what was shown before, or a wrong
 method, would not.
 
 The numbers of simulations are so small that shares are known to about .02 to .03; the bounds leave

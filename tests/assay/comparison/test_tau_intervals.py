@@ -158,7 +158,7 @@ def test_systems_that_are_equal_on_every_topic_are_not_in_doubt() -> None:
 
 @pytest.mark.parametrize(("systems", "alike"), [(10, 0.8), (30, 0.8), (30, 1.0)])
 def test_an_interval_that_is_shown_covers(systems: int, alike: float) -> None:
-    """A short form of docs/calibration.md; the percentile interval everywhere covers less with 30
+    """A short form of docs/evidence/calibration.md; the percentile interval everywhere covers less with 30
     systems, and hardly ever a true tau of 1."""
     trials = (
         200 if systems == 10 else 80

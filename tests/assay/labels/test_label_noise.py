@@ -88,7 +88,7 @@ def test_the_noise_shown_is_understated_with_two_judgements_and_overstated_with_
     judged: int, ratio: float
 ) -> None:
     """By the binomial distribution: 30 % relevant, annotators right in .8, ties to not relevant;
-    the table of docs/methods/systems.md."""
+    the table of docs/reference/methods/systems.md."""
 
     def relevant(share: np.ndarray) -> np.ndarray:
         return stats.binom.sf(judged // 2, judged, share)

@@ -153,7 +153,7 @@ def grades_of(path: Path) -> dict[tuple[str, str], int]:
 @pytest.mark.long
 @pytest.mark.data
 def test_intervals_hold_the_truth_with_real_people_and_a_real_machine(data_folder: Path) -> None:
-    """A short form of the simulation in docs/sampling.md: 10 % judged at random, 60 simulations, 40
+    """A short form of the simulation in docs/evidence/sampling.md: 10 % judged at random, 60 simulations, 40
     targets each."""
     folder = data_folder / "dl23-human-machine"
     people, machine = (
