@@ -67,6 +67,12 @@ audit:  ## look the locked packages up in a list of known faults, in the network
 	@$(PYTHON) config/install.py dev
 	@.venv/bin/uv tool run pip-audit --require-hashes --disable-pip -r requirements.txt -r requirements-dev.txt $(ARGS)
 
+.PHONY: docs
+docs:  ## build the documentation site into var/site; warnings are errors
+	@$(PYTHON) config/install.py dev
+	@$(VENV) -m sphinx --quiet --fail-on-warning --keep-going docs var/site
+	@echo "Open var/site/index.html"
+
 .PHONY: words
 words:  ## find what pages, mails and scripts say, merge it into locale/, compile; fails where a translation is missing
 	@$(PYTHON) config/install.py dev

@@ -21,7 +21,10 @@ PAGES = ROOT / "docs" / "tutorial" / "studies"
 BLOCK = re.compile(r"^```console\n.*?^```$", re.MULTILINE | re.DOTALL)
 
 
-def page_again(name: str, work: Path) -> str:
+SHELL = PAGES.parent / "shell.md"
+
+
+def page_again(page: Path, work: Path) -> str:
     """The page with what its lines print in a copy of the sample."""
     folder = work / "afternoon"
     shutil.copytree(PAGES / "sample", folder)
@@ -33,7 +36,7 @@ def page_again(name: str, work: Path) -> str:
         ]
         return "```console\n" + "\n".join(lines) + "\n```"
 
-    return BLOCK.sub(again, (PAGES / f"{name}.md").read_text("utf-8"))
+    return BLOCK.sub(again, page.read_text("utf-8"))
 
 
 def test_each_study_has_its_page_which_studies_md_links_and_which_shows_the_file_of_the_sample() -> (
@@ -51,9 +54,15 @@ def test_each_study_has_its_page_which_studies_md_links_and_which_shows_the_file
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_lines_of_a_page_do_what_it_says(name: str, tmp_path: Path) -> None:
-    assert page_again(name, tmp_path) == (PAGES / f"{name}.md").read_text("utf-8")
+    page = PAGES / f"{name}.md"
+    assert page_again(page, tmp_path) == page.read_text("utf-8")
     about = (tmp_path / "afternoon" / "results" / "study.json").read_text("utf-8")
     assert '"left_out": {}' in about  # the sample has all that the study could ask for
+
+
+@pytest.mark.long
+def test_the_lines_of_the_shell_tutorial_do_what_it_says(tmp_path: Path) -> None:
+    assert page_again(SHELL, tmp_path) == SHELL.read_text("utf-8")
 
 
 if __name__ == "__main__":
@@ -63,8 +72,8 @@ if __name__ == "__main__":
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    for wanted in sys.argv[1:] or NAMES:
+    for page in [SHELL, *(PAGES / f"{name}.md" for name in NAMES)]:
+        if sys.argv[1:] and page.stem not in sys.argv[1:]:
+            continue
         with tempfile.TemporaryDirectory() as temporary:
-            (PAGES / f"{wanted}.md").write_text(
-                page_again(wanted, Path(temporary)), encoding="utf-8"
-            )
+            page.write_text(page_again(page, Path(temporary)), encoding="utf-8")

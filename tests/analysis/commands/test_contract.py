@@ -111,18 +111,6 @@ DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "comman
 SHARED = DOCUMENT[: DOCUMENT.index("## On plain files")]
 
 
-@pytest.mark.parametrize("name", OPTIONS)
-def test_each_option_of_the_contract_is_in_the_commands_section_of_the_document(name: str) -> None:
-    section = re.search(rf"(?ms)^### `{name}\b.*?(?=^##|\Z)", DOCUMENT)
-    assert section, name
-    missing = [
-        option
-        for option in OPTIONS[name].split()
-        if option not in section[0] and option not in SHARED
-    ]
-    assert missing == []
-
-
 def paths(value: Any, prefix: str = "") -> set[str]:
     """Dotted keys, those of lists under []."""
     if isinstance(value, dict):

@@ -1,4 +1,5 @@
-"""docs/reference/commands.md has a section for every command, with every option and an example."""
+"""docs/reference/commands.md has a section and an example for every command. The site generates the
+lists of options (tests/test_site.py)."""
 
 from __future__ import annotations
 
@@ -18,18 +19,6 @@ OURS = {
     for name, app in get_commands().items()
     if app in {"pooling", "annotation", "analysis", "config", "assay"}
 }
-SHARED = "".join(TEXT.split("## On plain files")[0])
-COMMON = {
-    "--help",
-    "--version",
-    "--verbosity",
-    "--settings",
-    "--pythonpath",
-    "--traceback",
-    "--no-color",
-    "--force-color",
-    "--skip-checks",
-}
 
 
 def section(name: str) -> str:
@@ -41,21 +30,6 @@ def section(name: str) -> str:
     ]
     assert len(found) == 1, f"{len(found)} sections are about {name}"
     return found[0]
-
-
-@pytest.mark.parametrize("name", sorted(OURS))
-def test_every_option_of_the_command_is_described(name: str) -> None:
-    parser = load_command_class(OURS[name], name).create_parser("manage.py", name)
-    options = {
-        text
-        for action in parser._actions
-        for text in action.option_strings
-        if text.startswith("--")
-    } - COMMON
-    about = (
-        section(name) + SHARED + TEXT.split("## On a campaign in the database")[1].split("###")[0]
-    )
-    assert sorted(option for option in options if not re.search(rf"{option}\b", about)) == []
 
 
 @pytest.mark.parametrize("name", sorted(OURS))
