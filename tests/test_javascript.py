@@ -6,12 +6,19 @@ By hand: .venv/lib/python3*/site-packages/playwright/driver/node --test tests/ja
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import playwright
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.core import display
 
 ROOT = Path(__file__).resolve().parents[1]
 NODE = Path(playwright.__file__).parent / "driver" / "node"
@@ -23,6 +30,7 @@ def test_every_module_that_needs_no_page_has_its_tests() -> None:
         *(
             "clock",
             "connection",
+            "differences",
             "exchange",
             "guideline",
             "highlight",
@@ -52,6 +60,57 @@ def test_module(path: Path) -> None:
     passed = re.search(r"^# pass (\d+)$", done.stdout, re.MULTILINE)
     assert passed, done.stdout
     assert int(passed[1]) > 0
+
+
+PIECES = """
+import { createInterface } from "node:readline";
+import { StoredText, pieces } from "./static/js/judge/text.js";
+for await (const line of createInterface({ input: process.stdin })) {
+  const [text, end, turn] = JSON.parse(line);
+  const stored = new StoredText(text);
+  const shown = pieces(text, { shownEnd: stored.toUnit(end), rotateAt: stored.toUnit(turn) });
+  console.log(JSON.stringify(shown.filter(({ rest }) => !rest).map(({ start, end }) => [stored.toPoint(start), stored.toPoint(end)])));
+}
+"""
+"""Answers each line [text, shown end, rotation] with the pieces that the page shows, in code
+points."""
+
+
+@pytest.fixture(scope="module")
+def pieces_on_the_page() -> Iterator[Callable[[list[Any]], Any]]:
+    command = [NODE, "--input-type=module", "--eval", PIECES]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as node:
+        assert node.stdin
+        assert node.stdout
+        asked, answered = node.stdin, node.stdout
+
+        def ask(question: list[Any]) -> Any:
+            asked.write(json.dumps(question) + "\n")
+            asked.flush()
+            return json.loads(answered.readline())
+
+        yield ask
+        asked.close()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.lists(
+        st.text(alphabet="ab🦄é.!? \n\u00a0\ufeff\x1f\x85”中文。カ\u3099𠀀สวัสดี", max_size=12),
+        min_size=1,
+        max_size=12,
+    ).map(" ".join),
+    seed=st.integers(0, 2**32),
+    words=st.integers(1, 12),
+)
+def test_page_and_server_agree_where_a_cut_text_ends_and_begins(
+    pieces_on_the_page: Callable[[list[Any]], Any], text: str, seed: int, words: int
+) -> None:
+    turn, end = display.rotation(text, seed, words=words), display.shown_end(text, words)
+    expected = [[turn, end], [0, turn]] if turn else [[0, end]]
+    assert pieces_on_the_page([text, end, turn]) == expected
 
 
 def code_lines(path: Path) -> list[str]:

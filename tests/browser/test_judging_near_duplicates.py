@@ -3,7 +3,6 @@ differs, and that judging never waits for it."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -239,68 +238,6 @@ def test_the_list_of_keys_has_it(signed_in_page: Signed) -> None:
         "#help-list .keys > div", has_text="Compare with a very like document"
     )
     expect(row.locator("kbd")).to_have_text("C")
-
-
-def longest_common(one: list[str], other: list[str]) -> int:
-    """Length of the longest common sequence, by the table of all beginnings."""
-    row = [0] * (len(other) + 1)
-    for word in one:
-        before = row[:]
-        for place, rival in enumerate(other, 1):
-            row[place] = (
-                before[place - 1] + 1 if word == rival else max(before[place], row[place - 1])
-            )
-    return row[-1]
-
-
-def test_differences_leave_the_longest_common_sequence_of_words(scripts: Page) -> None:
-    drawn = random.Random(3)
-    cases = [
-        [[drawn.choice("abcde") for _ in range(drawn.randrange(n))] for _ in range(2)]
-        for n in range(1, 40)
-        for _ in range(3)
-    ]
-    found = scripts.evaluate(
-        """async (cases) => {
-          const { differences } = await import('/static/js/judge/differences.js');
-          const kept = (text, { places }) => [...places].reverse().reduce((left, [start, end]) => left.slice(0, start) + left.slice(end), text);
-          return cases.map(([one, other]) => {
-            const texts = [one.join(' '), other.join(' ')], alone = differences(...texts);
-            return { n: [alone.one.n, alone.other.n], kept: [kept(texts[0], alone.one), kept(texts[1], alone.other)] };
-          });
-        }""",
-        cases,
-    )
-    for (one, other), answer in zip(cases, found, strict=True):
-        n_common = longest_common(one, other)
-        assert answer["n"] == [len(one) - n_common, len(other) - n_common], (one, other)
-        assert answer["kept"][0].split() == answer["kept"][1].split(), (one, other)
-
-
-def test_differences_of_texts(scripts: Page) -> None:
-    found = scripts.evaluate(
-        """async () => {
-          const { differences } = await import('/static/js/judge/differences.js');
-          const told = (one, other) => {
-            const alone = differences(one, other);
-            return [alone.one.places.map(([start, end]) => one.slice(start, end)), alone.other.places.map(([start, end]) => other.slice(start, end))];
-          };
-          const long = (mark) => Array.from({ length: 20000 }, (_, n) => mark + n).join(' ');
-          const far = differences('same ' + long('a'), 'same ' + long('b'));
-          return [
-            told('A brisk walk, daily.', 'a slow long walk daily'), told('one two', 'one two'), told('', 'new words'), told('血糖在饭后', '血糖于饭后'),
-            told('😀 happy end', '😀 sad end'), [far.one.n, far.other.n, far.one.places.length],
-          ];
-        }"""
-    )
-    assert found == [
-        [["brisk"], ["slow long"]],
-        [[], []],
-        [[], ["new words"]],
-        [["在"], ["于"]],
-        [["happy"], ["sad"]],
-        [20000, 20000, 1],
-    ]
 
 
 @pytest.mark.parametrize("allowed", [True, False])

@@ -8,11 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from playwright.sync_api import Page, expect
 
-from annotation.core import display
 from pooling.models import Document
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.browser.judging import WORDS, JudgingPage, make_job, own_judgements
@@ -48,52 +45,35 @@ def stored(page: Page) -> None:
     expect(page.locator("#marks")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    ("text", "passage"),
-    [
-        (EMOJI, "laufen"),
-        (EMOJI, "👨‍👩‍👧‍👦 nach"),
-        (EMOJI, "🇩🇪"),
-        (EMOJI, "Ende 😀"),
-        (COMBINING, "nai\u0308ve"),
-        (COMBINING, "ศิลปะ"),
-        (ARABIC, "يخفض السكر"),
-        (ARABIC, "🚶 جدا"),
-    ],
-)
-def test_marked_passage_is_stored_as_code_points_of_the_stored_text(
-    signed_in_page: Signed, text: str, passage: str
+def test_marked_passages_are_stored_as_code_points_of_whole_characters(
+    signed_in_page: Signed,
 ) -> None:
-    campaign, ada = make_job(texts=[text], n_documents=2, spans="optional")
+    """What is selected in each text, by how much further, and what is stored of it."""
+    cases = [
+        (EMOJI, ["laufen", "👨‍👩‍👧‍👦 nach", "🇩🇪", "Ende 😀"], 0, None),
+        (COMBINING, ["nai\u0308ve", "ศิลปะ"], 0, None),
+        (ARABIC, ["يخفض السكر", "🚶 جدا"], 0, None),
+        (EMOJI, ["laufen "], 3, ["laufen 👨‍👩‍👧‍👦"]),  # into the family of seven code points
+        (COMBINING, ["Cafe"], 0, ["Cafe\u0301"]),  # the accent is a code point of its own
+    ]
+    campaign, ada = make_job(
+        texts=[text for text, *_ in cases], n_documents=len(cases), spans="optional"
+    )
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    select(judging.page, passage)
-    stored(judging.page)
-    judging.judge("3")
+    for _, passages, cut, _ in cases:
+        for number, passage in enumerate(passages, 1):
+            select(judging.page, passage, cut=cut)
+            expect(judging.page.locator("#marks li")).to_have_count(number)
+        judging.judge("3")
     judging.saved()
-    [row] = own_judgements(ada)
-    [[start, end]] = row.spans
-    assert text[start:end] == passage
+    for row, (text, passages, _, whole) in zip(own_judgements(ada), cases, strict=True):
+        assert [text[start:end] for start, end in row.spans] == (whole or passages)
 
 
-def test_selection_that_cuts_a_character_takes_all_of_it(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(texts=[EMOJI, COMBINING], n_documents=3, spans="optional")
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    select(judging.page, "laufen ", cut=3)  # ends inside the family of seven code points
-    stored(judging.page)
-    judging.judge("3")
-    select(judging.page, "Cafe")  # without the accent that follows as a code point of its own
-    stored(judging.page)
-    judging.judge("3")
-    judging.saved()
-    first, second = own_judgements(ada)
-    assert [EMOJI[start:end] for start, end in first.spans] == ["laufen 👨‍👩‍👧‍👦"]
-    assert [COMBINING[start:end] for start, end in second.spans] == ["Cafe\u0301"]
-
-
-def test_passages_by_mouse_are_painted_listed_joined_and_removed(
+def test_passages_by_mouse_are_whole_words_painted_listed_joined_and_removed(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
-    campaign, ada = make_job(n_documents=2, spans="optional")
+    campaign, ada = make_job(n_documents=3, spans="optional")
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
     box = page.locator(".doc-body p").first.bounding_box()
@@ -117,17 +97,6 @@ def test_passages_by_mouse_are_painted_listed_joined_and_removed(
     select(page, "older people")
     stored(page)
     judging.judge("4")
-    judging.saved()
-    [row] = own_judgements(ada)
-    assert [WORDS[start:end] for start, end in row.spans] == ["older people"]
-
-
-def test_marks_by_mouse_are_whole_words_and_a_double_click_marks_only_when_asked(
-    signed_in_page: Signed,
-) -> None:
-    campaign, ada = make_job(n_documents=2, spans="optional")
-    page = signed_in_page(ada.user)
-    judging = JudgingPage(page, campaign).open()
     where = page.evaluate(
         """() => { const range = document.createRange(), node = document.querySelector('.doc-body p').firstChild;
           const middle = (word) => { const at = node.data.indexOf(word); range.setStart(node, at + 3); range.setEnd(node, at + 4);
@@ -146,8 +115,9 @@ def test_marks_by_mouse_are_whole_words_and_a_double_click_marks_only_when_asked
     expect(page.locator("#marks q")).to_have_text(["walking lowers blood sugar", "people"])
     judging.judge("3")
     judging.saved()
-    [row] = own_judgements(ada)
-    assert [WORDS[start:end] for start, end in row.spans] == [
+    rows = own_judgements(ada)
+    assert [WORDS[start:end] for start, end in rows[0].spans] == ["older people"]
+    assert [WORDS[start:end] for start, end in rows[1].spans] == [
         "walking lowers blood sugar",
         "people",
     ]
@@ -179,11 +149,17 @@ def test_passage_by_touch_is_marked_with_a_button(
     assert row.device == "touch"
 
 
-def test_passage_by_keyboard_in_right_to_left_text_follows_the_arrows(
+def test_direction_follows_the_text_and_the_word_cursor_the_arrows(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
-    campaign, ada = make_job(texts=[ARABIC], n_documents=2, spans="optional")
+    campaign, ada = make_job(
+        texts=[ARABIC], titles=["المشي والسكر"], n_documents=2, spans="optional"
+    )
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    direction = "element => getComputedStyle(element).direction"
+    assert judging.title.evaluate(direction) == "rtl"
+    assert judging.page.locator(".doc-body p").first.evaluate(direction) == "rtl"
+    photograph(judging.page, "right-to-left")
     judging.press("s", "ArrowLeft", "Enter", "ArrowLeft", "ArrowLeft")
     photograph(judging.page, "word-cursor-rtl")
     judging.press("s")
@@ -231,37 +207,6 @@ def test_rotated_text_is_mapped_back_to_the_stored_one(
     assert [text[start:end] for start, end in row.spans] == ["😀 Alpha", "Delta four."]
 
 
-def test_page_and_server_agree_where_a_cut_text_ends_and_begins(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(n_documents=1)
-    page = JudgingPage(signed_in_page(ada.user), campaign).open().page
-
-    @settings(max_examples=60, deadline=None)
-    @given(
-        text=st.lists(
-            st.text(alphabet="ab🦄é.!? \n\u00a0\ufeff\x1f\x85”中文。カ\u3099𠀀สวัสดี", max_size=12),
-            min_size=1,
-            max_size=12,
-        ).map(" ".join),
-        seed=st.integers(0, 2**32),
-        words=st.integers(1, 12),
-    )
-    def agree(text: str, seed: int, words: int) -> None:
-        turn, end = display.rotation(text, seed, words=words), display.shown_end(text, words)
-        pieces = page.evaluate(
-            """async ([text, end, turn]) => {
-              const early = [...document.scripts].map(s => s.src).find(s => s.includes('judge/early'));
-              const { StoredText, pieces } = await import(early.replace(/early[^/]*$/, 'text.js'));
-              const stored = new StoredText(text);
-              return pieces(text, { shownEnd: stored.toUnit(end), rotateAt: stored.toUnit(turn) })
-                .filter(p => !p.rest).map(p => [stored.toPoint(p.start), stored.toPoint(p.end)]);
-            }""",
-            [text, end, turn],
-        )
-        assert pieces == ([[turn, end], [0, turn]] if turn else [[0, end]])
-
-    agree()
-
-
 def test_truncated_text_says_what_was_cut_and_shows_it_on_demand(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
@@ -307,27 +252,6 @@ def test_hostile_text_is_text_and_nothing_remote_is_loaded(signed_in_page: Signe
     assert not [url for url in asked if "evil" in url]
 
 
-def test_tables_and_code_keep_their_columns_and_wrapped_prose_does_not_become_code(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None]
-) -> None:
-    table = "name      n     mean\nwalk     12     5.31\nstrength 10     5.80"
-    code = ">>> import bisect\n>>> bisect.insort(rows, 3)\n>>> rows\n[1, 2, 3]"
-    indented = "for (i = 0; i < n; i++) {\n    total += x[i];\n    if (x[i] > 3) {\n        big = 1;\n    }\n}"
-    prose = (
-        "   The effects of slipstream on a wing were measured\nin a wind tunnel, and the lift was found to be\n"
-        "   larger than theory says; the reasons are given."
-    )
-    poem = "Short lines\nof a poem\nstay lines"
-    campaign, ada = make_job(
-        texts=["\n\n".join([table, code, indented, prose, poem])], n_documents=2
-    )
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    kinds = judging.page.locator(".doc-body p").evaluate_all("all => all.map(p => p.className)")
-    assert kinds == ["fixed", "fixed", "fixed", "wrapped", "prose"]
-    photograph(judging.page, "tables-and-code")
-    assert judging.page.locator(".doc-body p").nth(4).inner_text().splitlines() == poem.splitlines()
-
-
 BROKEN_TWICE = (
     "the walkers of the trial were seen by two nurses\nevery week.  those who came less\nthan "
     "three times were asked why, and most had\n"
@@ -337,94 +261,61 @@ BROKEN_TWICE = (
 LINES = """(p) => { const range = document.createRange(); range.selectNodeContents(p);
   const ends = new Map(); for (const { top, right } of range.getClientRects()) ends.set(Math.round(top), right);
   return [p.getBoundingClientRect().right, [...ends.values()]]; }"""
-
-
-@pytest.mark.parametrize(
-    "screen",
-    [{"viewport": DESKTOP}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}],
-    ids=["desktop", "phone"],
-)
-def test_lines_that_a_machine_broke_fill_the_column_and_those_of_a_poem_stay(
-    signed_in_page: Signed, screen: dict[str, Any]
-) -> None:
-    """Every line but the last ends within a long word of the column's edge, whatever the width."""
-    poem = (
-        "the barley bent before the rain,\nand all of us who stood there at the gate\nremembered "
-        "how the cart came home,\nthough it was late."
-    )
-    campaign, ada = make_job(texts=[f"{BROKEN_TWICE}\n\n{poem}"], n_documents=2)
-    page = signed_in_page(ada.user, **screen)
-    JudgingPage(page, campaign).open()
-    joined, kept = page.locator(".doc-body p").all()
-    edge, ends = joined.evaluate(LINES)
-    assert len(ends) >= 4
-    assert [end for end in ends[:-1] if end < edge - 120] == []
-    assert kept.inner_text().splitlines() == poem.splitlines()
-    assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
-
-
 PAINTED_WITH = """const measure = performance.measure.bind(performance);
   performance.measure = (...what) => { window.paintedWith = document.querySelectorAll('.doc-body p').length; return measure(...what); };"""
+TABLE = "name      n     mean\nwalk     12     5.31\nstrength 10     5.80"
+CODE = ">>> import bisect\n>>> bisect.insort(rows, 3)\n>>> rows\n[1, 2, 3]"
+INDENTED = (
+    "for (i = 0; i < n; i++) {\n    total += x[i];\n    if (x[i] > 3) {\n        big = 1;\n    }\n}"
+)
+PROSE = (
+    "   The effects of slipstream on a wing were measured\nin a wind tunnel, and the lift was found to be\n"
+    "   larger than theory says; the reasons are given."
+)
+LINES_OF_VERSE = "Short lines\nof a poem\nstay lines"
+VERSE = (
+    "the barley bent before the rain,\nand all of us who stood there at the gate\nremembered "
+    "how the cart came home,\nthough it was late."
+)
 
 
-def test_very_long_document_is_shown_at_once_and_completed(signed_in_page: Signed) -> None:
-    """Its first paint, which the benchmark measures, waits for what fills the window and not for
-    the rest."""
-    text = "\n\n".join(
+def test_documents_of_every_form_are_shown_as_they_are_meant(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
+    """Tables and code keep their columns, prose that was wrapped becomes no code; lines that a
+    machine broke fill the column at any width, those of a poem stay; an empty text is said to be
+    empty; of a very long one the first paint, which the benchmark measures, waits for what fills
+    the window only."""
+    forms = "\n\n".join([TABLE, CODE, INDENTED, PROSE, LINES_OF_VERSE])
+    long = "\n\n".join(
         f"Paragraph {number}. " + "Words about exercise and sugar. " * 30 for number in range(1000)
     )
-    campaign, ada = make_job(texts=["short", text], n_documents=3)
-    page = signed_in_page(ada.user)
+    texts = [forms, f"{BROKEN_TWICE}\n\n{VERSE}", "  ", long]
+    campaign, ada = make_job(texts=texts, n_documents=5)
+    page = signed_in_page(ada.user, viewport=DESKTOP)
     page.add_init_script(PAINTED_WITH)
     judging = JudgingPage(page, campaign).open()
+    paragraphs = page.locator(".doc-body p")
+    kinds = paragraphs.evaluate_all("all => all.map(p => p.className)")
+    assert kinds == ["fixed", "fixed", "fixed", "wrapped", "prose"]
+    photograph(page, "tables-and-code")
+    assert paragraphs.nth(4).inner_text().splitlines() == LINES_OF_VERSE.splitlines()
+
     judging.judge("1")
-    expect(page.locator(".doc-body p")).to_have_count(1000)
+    joined, kept = paragraphs.all()
+    for screen in (DESKTOP, PHONE):
+        page.set_viewport_size(screen)  # type: ignore[arg-type]
+        edge, ends = joined.evaluate(LINES)
+        assert len(ends) >= 4
+        # every line but the last ends within a long word of the column's edge
+        assert [end for end in ends[:-1] if end < edge - 120] == [], screen
+        assert kept.inner_text().splitlines() == VERSE.splitlines()
+        assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"]
+    page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+
+    judging.judge("2")
+    expect(page.locator(".doc-empty")).to_contain_text("no text")
+    photograph(page, "empty-document")
+    judging.judge("1")
+    expect(paragraphs).to_have_count(1000)
     assert 1 <= page.evaluate("window.paintedWith") <= 200
-
-
-def test_direction_follows_the_text(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None]
-) -> None:
-    campaign, ada = make_job(texts=[ARABIC], titles=["المشي والسكر"], n_documents=2)
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    direction = "element => getComputedStyle(element).direction"
-    assert judging.title.evaluate(direction) == "rtl"
-    assert judging.page.locator(".doc-body p").first.evaluate(direction) == "rtl"
-    photograph(judging.page, "right-to-left")
-
-
-def test_empty_document_says_so(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None]
-) -> None:
-    campaign, ada = make_job(texts=["  "], n_documents=2)
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    expect(judging.page.locator(".doc-empty")).to_contain_text("no text")
-    photograph(judging.page, "empty-document")
-
-
-def test_query_words_are_found_with_endings_accents_and_other_scripts(scripts: Page) -> None:
-    found = scripts.evaluate(
-        """async () => {
-          const { terms, occurrences, phrases } = await import('/static/js/judge/highlight.js');
-          const hits = (query, text) => occurrences(text, terms(query)).map(([a, b]) => text.slice(a, b));
-          return [
-            hits('exercises for the knees', 'Exercise your knee. Exercising for hours.'),
-            hits('Café', 'The cafe and the CAFÉS'),
-            hits('to be or not', 'to not'),
-            hits('the of', 'of the'),
-            hits('糖尿', '预防糖尿病的方法'),
-            hits('vitamin b 12', 'B vitamins, 12 of them'),
-            phrases('a.b A.B a\\n b', 'a.b').length, phrases('two  words two\\nwords', 'two words').length,
-          ];
-        }"""
-    )
-    assert found == [
-        ["Exercise", "knee", "Exercising"],
-        ["cafe", "CAFÉS"],
-        ["to", "not"],
-        ["of", "the"],
-        ["糖尿"],
-        ["vitamins", "12"],
-        2,
-        2,
-    ]

@@ -1,5 +1,5 @@
-"""Active, idle and hidden time (METHODS 3): by hand with a clock of our own, in the page with the
-browser's clock faked, and with the page really hidden."""
+"""Active, idle and hidden time (METHODS 3) of the whole page: with the browser's clock faked, and
+with the page really hidden. The sums are tested in tests/javascript/clock.test.mjs."""
 
 from __future__ import annotations
 
@@ -14,78 +14,6 @@ from tests.browser.judging import JudgingPage, make_job, own_judgements
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
-
-RUN = """async steps => {
-  const { Clock } = await import('/static/js/judge/clock.js');
-  let now = 1_000_000;
-  let clock = new Clock({ now: () => now, limitMs: 60_000 });
-  for (const [what, value] of steps) {
-    if (what === 'wait') now += value * 1000;
-    else if (what === 'start') clock.start();
-    else if (what === 'sign') clock.sign();
-    else if (what === 'see') clock.watch(value);
-    else if (what === 'reload') {
-      const saved = JSON.parse(JSON.stringify(clock.save()));
-      now += value * 1000;
-      clock = new Clock({ now: () => now, limitMs: 60_000, saved });
-      clock.start();
-    }
-  }
-  const { active_ms, idle_ms, hidden_ms, wall_ms } = clock.read();
-  return [active_ms, idle_ms, hidden_ms, wall_ms].map(ms => ms / 1000);
-}"""
-
-
-@pytest.mark.parametrize(
-    ("steps", "active", "idle", "hidden"),
-    [
-        ([("start", 0), ("wait", 10)], 10, 0, 0),
-        (
-            [("wait", 5), ("start", 0), ("wait", 10)],
-            10,
-            0,
-            0,
-        ),  # before the first paint nothing counts
-        (
-            [("start", 0), ("wait", 100)],
-            60,
-            40,
-            0,
-        ),  # a stretch without input counts up to the limit
-        ([("start", 0), ("wait", 50), ("sign", 0), ("wait", 50)], 100, 0, 0),
-        (
-            [("start", 0), ("wait", 50), ("sign", 0), ("wait", 61), ("sign", 0), ("wait", 2)],
-            112,
-            1,
-            0,
-        ),
-        (
-            [("start", 0), ("wait", 10), ("see", False), ("wait", 500), ("see", True), ("wait", 5)],
-            15,
-            0,
-            500,
-        ),
-        (
-            [("start", 0), ("wait", 70), ("see", False), ("wait", 30), ("see", True), ("wait", 70)],
-            120,
-            20,
-            30,
-        ),
-        ([("start", 0), ("wait", 10), ("reload", 7), ("wait", 3)], 13, 0, 7),
-        (
-            [("start", 0), ("wait", 10), ("sign", 0), ("wait", -4), ("sign", 0), ("wait", 1)],
-            10,
-            0,
-            0,
-        ),  # somebody sets the clock back
-        ([], 0, 0, 0),
-    ],
-)
-def test_parts_of_the_time_add_up(
-    scripts: Page, steps: list[tuple[str, float]], active: float, idle: float, hidden: float
-) -> None:
-    measured = scripts.evaluate(RUN, [list(step) for step in steps])
-    assert measured == [active, idle, hidden, active + idle + hidden]
 
 
 def test_judgement_carries_active_idle_and_hidden_time_of_the_page(signed_in_page: Signed) -> None:

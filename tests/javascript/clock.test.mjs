@@ -70,3 +70,67 @@ test("before the first paint nothing runs", () => {
   assert.equal(clock.running, false);
   assert.deepEqual(parts(clock), [0, 0, 0, 0]);
 });
+
+const wait = (seconds) => ["wait", seconds];
+const start = ["start"],
+  sign = ["sign"];
+const see = (seen) => ["see", seen];
+
+/** [what is done, active, idle and hidden seconds]; the idle limit is a minute. */
+const STRETCHES = {
+  "a stretch": [[start, wait(10)], 10, 0, 0],
+  "nothing before the first paint": [[wait(5), start, wait(10)], 10, 0, 0],
+  "a stretch longer than the limit": [[start, wait(100)], 60, 40, 0],
+  "a sign within the limit": [[start, wait(50), sign, wait(50)], 100, 0, 0],
+  "a sign just after the limit": [
+    [start, wait(50), sign, wait(61), sign, wait(2)],
+    112,
+    1,
+    0,
+  ],
+  "a page that is hidden": [
+    [start, wait(10), see(false), wait(500), see(true), wait(5)],
+    15,
+    0,
+    500,
+  ],
+  "a page that is hidden while nobody reads it": [
+    [start, wait(70), see(false), wait(30), see(true), wait(70)],
+    120,
+    20,
+    30,
+  ],
+  "a reload": [[start, wait(10), ["reload", 7], wait(3)], 13, 0, 7],
+  "a clock that is set back": [
+    [start, wait(10), sign, wait(-4), sign, wait(1)],
+    10,
+    0,
+    0,
+  ],
+  "a page that is never painted": [[], 0, 0, 0],
+};
+
+for (const [name, [steps, active, idle, hidden]] of Object.entries(STRETCHES)) {
+  test(`active, idle and hidden time add up: ${name}`, () => {
+    let now = 1_000_000;
+    const made = (saved) =>
+      new Clock({ now: () => now, limitMs: 60_000, saved });
+    let clock = made(null);
+    for (const [what, value] of steps) {
+      if (what === "wait") now += value * 1000;
+      else if (what === "start") clock.start();
+      else if (what === "sign") clock.sign();
+      else if (what === "see") clock.watch(value);
+      else {
+        const saved = JSON.parse(JSON.stringify(clock.save()));
+        now += value * 1000;
+        clock = made(saved);
+        clock.start();
+      }
+    }
+    assert.deepEqual(
+      parts(clock).map((ms) => ms / 1000),
+      [active, idle, hidden, active + idle + hidden],
+    );
+  });
+}
