@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.measures import DEFAULT_MEASURES
+from assay.analyses.shared.measures import DEFAULT_MEASURES, evaluate_runs
+from assay.analyses.shared.reading import Reading
 from assay.cli.base import BadInput
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
@@ -31,7 +32,7 @@ from assay.formats.topics import TopicRecord
 from assay.functions import FUNCTIONS, asked_of, function, judged_given, named_apart, warn
 from assay.given import documents_given, qrels_given, runs_given, topics_given
 from assay.labels.aggregation.labelling import Aggregation
-from assay.measures.measures import measure_names, refuse_estimates
+from assay.measures.measures import measure_names, parse_measures, refuse_estimates
 from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 from assay.tables import Scores, columns, frame
 from assay.whole_files import whole_file
@@ -78,18 +79,19 @@ def evaluate(
     relevant grade, except for nDCG. topics: `complete` (all of the qrels, 0 where a run has none)
     or `intersection` (those that the run has too). ValueError for what cannot be computed,
     FormatError for a file that cannot be read."""
-    from assay.analyses.evaluate import Options, compute
-
-    options = Options(
-        measures=measure_names(measures),  # type: ignore[arg-type]  # read by the options
-        level=level,
-        topics=topics,
-        only_with_relevant=only_with_relevant,
-    )
-    refuse_estimates(options.measures)
+    reading = Reading(level=level, topics=topics, only_with_relevant=only_with_relevant)
+    parsed = parse_measures(measure_names(measures))
+    refuse_estimates(parsed)
     judged = judged_given(qrels)
-    made = compute({judged.name: judged}, named_apart(runs_given(runs)), options, warn=warn)
-    return made.scores(judged.name)
+    evaluations = evaluate_runs(
+        named_apart(runs_given(runs)), {judged.name: judged}, parsed, reading, warn=warn
+    )[judged.name]
+    return Scores(
+        [one.tag for one in evaluations],
+        list(evaluations[0].topics),
+        [str(measure) for measure in evaluations[0].measures],
+        np.array([one.values for one in evaluations]),
+    )
 
 
 def aggregate(

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.analyses.shared.first_ranks import VerdictOptions
 from assay.analyses.shared.measures import DEFAULT_MEASURES
-from assay.analyses.shared.reading import MEASURES_HINT, Reading
+from assay.analyses.shared.reading import MEASURES_HINT, Reading, SampledReading
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
 from assay.options import Declared, declared
 
@@ -130,17 +130,7 @@ VERDICT = fields_of(VerdictOptions, "cutoff", "alpha", "decide")
 (FAMILY,) = fields_of(VerdictOptions, "family")
 
 
-RANK_MODEL = Field(
-    "rank_model",
-    "Also helped by the rank model",
-    "yes",
-    False,
-    of_samples=True,
-    hint=(
-        "HT-P@k and HT-DCG@k once more, with the help of a regression of the labels on ranks: as "
-        "certain as a larger sample."
-    ),
-)
+(RANK_MODEL,) = fields_of(SampledReading, "rank_model")
 
 
 def sampled_options(options: Mapping[str, Any], measures: Field) -> dict[str, Any]:

@@ -181,7 +181,7 @@ class FileCommand:
 
     def table(self, result: Values, **options: Any) -> str:
         """The result as text: its tables, unless the command says it otherwise."""
-        return "\n\n".join(to_text(one) for one in self.tables(result))
+        return "\n\n".join(to_text(one) for one in self.tables(jsonable(result)))
 
     def answered(self, options: dict[str, Any]) -> dict[str, Any]:
         """What `compute` says of these options, which `prepared` has seen."""

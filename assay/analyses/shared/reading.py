@@ -43,6 +43,20 @@ class Reading(Checked):
     )
 
 
+@dataclass(frozen=True)
+class SampledReading(Reading):
+    """Options of analyses that also estimate from a sampled pool."""
+
+    rank_model: bool = option(
+        False,
+        "Also with the rank model",
+        help="with --sampled: also estimate HT-P@k and HT-DCG@k with a regression on ranks",
+        hint="Estimates HT-P@k and HT-DCG@k also with a regression of the labels on ranks. It has "
+        "the effect of a larger sample.",
+        more={"of_samples": True},
+    )
+
+
 LEVEL = ("level",)
 TOPICS = ("level", "topics", "only_with_relevant")
 """Of commands whose measure is fixed."""

@@ -1,27 +1,28 @@
-"""What the commands over sampled pools share: the pool's file, the runs joined with it, and means
-with their intervals.
+"""Sampled pools of files, and scores estimated from them.
 
-pool = sampled_pool(self, "pool.prel")                         # Sample, index of its pairs;
-warnings of what it cannot say
+pool = sampled_pool(self, "pool.prel")                         # reads and warns
 for packed in packed_runs(self, runs, pool, options): ...
-result = evaluate_sampled(self, {"name": "pool.prel"}, runs, options)
+result = evaluate_sampled({"name": pool}, runs, measures, options, seed=0)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from assay.analyses.shared.measures import Stored, each_run
+from assay.analyses.shared.reading import SampledReading
 from assay.cli.base import BadInput, FileCommand
+from assay.column_types import RunColumns
 from assay.counts import counted
 from assay.formats.prel import Prel, read_prel
 from assay.measures.measures import FAMILIES, Measure, parse_measures
 from assay.measures.packing import Packed, PairIndex, index_of, pack
+from assay.results import Values
 from assay.sampling.estimates import (
     MEASURED_COVERAGE,
     OUTSIDE,
@@ -72,8 +73,8 @@ def packed_runs(
 
 
 def refuse_topic_choice(options: Mapping[str, Any]) -> None:
-    """A topic none of whose drawn pairs is relevant may have relevant ones that were not drawn: to
-    leave it out would leave out by chance."""
+    """Raise BadInput for `only_with_relevant`: a topic without relevant pairs in the sample may
+    have relevant pairs outside it, so leaving it out would leave out topics by chance."""
     if options["only_with_relevant"]:
         raise BadInput(
             "--only-with-relevant: of a sampled pool nobody knows which topics have no relevant "
@@ -106,30 +107,35 @@ def sampled_measures(measures: Sequence[Measure], default: str) -> list[Measure]
 
 
 def evaluate_sampled(
-    command: FileCommand,
-    files: Mapping[str, str],
-    runs: Sequence[str],
+    pools: Mapping[str, SampledPool],
+    runs: Iterable[RunColumns],
     measures: Sequence[Measure],
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The contract's answer of `evaluate PREL RUN... --sampled`."""
+    options: SampledReading,
+    *,
+    seed: int,
+) -> Values:
+    """Estimate every measure of every run from every pool (docs/reference/commands.md).
+
+    seed: of the folds of the rank model. Raises BadInput for options that a sampled pool does not
+    allow."""
     keys = ("qrels", "interval", "interval_reason", "per_topic", "topics", "pool")
     optional = ("these_topics", "these_topics_reason", "rank_model", "undefined", "caution")
-    result: dict[str, Any] = {key: {} for key in (*keys, *optional)}
-    refuse_topic_choice(options)
-    for name, path in files.items():
-        pool = sampled_pool(command, path)
+    result: Values = {key: {} for key in (*keys, *optional)}
+    refuse_topic_choice(vars(options))
+    packed_by_pool: dict[str, list[Packed]] = {name: [] for name in pools}
+    for run in runs:
+        for name, pool in pools.items():
+            packed_by_pool[name].append(pack(run, pool.index))
+    for name, pool in pools.items():
         reasons = {str(measure): why_no_interval(pool.sample, measure) for measure in measures}
         means: dict[str, dict[str, float]] = {}
         intervals: dict[str, dict[str, list[float]]] = {}
         why_none: dict[str, dict[str, str]] = {}
         topics: dict[str, dict[str, dict[str, float]]] = {}
         missing: dict[str, int] = {}
-        kept_runs: list[Packed] = []
-        for packed in packed_runs(command, runs, pool, options):
-            kept_runs.append(packed)
-            values = estimate_topics(packed, pool.sample, measures, level=options["level"])
-            if options["topics"] == "intersection":
+        for packed in packed_by_pool[name]:
+            values = estimate_topics(packed, pool.sample, measures, level=options.level)
+            if options.topics == "intersection":
                 values[~packed.has_topic] = math.nan
             kept = ~np.isnan(values).any(axis=1)
             missing[packed.tag] = int((~packed.has_topic).sum())
@@ -150,11 +156,11 @@ def evaluate_sampled(
             }
         result["qrels"][name], result["per_topic"][name] = means, topics
         result["interval"][name], result["interval_reason"][name] = intervals, why_none
-        _add_linear(result, name, pool, kept_runs, measures, options)
+        _add_linear(result, name, pool, packed_by_pool[name], measures, options, seed)
         result["topics"][name] = {
             "qrels": len(pool.sample.topics),
             "missing": missing,
-            "without_relevant": int((pool.sample.n_relevant(options["level"]) == 0).sum()),
+            "without_relevant": int((pool.sample.n_relevant(options.level) == 0).sum()),
         }
         n_judged = int(pool.sample.n_judged.sum())
         result["pool"][name] = {
@@ -200,24 +206,25 @@ def _intervals(
 
 
 def _add_linear(
-    result: dict[str, Any],
+    result: Values,
     name: str,
     pool: SampledPool,
     packed: Sequence[Packed],
     measures: Sequence[Measure],
-    options: Mapping[str, Any],
+    options: SampledReading,
+    seed: int,
 ) -> None:
-    """What can be said of sums over pairs only; over all topics of the pool."""
-    # Here, because it brings scipy, which `evaluate` needs for nothing else.
+    """Add the estimates that need sums over pairs, over all topics of the pool."""
+    # Imported here because only these estimates need scipy.
     from assay.analyses.shared.linear_estimates import linear, these_topics, with_rank_model
 
-    if options["topics"] != "complete" or not linear(measures):
-        if options.get("rank_model"):
+    if options.topics != "complete" or not linear(measures):
+        if options.rank_model:
             raise BadInput(
                 "--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures"
             )
         return
-    rows = these_topics(pool.sample, packed, measures, options["level"])
+    rows = these_topics(pool.sample, packed, measures, options.level)
     result["these_topics"][name] = {
         tag: {m: row["these_topics"] for m, row in of_run.items()} for tag, of_run in rows.items()
     }
@@ -225,8 +232,8 @@ def _add_linear(
         tag: {m: row["undefined"] for m, row in of_run.items() if "undefined" in row}
         for tag, of_run in rows.items()
     }
-    if options.get("rank_model"):
+    if options.rank_model:
         result["rank_model"][name] = with_rank_model(
-            pool.sample, packed, measures, options["level"], options["seed"]
+            pool.sample, packed, measures, options.level, seed
         )
-        result["seed"] = options["seed"]
+        result["seed"] = seed

@@ -57,7 +57,8 @@ def test_the_report_shows_what_the_command_says_with_and_without_the_model(campa
     if kind == "evaluate":
         helped = answer["rank_model"][campaign.slug]["B"]["HT-DCG@10"]
         rows = {
-            (row[0], row[1]): row for row in tables["Helped by the rank model, under c-graded"].rows
+            (row[0], row[1]): row
+            for row in tables["Estimates with the rank model under c-graded"].rows
         }
         assert rows["B", "HT-DCG@10"][2:7] == [
             helped["value"],
@@ -86,7 +87,7 @@ def test_the_form_offers_it_on_a_sampled_pool_alone_and_other_labels_are_refused
 ):
     client.force_login(campaign.created_by)
     assert (
-        b"Also helped by the rank model"
+        b"Also with the rank model"
         in client.get(reverse("campaign-report-new", args=[campaign.slug, kind])).content
     )
     elsewhere = client.get(

@@ -1,0 +1,319 @@
+"""Tables and charts of the scores of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.analyses.shared.pictures import MOST_RUNS, key_of, numbered
+from assay.analyses.shared.score_tables import scores_table
+from assay.charts.points import DrawnInterval, intervals
+from assay.natural import natural
+from assay.results import Values
+from assay.tabular import Cell, Table
+
+NO_TOPIC = "no topic of the run counts under these qrels"
+INTERVALS = (
+    "95% confidence interval of the mean over all topics of this kind, by Student's t over the "
+    "topics that count, wider if scores are skewed. The mean over as many new topics varies more. "
+    "Intervals do not compare two runs."
+)
+ESTIMATES = (
+    "Estimates with the 95% confidence interval of the mean over all topics of this kind. The mean "
+    "over a few new topics varies more. These topics: 95% confidence interval of the mean if the "
+    "whole pool were judged, only for measures that are sums over pairs."
+)
+HELPED = (
+    "Estimates assisted by a regression of the labels on the ranks of the runs, fitted in five "
+    "folds that leave out the pairs they predict."
+)
+
+
+def estimates(result: Values) -> list[Table]:
+    """Return the tables of a sampled pool: estimated means with confidence intervals, and the
+    sample."""
+    made = []
+    for number, (name, means) in enumerate(result["qrels"].items(), 1):
+        rows: list[list[Cell]] = []
+        for tag, of_measure in means.items():
+            these = result.get("these_topics", {}).get(name, {}).get(tag, {})
+            rows += [
+                [
+                    tag,
+                    measure,
+                    value,
+                    *result["interval"][name][tag][measure],
+                    *these.get(measure, (None, None)),
+                    why_none(result, name, tag, measure),
+                ]
+                for measure, value in of_measure.items()
+            ]
+        columns = [
+            "run",
+            "measure",
+            "mean",
+            "from",
+            "to",
+            "these topics from",
+            "these topics to",
+            "why none",
+        ]
+        note = " ".join(
+            [
+                ESTIMATES,
+                *(f"{words}." for words in result.get("caution", {}).get(name, {}).values()),
+            ]
+        )
+        made.append(Table(f"estimates-{number}", f"Estimates under {name}", columns, rows, note))
+        if name in result.get("rank_model", {}):
+            made.append(helped_table(f"helped-{number}", name, result["rank_model"][name]))
+        pool, topics = result["pool"][name], result["topics"][name]
+        cells: list[Cell] = [
+            name,
+            topics["qrels"],
+            pool["pairs"],
+            pool.get("drawn"),
+            pool["judged"],
+            pool["strata"],
+        ]
+        made.append(
+            Table(
+                f"sample-{number}",
+                "The sample",
+                ["pool", "topics", "pairs", "drawn", "judged", "strata"],
+                [cells],
+            )
+        )
+    return made
+
+
+def why_none(result: Values, name: str, tag: str, measure: str) -> str:
+    """Return the reason for a missing interval. Reports of older versions have one reason per
+    measure."""
+    of_run = result.get("interval_reason", {}).get(name, {}).get(tag, {}).get(measure)
+    reason = of_run or result.get("undefined", {}).get(name, {}).get(measure, "")
+    these = result.get("these_topics_reason", {}).get(name, {}).get(tag, {}).get(measure, "")
+    return "; ".join(
+        dict.fromkeys(
+            one
+            for one in (reason, f"these topics: {these}" if these and these != reason else "")
+            if one
+        )
+    )
+
+
+def helped_table(key: str, name: str, helped: Mapping[str, Any]) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            tag,
+            measure,
+            one["value"],
+            *one["interval"],
+            *one["these_topics"],
+            one.get("undefined", ""),
+        ]
+        for tag, of_measure in helped.items()
+        for measure, one in of_measure.items()
+    ]
+    columns = [
+        "run",
+        "measure",
+        "mean",
+        "from",
+        "to",
+        "these topics from",
+        "these topics to",
+        "why none",
+    ]
+    return Table(key, f"Estimates with the rank model under {name}", columns, rows, HELPED)
+
+
+def is_estimate(result: Values) -> bool:
+    """Return whether the scores are estimates from a sampled pool."""
+    return "pool" in result
+
+
+def interval_of(
+    result: Values, name: str, tag: str, measure: str
+) -> tuple[float | None, float | None]:
+    """Return the bounds of the interval, (None, None) in a report of an older version."""
+    low, high = result.get("interval", {}).get(name, {}).get(tag, {}).get(measure, (None, None))
+    return low, high
+
+
+def intervals_table(result: Values) -> Table:
+    rows: list[list[Cell]] = []
+    for name, by_run in result["qrels"].items():
+        for tag, means in by_run.items():
+            reasons = result["interval_reason"][name][tag]
+            rows += [
+                [name, tag, m, mean, *interval_of(result, name, tag, m), reasons.get(m, "")]
+                for m, mean in means.items()
+            ]
+    return Table(
+        "intervals",
+        "Confidence intervals of the means",
+        ["qrels", "run", "measure", "mean", "from", "to", "why none"],
+        rows,
+        INTERVALS,
+    )
+
+
+def tables(result: Values) -> list[Table]:
+    if is_estimate(result):
+        return estimates(result)
+    made = [scores_table(result["qrels"])]
+    if "interval" in result:
+        made.append(intervals_table(result))
+    counts = []
+    for name, topics in result["topics"].items():
+        for tag, averaged in topics["averaged"].items():
+            counts.append(
+                [
+                    name,
+                    tag,
+                    topics["qrels"],
+                    topics["without_relevant"],
+                    averaged,
+                    topics["missing"][tag],
+                    topics["ignored"][tag],
+                ]
+            )
+    header = [
+        "qrels",
+        "run",
+        "topics of the qrels",
+        "without relevant documents",
+        "averaged over",
+        "missing from the run",
+        "of the run, not in the qrels",
+    ]
+    made.append(Table("topics", "Topics averaged over", header, counts))
+    for number, (name, by_run) in enumerate(result.get("per_topic", {}).items(), 1):
+        rows: list[list[Cell]] = []
+        measures: list[str] = []
+        for tag, by_measure in by_run.items():
+            measures = list(by_measure)
+            rows += [
+                [tag, topic, *(by_measure[m].get(topic) for m in measures)]
+                for topic in sorted(by_measure[measures[0]], key=natural)
+            ]
+        made.append(
+            Table(
+                f"per-topic-{number}",
+                f"Scores per topic under {name}",
+                ["run", "topic", *measures],
+                rows,
+            )
+        )
+    return made
+
+
+def pictures_of_estimates(result: Values) -> list[str]:
+    drawn = []
+    for name, means in result["qrels"].items():
+        for measure in next(iter(means.values()), {}):
+            rows = []
+            for tag in best_first(means, measure)[:MOST_RUNS]:
+                low, high = result["interval"][name][tag][measure]
+                rows.append(
+                    DrawnInterval(
+                        tag, means[tag][measure], low, high, why_none(result, name, tag, measure)
+                    )
+                )
+            caption = f"Mean {measure} of the runs, estimated from the sample (95% CI over topics)"
+            drawn.append(
+                intervals(
+                    rows,
+                    caption=caption,
+                    x_label=f"mean {measure}",
+                    what="run",
+                    low=0.0,
+                    reason="No run has a defined score.",
+                )
+            )
+    return drawn
+
+
+def said_of_intervals(result: Values, measure: str) -> str:
+    """Return what the caption says about the intervals: shown, or the reason why not."""
+    if "interval" not in result:
+        return ""
+    shown = [
+        interval_of(result, name, tag, measure)[0] is not None
+        for name, by_run in result["qrels"].items()
+        for tag in by_run
+    ]
+    reasons = {
+        by_run[tag][measure]
+        for name, by_run in result.get("interval_reason", {}).items()
+        for tag in by_run
+        if measure in by_run[tag] and result["qrels"][name][tag][measure] is not None
+    }
+    if not any(shown):  # an estimate has its reasons elsewhere
+        return (
+            f"; no interval: {reasons.pop()}"
+            if len(reasons) == 1
+            else "; no intervals, the reasons are in the table below"
+            if reasons
+            else ""
+        )
+    missing = "" if not reasons else ", where there is one (the reasons are in the table below)"
+    return f", with 95% confidence intervals over topics{missing}"
+
+
+def pictures(result: Values) -> list[str]:
+    if is_estimate(result):
+        return pictures_of_estimates(result)
+    first_to_last = list(result["qrels"].items())
+    first = first_to_last[0][1]
+    tags = list(first)
+    measures = list(first[tags[0]])
+    drawn = []
+    for measure in measures:
+        rows = [
+            DrawnInterval(
+                numbered(tag, i, len(first_to_last)),
+                by_run[tag][measure],
+                *interval_of(result, name, tag, measure),
+                NO_TOPIC,
+            )
+            for tag in best_first(first, measure)[:MOST_RUNS]
+            for i, (name, by_run) in enumerate(first_to_last, 1)
+        ]
+        least = min(
+            [0.0, *(end for row in rows for end in (row.value, row.low) if end is not None)]
+        )
+        caption = (
+            f"Mean {measure} of the runs, the best "
+            f"first{said_of_intervals(result, measure)}{key_of(list(result['qrels']))}"
+        )
+        label = axis_label(result, measure)
+        drawn.append(
+            intervals(
+                rows,
+                caption=caption,
+                x_label=label,
+                what="run",
+                low=least,
+                reason="No run has a defined score.",
+            )
+        )
+    return drawn
+
+
+def axis_label(result: Values, measure: str) -> str:
+    """Return the label of the axis. It explains the lines because print has no caption."""
+    return f"mean {measure}" + (
+        ", 95% CI over topics" if "with 95%" in said_of_intervals(result, measure) else ""
+    )
+
+
+def best_first(by_run: Mapping[str, Mapping[str, float | None]], measure: str) -> list[str]:
+    """Return the tags by mean, best first, ties by name; undefined means come last."""
+
+    def place(tag: str) -> tuple[bool, float, Any]:
+        value = by_run[tag][measure]
+        return value is None, -(value or 0.0), natural(tag)
+
+    return sorted(by_run, key=place)
