@@ -21,8 +21,8 @@ class Option:
     """What is said of an option beside its name, type and default.
 
     label: in a form. help: on the command line, where the default is added. hint: below the field
-    of the form. choices: value and words. least, most: bounds, both included. most_in_form: a bound
-    of the form alone, for what a server computes. read: from text, an ArgumentTypeError for a wrong
+    of the form. choices: value and words. least, most: bounds, both included, or excluded if
+    strict. most_in_form: a bound of the form alone, for what a server computes. read: from text, an ArgumentTypeError for a wrong
     one. kind: of the form's field where the type does not tell. more: further settings of the
     form's field."""
 
@@ -32,6 +32,7 @@ class Option:
     choices: tuple[tuple[str, str], ...] = ()
     least: float | None = None
     most: float | None = None
+    strict: bool = False
     most_in_form: float | None = None
     read: Callable[[str], Any] | None = None
     metavar: str = ""
@@ -67,10 +68,15 @@ class Declared:
                 value, int if self.type is int else (int, float)
             ):
                 return f"expected {expected}, not {value!r}"
-            if about.least is not None and not value >= about.least:
-                return f"expected {expected} of at least {about.least:g}, not {value!r}"
-            if about.most is not None and not value <= about.most:
-                return f"expected {expected} of at most {about.most:g}, not {value!r}"
+            low, high = about.least, about.most
+            if about.strict and low is not None and not value > low:
+                return f"expected {expected} above {low:g}, not {value!r}"
+            if about.strict and high is not None and not value < high:
+                return f"expected {expected} below {high:g}, not {value!r}"
+            if low is not None and not value >= low:
+                return f"expected {expected} of at least {low:g}, not {value!r}"
+            if high is not None and not value <= high:
+                return f"expected {expected} of at most {high:g}, not {value!r}"
         return ""
 
     def from_text(self, text: str) -> Any:

@@ -13,6 +13,26 @@ Values = dict[str, Any]
 """The JSON object of an analysis (docs/commands.md)."""
 
 
+def undefined_reasons(result: Values) -> list[str]:
+    """Why values of an analysis are undefined, one reason per entry."""
+    said = result.get("undefined")
+    if isinstance(said, str):
+        return [said]
+    reasons = []
+    for name, one in result.items():
+        if isinstance(one, dict) and isinstance(one.get("undefined"), str):
+            reasons.append(f"{name}: {one['undefined']}")
+    if isinstance(said, dict):
+        reasons += [
+            f"{name}, {tag}: {reason}"
+            for name, by in said.items()
+            if isinstance(by, dict)
+            for tag, reason in by.items()
+        ]
+        reasons += [f"{name}: {reason}" for name, reason in said.items() if isinstance(reason, str)]
+    return reasons
+
+
 class Result(Values):
     """The values of an analysis, as the command prints them with --json, and its tables.
 
@@ -46,11 +66,10 @@ class Result(Values):
         )
 
     def _repr_html_(self) -> str:
-        """The tables as a notebook shows them."""
-        return (
-            "".join(_as_html(table) for table in self.tables())
-            or f"<pre>{escape(repr(self))}</pre>"
-        )
+        """The tables, and the reasons for undefined values, as a notebook shows them."""
+        tables = "".join(_as_html(table) for table in self.tables())
+        reasons = "".join(f"<p>{escape(reason)}</p>" for reason in undefined_reasons(self))
+        return tables + reasons if tables else f"<pre>{escape(repr(self))}</pre>"
 
 
 def _as_html(table: Table) -> str:

@@ -51,7 +51,7 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
-        """The header with each name once: what stands under several heads is told by its head."""
+        """The header with the head of its group before each name that occurs more than once."""
         groups = [words for words, n in self.heads for _ in range(n)] or [""] * len(self.header)
         return [
             f"{group}: {name}" if group and self.header.count(name) > 1 else name
@@ -84,13 +84,21 @@ class Table:
 
 
 def to_text(table: Table) -> str:
-    """The title, the columns aligned (text to the left, numbers to the right), and the note."""
+    """The title, the columns aligned (text to the left, numbers to the right) below the heads of
+    their groups, and the note."""
     cells = [table.columns] + [
         [table.shown(row, i) + table.marks.get((row, i), "") for i in range(len(table.header))]
         for row in range(len(table.rows))
     ]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.header))]
-    lines = [
+    heads, first = [], 0
+    for words, n in table.heads:
+        whole = sum(widths[first : first + n]) + 2 * (n - 1)
+        widths[first + n - 1] += max(len(words) - whole, 0)
+        heads.append(words.center(max(whole, len(words))))
+        first += n
+    lines = ["  ".join(heads).rstrip()] if heads else []
+    lines += [
         "  ".join(
             cell.rjust(width) if numeric else cell.ljust(width)
             for cell, width, numeric in zip(row, widths, table.numeric, strict=True)

@@ -29,11 +29,12 @@ from analysis.models import Report
 from analysis.systems.answer_page import context_for_readers
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import kin_of, renamed_since, result_of, without_studies
-from analysis.systems.views import shown_table, undefined_values
+from analysis.systems.views import shown_table
 from annotation.models import Campaign, ResultsLink
 from annotation.permissions import results_campaign
 from annotation.services.people import attempts
 from annotation.services.people.results_links import good_results_link
+from assay.results import undefined_reasons
 from pooling.platform.listing import ListPage
 from pooling.platform.requests import address_of
 
@@ -134,7 +135,7 @@ def _report(
             for number, table in enumerate(kind.tables(result))
         ],
         "pictures": [mark_safe(picture) for picture in pictures],
-        "undefined": undefined_values(result),
+        "undefined": undefined_reasons(result),
         "renamed": renamed_since(report),
     }
     return render(request, "analysis/results_report.html", context)

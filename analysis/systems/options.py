@@ -71,11 +71,10 @@ def _field(one: Declared) -> Field:
         about.label,
         about.kind or ("choice" if about.choices else kinds.get(one.type, "text")),
         "" if one.default is None else one.default,
-        about.choices,
-        about.hint,
-        about.least,
-        about.most if about.most_in_form is None else about.most_in_form,
-        **about.more,
+        hint=about.hint,
+        least=about.least,
+        most=about.most if about.most_in_form is None else about.most_in_form,
+        **{"choices": about.choices, **about.more},
     )
 
 

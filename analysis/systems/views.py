@@ -38,6 +38,7 @@ from analysis.systems.selectors import (
 from annotation.models import Campaign
 from annotation.permissions import managed_campaign, may_create
 from assay.counts import counted
+from assay.results import undefined_reasons
 from assay.tabular import Table, to_csv, to_latex
 from pooling.models import Collection
 from pooling.permissions import managed_collection
@@ -213,7 +214,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
             ],
             "pictures": [mark_safe(picture) for picture in pictures],
             "figures": figure_names(report),
-            "undefined": undefined_values(result),
+            "undefined": undefined_reasons(result),
             "renamed": renamed_since(report),
             "top_up": _top_up(request, report, result) if kind.topped_up else None,
         }
@@ -284,26 +285,6 @@ def shown_table(table: Table, *, folded: bool) -> dict[str, Any]:
         "more": len(table.rows) > SHOWN_ROWS,
         "folded": folded and len(table.rows) > 25,
     }
-
-
-def undefined_values(result: dict[str, Any]) -> list[str]:
-    """What the command says of values that are undefined."""
-    said = result.get("undefined")
-    if isinstance(said, str):
-        return [said]
-    reasons = []
-    for name, one in result.items():
-        if isinstance(one, dict) and isinstance(one.get("undefined"), str):
-            reasons.append(f"{name}: {one['undefined']}")
-    if isinstance(said, dict):
-        reasons += [
-            f"{name}, {tag}: {reason}"
-            for name, by in said.items()
-            if isinstance(by, dict)
-            for tag, reason in by.items()
-        ]
-        reasons += [f"{name}: {reason}" for name, reason in said.items() if isinstance(reason, str)]
-    return reasons
 
 
 def figure_names(report: Report) -> list[tuple[str, list[str]]]:

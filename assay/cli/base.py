@@ -23,7 +23,7 @@ from assay.cli import server
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.errors import FormatError
 from assay.formats.opening import bare_name
-from assay.results import Values
+from assay.results import Values, undefined_reasons
 from assay.tabular import Table, to_text
 from assay.whole_files import refuse_unwritable
 from assay.whole_files import whole_file as whole_file  # the commands find it here
@@ -180,8 +180,10 @@ class FileCommand:
     tables: Callable[[Values], list[Table]]
 
     def table(self, result: Values, **options: Any) -> str:
-        """The result as text: its tables, unless the command says it otherwise."""
-        return "\n\n".join(to_text(one) for one in self.tables(jsonable(result)))
+        """The result as text: its tables, then the reasons for undefined values."""
+        plain = jsonable(result)
+        parts = [to_text(one) for one in self.tables(plain)]
+        return "\n\n".join([*parts, "\n".join(undefined_reasons(plain))]).strip("\n")
 
     def answered(self, options: dict[str, Any]) -> dict[str, Any]:
         """What `compute` says of these options, which `prepared` has seen."""

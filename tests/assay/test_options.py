@@ -20,6 +20,7 @@ class Small(Checked):
     order: str = option(
         "score", "Order", choices=(("score", "by score"), ("rank", "by the file's rank"))
     )
+    power: float = option(0.8, "Power", least=0, most=1, strict=True)
     lenient: bool = option(False, "Accept extra columns")
 
 
@@ -44,6 +45,8 @@ def test_the_command_line_gives_what_the_dataclass_says() -> None:
         (("--depth", "2.5"), "expected a whole number, not '2.5'"),
         (("--alpha", "2"), "expected a number of at most 1, not '2'"),
         (("--alpha", "nan"), "expected a number of at least 0, not 'nan'"),
+        (("--power", "0"), "expected a number above 0, not '0'"),
+        (("--power", "1"), "expected a number below 1, not '1'"),
         (("--order", "size"), "invalid choice: 'size'"),
     ],
 )
@@ -75,7 +78,13 @@ def test_form_and_study_have_the_same_names_defaults_and_bounds() -> None:
     fields = {one.name: one for one in fields_of(Small)}
     assert {name: one.default for name, one in fields.items()} == vars(Small())
     assert (fields["depth"].kind, fields["depth"].least, fields["depth"].most) == ("whole", 1, 100)
-    assert [one.kind for one in fields.values()] == ["whole", "number", "choice", "yes"]
+    assert [one.kind for one in fields.values()] == [
+        "whole",
+        "number",
+        "choice",
+        "number",
+        "yes",
+    ]
     keys = keys_of_options(Small, "depth", "order")
     assert [(key.name, key.kind, key.least, key.choices) for key in keys] == [
         ("depth", "whole", 1, ()),

@@ -20,6 +20,7 @@ from assay.tabular import (
     short,
     to_csv,
     to_latex,
+    to_text,
 )
 from tests.conftest import absent
 
@@ -43,6 +44,28 @@ def test_csv_has_full_precision_empty_cells_for_undefined_and_no_formulas() -> N
     for row in rows[1:]:
         assert row[0][0] not in "=+-@"
         assert row[2][0] not in "=+-@"
+
+
+def test_text_aligns_columns_below_the_heads_of_their_groups() -> None:
+    table = Table(
+        "t",
+        "Scores",
+        ["run", "mean", "n", "mean"],
+        [["a", 0.5, 12, None], ["bb", 0.25, 3, 1.0]],
+        "Over topics.",
+        heads=(("", 1), ("first measure", 2), ("second", 1)),
+        marks={(0, 1): "†"},
+    )
+    assert to_text(table).splitlines() == [
+        "Scores",
+        "",
+        "          first measure          second",
+        "run  first measure: mean   n  second: mean",
+        "a                0.5000†  12             –",
+        "bb                0.2500   3        1.0000",
+        "",
+        "Over topics.",
+    ]
 
 
 def test_latex_escapes_its_special_characters_and_rounds() -> None:
