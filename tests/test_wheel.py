@@ -115,7 +115,7 @@ assay.load()()
 def test_every_file_of_the_program_is_in_the_wheel_below_one_package(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    info = {name for name in names if name.startswith("assay_ir-0.1.0.dist-info/")}
+    info = {name for name in names if name.startswith("assay_ir-0.2.0.dist-info/")}
     server = {f"assay/_server/{name}" for name in tracked(*SERVER)}
     assert names - info == tracked("assay") | server
     assert {"assay/py.typed", "assay/_server/templates/base.html"} <= names
@@ -133,7 +133,7 @@ def test_the_same_sources_make_the_same_bytes(wheel: Path, tmp_path: Path) -> No
 
 def test_the_library_needs_no_django_and_the_server_is_an_extra(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        lines = archive.read("assay_ir-0.1.0.dist-info/METADATA").decode().splitlines()
+        lines = archive.read("assay_ir-0.2.0.dist-info/METADATA").decode().splitlines()
     needed = [
         line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist")
     ]
@@ -163,7 +163,7 @@ def test_numpy_and_scipy_are_enough_to_evaluate(library: Path, tmp_path: Path) -
     code = "import sys, assay; print(assay.evaluate(*sys.argv[1:], 'AP').means.item())"
     done = called(library, tmp_path, code, qrels, good)
     assert float(done.stdout) == pytest.approx(AP_OF_GOOD), done.stderr
-    assert called(library, tmp_path, COMMAND, "--version").stdout.startswith("Assay 0.1.0 (Python ")
+    assert called(library, tmp_path, COMMAND, "--version").stdout.startswith("Assay 0.2.0 (Python ")
 
 
 @pytest.mark.parametrize("words", [["up"], ["study", "tripjudge"], ["evaluate", "--campaign", "a"]])
@@ -189,7 +189,7 @@ def test_evaluating_works_far_from_the_repository(environment: Path, tmp_path: P
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["qrels"]["qrels"]["good"]["AP"] == pytest.approx(AP_OF_GOOD)
     told = called(environment, tmp_path, COMMAND, "--version").stdout
-    assert told.startswith("Assay 0.1.0 (Django ")
+    assert told.startswith("Assay 0.2.0 (Django ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.txt", "qrels.txt"]
 
 
