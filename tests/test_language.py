@@ -1,0 +1,126 @@
+"""The documentation avoids constructions that readers stumble over (language of the style guide)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.documented import DOCS
+
+BANNED = {
+    "told": r"\b(?:is|are|was) told\b",
+    "clause as subject": r"(?m)^(?:[-*] )?(?:Who|Whoever) (?!is |are |needs |changed )",
+    "negated noun": r"\bis no (?!longer\b|more\b)",
+    "mend": r"\bmend(?:s|ed|ing|ings)?\b",
+    "for want of": r"\bfor want of\b|\bwanting\b",
+    "anew": r"\banew\b",
+    "ours": r"\bours\b|\bof yours\b",
+    "so many": r"\b[Ss]o many\b",
+    "between blanks": r"\bbetween blanks\b",
+    "stands": r"\bstands? (?:here|on|in|below|there|beside|above)\b",
+    "telegraphic default": r"(?m)^(?:Empty|0): ",
+    "space before %": r"\d %",
+    "literary word": r"\b(?:beside|whom|bears?|heed|mere|thereof)\b",
+    "one per line": r"\b(?:one|judgements?|row|answer) a (?:line|pair|row|topic|day|person)\b",
+    "internal reference": r"\b(?:METHODS|SAMPLING) \d|\bsets X, Y\b",
+}
+NOT_YET_REWRITTEN: set[str] = {
+    "docs/decisions/0001-shape-of-the-project.md",
+    "docs/decisions/0002-jobs.md",
+    "docs/decisions/0003-judging-page.md",
+    "docs/decisions/0004-claims.md",
+    "docs/decisions/0005-wings-of-analysis.md",
+    "docs/decisions/0007-rooms.md",
+    "docs/decisions/0008-one-meaning-a-word.md",
+    "docs/decisions/0009-standard-parts.md",
+    "docs/decisions/0010-a-library-first.md",
+    "docs/developing.md",
+    "docs/evidence/benchmarks.md",
+    "docs/evidence/calibration.md",
+    "docs/evidence/reliability.md",
+    "docs/evidence/reproduction.md",
+    "docs/evidence/sampling.md",
+    "docs/evidence/usability.md",
+    "docs/explanation/security.md",
+    "docs/how-to/deploy.md",
+    "docs/how-to/import.md",
+    "docs/how-to/operate.md",
+    "docs/how-to/publish.md",
+    "docs/reference/campaign-file.md",
+    "docs/reference/commands.md",
+    "docs/reference/formats.md",
+    "docs/reference/library.md",
+    "docs/reference/methods/aggregation.md",
+    "docs/reference/methods/agreement.md",
+    "docs/reference/methods/bootstrap.md",
+    "docs/reference/methods/campaign-statistics.md",
+    "docs/reference/methods/clicks.md",
+    "docs/reference/methods/index.md",
+    "docs/reference/methods/judging.md",
+    "docs/reference/methods/leaderboard.md",
+    "docs/reference/methods/measures.md",
+    "docs/reference/methods/rankings.md",
+    "docs/reference/methods/reusability.md",
+    "docs/reference/methods/sampling.md",
+    "docs/reference/methods/significance.md",
+    "docs/reference/methods/stability.md",
+    "docs/reference/methods/systems.md",
+    "docs/reference/methods/topics-and-pools.md",
+    "docs/reference/methods/watching.md",
+    "docs/reference/reports.md",
+    "docs/reference/studies.md",
+    "docs/tutorial/studies/comparison.md",
+    "docs/tutorial/studies/sota.md",
+    "docs/tutorial/studies/stability.md",
+}
+PAGES = [
+    path
+    for path in [
+        *(DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+        DOCS.parent / "CHANGELOG.md",
+        *sorted(DOCS.rglob("*.md")),
+    ]
+    if str(path.relative_to(DOCS.parent)) not in NOT_YET_REWRITTEN
+]
+
+
+def prose(text: str) -> str:
+    """The text without code blocks, quoted code and names of pages and buttons."""
+    text = re.sub(r"(?ms)^(```|:::).*?^\1$", "", text)
+    text = re.sub(r"(?m)^ {4}.*$", "", text)
+    return re.sub(r"`[^`\n]+`|\*[^*\n]+\*", "", text)
+
+
+def violations(path: Path) -> list[str]:
+    text = prose(path.read_text(encoding="utf-8"))
+    return [
+        f"{name}: {text[max(0, match.start() - 40) : match.end() + 30]!r}"
+        for name, pattern in BANNED.items()
+        for match in re.finditer(pattern, text)
+    ]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS.parent)))
+def test_no_banned_construction(path: Path) -> None:
+    assert violations(path) == []
+
+
+def test_the_list_of_pages_that_are_not_rewritten_holds_no_others() -> None:
+    assert [name for name in NOT_YET_REWRITTEN if not violations(DOCS.parent / name)] == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The number is told on the page.",
+        "This is no list of numbers.",
+        "Whoever has it reads it.",
+        "One a line is one a day.",
+        "It covers 95 % of them.",
+        "It stands in the table.",
+    ],
+)
+def test_the_patterns_find_what_they_ban(sentence: str) -> None:
+    assert any(re.search(pattern, sentence) for pattern in BANNED.values())
