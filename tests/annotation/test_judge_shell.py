@@ -109,3 +109,11 @@ def test_a_change_of_the_campaign_shows_at_once(campaign):
     page = client.get(f"/judge/{campaign.slug}/").content.decode()
     assert "Mark a passage" in page
     assert "Another name" in page
+
+
+def test_annotators_of_other_campaigns_do_not_see_the_page(campaign) -> None:
+    other = make_campaign()
+    client = signed_in(other)
+    for page in ("", "history"):
+        assert client.get(f"/judge/{campaign.slug}/{page}").status_code == 404
+        assert client.get(f"/judge/{other.slug}/{page}").status_code == 200

@@ -14,7 +14,7 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
-from annotation.models import Feedback, Judgement, Lease, Message
+from annotation.models import Campaign, Feedback, Judgement, Lease, Message
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import leases, scheduling
 from annotation.services.people import exclusion
@@ -37,7 +37,6 @@ def test_loading_shows_a_skeleton_of_the_layout_at_once(
         page.goto(f"/judge/{campaign.slug}/", wait_until="commit")
     expect(page.locator("#document .skeleton.line").first).to_be_visible()
     expect(page.locator("#bar")).to_be_visible()
-    page.wait_for_timeout(300)
     photograph(page, "loading")
     where = (
         "['.doc', '.guidelines'].map((name) => "
@@ -52,7 +51,7 @@ def test_loading_shows_a_skeleton_of_the_layout_at_once(
     assert before[1][2] > 300
 
 
-def test_next_document_is_there_before_its_answer_is(
+def test_next_document_is_there_before_its_answer_is_and_a_failed_answer_is_sent_again(
     signed_in_page: Signed, photograph: Photograph
 ) -> None:
     campaign, ada = make_job()
@@ -71,24 +70,18 @@ def test_next_document_is_there_before_its_answer_is(
     judging.page.unroute_all(behavior="ignoreErrors")
     judging.saved()
 
-
-def test_failed_saving_is_said_tried_again_and_never_dropped(
-    signed_in_page: Signed, photograph: Photograph
-) -> None:
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.pretend("judgements", lambda route: route.fulfill(status=503, body="down"))
+    down = {"status": 503, "headers": {"X-Request-ID": "77aa"}, "body": "down"}
+    judging.pretend("judgements", lambda route: route.fulfill(**down))
     judging.judge("2")
     expect(judging.chip).to_contain_text("1 not saved, retrying")
-    expect(judging.page.locator("[data-name=connection]")).to_contain_text(
-        "The server does not answer"
-    )
+    connection = judging.page.locator("[data-name=connection]")
+    expect(connection).to_contain_text("The server does not answer; we keep trying. (request 77aa)")
     photograph(judging.page, "saving-failed")
     judging.page.unroute_all(behavior="ignoreErrors")
     judging.chip.click()
     judging.saved()
-    expect(judging.page.locator("[data-name=connection]")).to_have_count(0)
-    assert len(own_judgements(ada)) == 1
+    expect(connection).to_have_count(0)
+    assert len(own_judgements(ada)) == 3
 
 
 def test_judging_stops_only_when_more_answers_wait_than_are_leased_ahead(
@@ -96,7 +89,6 @@ def test_judging_stops_only_when_more_answers_wait_than_are_leased_ahead(
 ) -> None:
     campaign, ada = make_job(n_documents=9, lease_window=3)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.page.wait_for_timeout(200)
     tried: list[
         bool
         # the server answers from the press on: the page tries by itself too, and the button would be
@@ -190,19 +182,21 @@ def test_an_answer_overtaken_by_a_later_one_does_not_send_an_annotator_who_is_do
         "window.fetch = async (...request) => {"
         "  if (!String(request[0]).endsWith('/judgements')) return real(...request);"
         "  sent += 1; const place = sent; const response = await real(...request);"
-        "  if (place === 1) await answered.then(() => new Promise((later) => setTimeout(later, 400)));"
+        "  if (place === 1) { window.firstIsAnswered = true; await answered.then(() => new Promise((later) => setTimeout(later, 400))); }"
         "  if (place === 2) second();"
         "  return response; }"
     )
     judging = JudgingPage(page, campaign).open()
     judging.judge("2")
-    page.wait_for_timeout(500)  # the first has its answer, which has not reached the page
+    page.wait_for_function("() => window.firstIsAnswered")  # the answer has not reached the page
     judging.press("3")
     judging.shows_state("done")
     assert len(own_judgements(ada)) == 2
 
 
-def test_target_reached_without_going_on(signed_in_page: Signed) -> None:
+def test_target_reached_without_going_on_and_a_daily_limit(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(n_documents=4, target_per_annotator=1, continue_after_target=False)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.judge("2")
@@ -212,11 +206,9 @@ def test_target_reached_without_going_on(signed_in_page: Signed) -> None:
     judging.title.wait_for()
     judging.judge("3")
     judging.shows_state("target_reached")
-
-
-def test_daily_limit(signed_in_page: Signed, photograph: Photograph) -> None:
-    campaign, ada = make_job(n_documents=4, daily_limit=1)
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.saved()
+    Campaign.objects.filter(pk=campaign.pk).update(target_per_annotator=300, daily_limit=2)
+    judging.open()
     judging.judge("2")
     judging.shows_state("daily_limit")
     expect(judging.panel).to_contain_text("come back tomorrow")
@@ -235,7 +227,7 @@ def test_deadline_passed_is_read_only_and_takes_what_was_judged_before(
         seconds=0.1
     )  # the next document is shown, so the press lies before, however slow the machine
     judging.page.wait_for_timeout(200)
-    type(campaign).objects.filter(pk=campaign.pk).update(deadline=deadline)
+    Campaign.objects.filter(pk=campaign.pk).update(deadline=deadline)
     judging.page.context.set_offline(False)
     judging.shows_state("deadline_passed")
     judging.saved()
@@ -267,38 +259,37 @@ def test_paused_by_the_manager_says_why_and_goes_on_afterwards(
     judging.title.wait_for()
 
 
-def test_a_paused_person_is_told_the_reason(signed_in_page: Signed) -> None:
+def test_pauses_exclusions_and_ends_say_what_happened(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job()
+    judging = JudgingPage(signed_in_page(ada.user), campaign)
+
+    def opened(state: str) -> None:
+        judging.page.goto(f"/judge/{campaign.slug}/")
+        judging.shows_state(state)
+
     exclusion.pause_annotator(
         ada, reason="Please read the example of grade Partial again.", actor=campaign.created_by
     )
-    page = signed_in_page(ada.user)
-    page.goto(f"/judge/{campaign.slug}/")
-    judging = JudgingPage(page, campaign)
-    judging.shows_state("paused")
+    opened("paused")
     expect(judging.panel).to_contain_text("Please read the example of grade Partial again.")
+    exclusion.exclude_annotator(
+        ada, reason="Did not follow the guidelines.", actor=campaign.created_by
+    )
+    opened("excluded")
+    photograph(judging.page, "excluded")
+    exclusion.include_annotator(ada, reason="A mistake.", actor=campaign.created_by)
+    for state in ("draft", "closed"):
+        Campaign.objects.filter(pk=campaign.pk).update(state=state)
+        opened(state)
+        photograph(judging.page, state)
 
 
-@pytest.mark.parametrize("state", ["draft", "closed", "excluded"])
-def test_other_ends_say_what_happened(
-    signed_in_page: Signed, photograph: Photograph, state: str
-) -> None:
-    campaign, ada = make_job(state="open" if state == "excluded" else state)
-    if state == "excluded":
-        exclusion.exclude_annotator(
-            ada, reason="Did not follow the guidelines.", actor=campaign.created_by
-        )
-    page = signed_in_page(ada.user)
-    page.goto(f"/judge/{campaign.slug}/")
-    judging = JudgingPage(page, campaign)
-    judging.shows_state(state)
-    photograph(page, state)
-
-
-def test_lease_is_renewed_in_silence_while_the_page_is_visible(
+def test_lease_is_renewed_in_silence_and_an_expired_one_warns_and_counts_when_its_slot_is_free(
     signed_in_page: Signed, photograph: Photograph
 ) -> None:
-    campaign, ada = make_job(lease_minutes=1)
+    campaign, ada = make_job(n_documents=2, judgements_per_pair=1, lease_minutes=1)
     page = signed_in_page(ada.user)
     page.clock.install()
     page.goto(f"/judge/{campaign.slug}/")
@@ -311,16 +302,6 @@ def test_lease_is_renewed_in_silence_while_the_page_is_visible(
     expect(page.locator(".banner")).to_have_count(0)
     photograph(page, "lease-renewed")
 
-
-def test_lease_expired_warns_and_the_answer_counts_when_the_slot_is_free(
-    signed_in_page: Signed, photograph: Photograph
-) -> None:
-    campaign, ada = make_job(n_documents=2, judgements_per_pair=1, lease_minutes=1)
-    page = signed_in_page(ada.user)
-    page.clock.install()
-    page.goto(f"/judge/{campaign.slug}/")
-    page.clock.run_for(1000)
-    page.locator("html[data-complete]").wait_for()
     Lease.objects.filter(membership=ada).update(expires_at=timezone.now() - timedelta(seconds=1))
     leases.reap_expired(timezone.now())
     page.clock.run_for(16_000)
@@ -347,43 +328,10 @@ def test_late_answer_is_kept_as_extra_when_somebody_else_was_first_and_that_is_s
     assert [row.standing for row in own_judgements(ada)] == ["extra"]
 
 
-def test_too_fast_is_said_kindly(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(min_active_seconds=30)
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.judge("4")
-    notice = judging.page.locator("[data-name=standing]")
-    expect(notice).to_contain_text("“Exercise and blood sugar, part 1” was judged in")
-    expect(notice).to_contain_text("does not count")
-    notice.get_by_role("button", name="Reopen it").click()
-    expect(judging.title).to_contain_text("part 1")
-    expect(judging.page.locator("[data-name=review]")).to_contain_text("You judged this Perfect")
-
-
-def test_offline_goes_on_with_what_is_leased_and_sends_later(
+def test_offline_goes_on_with_what_is_leased_warns_of_closing_and_sends_later(
     signed_in_page: Signed, photograph: Photograph
 ) -> None:
     campaign, ada = make_job(n_documents=8)
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.page.wait_for_timeout(200)
-    judging.page.context.set_offline(True)
-    banner = judging.page.locator("[data-name=connection]")
-    expect(banner).to_contain_text("You are offline. You can judge 4 more.")
-    judging.judge("2")
-    expect(banner).to_contain_text("1 answer waits here and will be sent. You can judge 3 more.")
-    photograph(judging.page, "offline")
-    for _ in range(3):
-        judging.judge("2")
-    expect(judging.panel).to_contain_text("kept in this browser")
-    photograph(judging.page, "offline-nothing-left")
-    judging.page.context.set_offline(False)
-    judging.saved()
-    expect(judging.title).to_contain_text("part 5")
-    expect(banner).to_have_count(0)
-    assert len(own_judgements(ada)) == 4
-
-
-def test_closing_is_warned_of_while_answers_wait(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     warned = (
         "() => { const e = new Event('beforeunload', {cancelable: true}); "
@@ -391,11 +339,22 @@ def test_closing_is_warned_of_while_answers_wait(signed_in_page: Signed) -> None
     )
     assert judging.page.evaluate(warned) is False
     judging.page.context.set_offline(True)
+    banner = judging.page.locator("[data-name=connection]")
+    expect(banner).to_contain_text("You are offline. You can judge 4 more.")
     judging.judge("2")
+    expect(banner).to_contain_text("1 answer waits here and will be sent. You can judge 3 more.")
+    photograph(judging.page, "offline")
     assert judging.page.evaluate(warned) is True
+    for _ in range(3):
+        judging.judge("2")
+    expect(judging.panel).to_contain_text("kept in this browser")
+    photograph(judging.page, "offline-nothing-left")
     judging.page.context.set_offline(False)
     judging.saved()
     assert judging.page.evaluate(warned) is False
+    expect(judging.title).to_contain_text("part 5")
+    expect(banner).to_have_count(0)
+    assert len(own_judgements(ada)) == 4
 
 
 def test_session_expired_asks_to_sign_in_and_keeps_everything(
@@ -404,7 +363,6 @@ def test_session_expired_asks_to_sign_in_and_keeps_everything(
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     page = judging.page
-    page.wait_for_timeout(200)
     Session.objects.all().delete()
     judging.judge("3")
     dialog = page.locator("#sign-in-dialog")
@@ -526,8 +484,13 @@ def test_changed_guidelines_are_read_before_the_next_document(
     ]
 
 
-def test_consent_is_asked_first(signed_in_page: Signed, photograph: Photograph) -> None:
+def test_consent_is_asked_first_and_a_message_of_the_manager_is_shown_once(
+    signed_in_page: Signed, photograph: Photograph
+) -> None:
     campaign, ada = make_job(consent_text="Your judgements are **published** under a pseudonym.")
+    Message.objects.create(
+        membership=ada, text="Please look closer at <b>dates</b>.", created_by=campaign.created_by
+    )
     judging = JudgingPage(signed_in_page(ada.user), campaign)
     judging.page.goto(f"/judge/{campaign.slug}/")
     judging.shows_state("consent_needed")
@@ -537,6 +500,15 @@ def test_consent_is_asked_first(signed_in_page: Signed, photograph: Photograph) 
     judging.title.wait_for()
     ada.refresh_from_db()
     assert ada.consented_at is not None
+
+    judging.open()
+    banner = judging.page.locator(".banner")
+    expect(banner).to_contain_text("Please look closer at <b>dates</b>.")
+    photograph(judging.page, "message")
+    with judging.page.expect_response(lambda response: response.url.endswith("/read")):
+        judging.page.get_by_role("button", name="Got it").click()
+    judging.open()
+    expect(banner).to_have_count(0)
 
 
 def test_span_missing_says_exactly_that(signed_in_page: Signed, photograph: Photograph) -> None:
@@ -572,16 +544,17 @@ def test_an_answer_from_before_the_last_practice_pair_does_not_bring_practice_ba
         "Promise((resolve) => { judged = resolve; });"
         "window.fetch = async (...request) => {"
         "  const response = await real(...request);"
-        "  if (String(request[0]).endsWith('/leases') && ++asked === 2) await done.then(() => new "
-        "Promise((later) => setTimeout(later, 300)));"
+        "  if (String(request[0]).endsWith('/leases') && ++asked === 2) {"
+        "    window.isAnswered = true; await done.then(() => new Promise((later) => setTimeout(later, 300)));"
+        "    setTimeout(() => { window.isHere = true; }, 100); }"
         "  if (String(request[0]).endsWith('/judgements')) judged();"
         "  return response; }"
     )
     judging = JudgingPage(page, campaign).open()
-    page.wait_for_timeout(500)  # the second request for pairs has been answered by the server
+    page.wait_for_function("() => window.isAnswered")  # the second request for pairs, by the server
     judging.press("4")
     expect(page.locator("#practice")).to_contain_text("Right")
-    page.wait_for_timeout(600)  # now its answer is here
+    page.wait_for_function("() => window.isHere")  # the page has that answer, too
     judging.press("Enter")
     expect(page.locator("#query-label")).to_have_text("Query")
 
@@ -634,22 +607,6 @@ def test_a_failed_qualification_is_explained_before_judging_is_paused(
     judging.shows_state("paused")
 
 
-def test_message_of_the_manager_is_shown_once(
-    signed_in_page: Signed, photograph: Photograph
-) -> None:
-    campaign, ada = make_job()
-    Message.objects.create(
-        membership=ada, text="Please look closer at <b>dates</b>.", created_by=campaign.created_by
-    )
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    expect(judging.page.locator(".banner")).to_contain_text("Please look closer at <b>dates</b>.")
-    photograph(judging.page, "message")
-    with judging.page.expect_response(lambda response: response.url.endswith("/read")):
-        judging.page.get_by_role("button", name="Got it").click()
-    judging.open()
-    expect(judging.page.locator(".banner")).to_have_count(0)
-
-
 def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(
     signed_in_page: Signed, photograph: Photograph
 ) -> None:
@@ -658,12 +615,14 @@ def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(
     refusal = {
         "code": "lease_unknown",
         "detail": "This pair was not given to you by this campaign.",
+        "request": "8f3a2c",
     }
     judging.pretend("judgements", refusal, status=404, times=1)
     judging.judge("3")
     banner = judging.page.locator(".banner")
     expect(banner).to_contain_text(
-        "One answer was not accepted. “Exercise and blood sugar, part 1”, Partial: This pair was not given to you"
+        "One answer was not accepted. “Exercise and blood sugar, part 1”, Partial: This pair was "
+        "not given to you by this campaign. (request 8f3a2c)"
     )
     photograph(judging.page, "refused")
     judging.open()
@@ -671,42 +630,6 @@ def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(
     judging.page.get_by_role("button", name="Understood").click()
     judging.open()
     expect(banner).to_have_count(0)
-
-
-def test_a_failed_request_is_named_by_its_number_in_the_log(signed_in_page: Signed) -> None:
-    """From the body of an error, else from the header; an answer of somebody else (a proxy) has
-    none."""
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    refusal = {
-        "code": "lease_unknown",
-        "detail": "This pair was not given to you.",
-        "request": "8f3a2c",
-    }
-    judging.pretend("judgements", refusal, status=404, times=1)
-    judging.judge("3")
-    banner = judging.page.locator(".banner")
-    expect(banner).to_contain_text("This pair was not given to you. (request 8f3a2c)")
-    judging.page.get_by_role("button", name="Understood").click()
-    judging.pretend(
-        "judgements",
-        lambda route: route.fulfill(
-            status=503, headers={"X-Request-ID": "77aa", "Retry-After": "1"}, body="{}"
-        ),
-    )
-    judging.judge("2")
-    expect(banner).to_contain_text("The server does not answer; we keep trying. (request 77aa)")
-    judging.page.unroute_all(behavior="ignoreErrors")
-    judging.saved()
-    expect(banner).to_have_count(0)
-
-
-def test_a_stranger_does_not_see_the_page(signed_in_page: Signed, client: object) -> None:
-    campaign, _ = make_job()
-    other, eve = make_job()
-    assert signed_in_page(eve.user).goto(f"/judge/{campaign.slug}/").status == 404
-    assert signed_in_page(eve.user).goto(f"/judge/{campaign.slug}/history").status == 404
-    assert signed_in_page(eve.user).goto(f"/judge/{other.slug}/").status == 200
 
 
 def test_newer_page_is_loaded_when_nothing_waits(signed_in_page: Signed) -> None:
