@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.models import Judgement, Skip
+from annotation.models import Campaign, Judgement, Skip
 from annotation.services.campaigns import lifecycle
 from tests.browser.conftest import PHONE
 from tests.browser.judging import WORDS, JudgingPage, make_job, own_judgements
@@ -125,7 +125,7 @@ def test_grade_bar_is_never_moved_by_a_long_document_and_has_big_targets(
         assert box["width"] >= 44
 
 
-def test_undo_reopens_the_last_one_and_keeps_the_old_label_as_a_revision(
+def test_undo_reopens_the_last_ones_also_after_a_reload_and_keeps_old_labels_as_revisions(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     campaign, ada = make_job()
@@ -143,35 +143,20 @@ def test_undo_reopens_the_last_one_and_keeps_the_old_label_as_a_revision(
     judging.judge("1")
     expect(judging.title).to_contain_text("part 3")
     expect(judging.toast).to_contain_text("Changed to Wrong (was Perfect)")
-    judging.saved()
-    rows = own_judgements(ada)
-    assert [(row.pair.position, row.grade, row.revision, row.current) for row in rows] == [
-        (0, 1, 1, True),
-        (1, 3, 1, False),
-        (1, 0, 2, True),
-    ]
-
-
-def test_escape_leaves_a_reopened_judgement_as_it_was(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.judge("2")
     judging.press("z")
-    expect(judging.title).to_contain_text("part 1")
-    judging.press("Escape")
+    expect(judging.toast).to_have_text("As it was before.")
+    judging.press("[")
     expect(judging.title).to_contain_text("part 2")
+    judging.press("Escape")  # leaves it as it was
+    expect(judging.title).to_contain_text("part 3")
     judging.saved()
-    assert [row.grade for row in own_judgements(ada)] == [1]
 
+    def rows() -> list[tuple[int, int | None, int, bool]]:
+        stored = own_judgements(ada)
+        return [(row.pair.position, row.grade, row.revision, row.current) for row in stored]
 
-def test_undo_after_a_reload_reaches_back_into_the_history_of_the_server(
-    signed_in_page: Signed,
-) -> None:
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.judge("2")
-    judging.judge("3")
-    judging.saved()
+    expected = [(0, 1, 1, True), (1, 3, 1, False), (1, 0, 2, False), (1, 3, 3, True)]
+    assert rows() == expected
     judging.open()
     judging.press("z")
     expect(judging.title).to_contain_text("part 2")
@@ -181,55 +166,48 @@ def test_undo_after_a_reload_reaches_back_into_the_history_of_the_server(
     expect(judging.toast).to_contain_text("nothing earlier")
     judging.judge("4")
     judging.saved()
-    first = Judgement.objects.get(membership=ada, pair__position=0, current=True)
-    assert (first.grade, first.revision) == (3, 2)
+    assert rows() == [(0, 1, 1, False), (0, 3, 2, True), *expected[1:]]
 
 
-def test_undo_while_the_first_answer_is_still_on_its_way_sends_both_in_order(
-    signed_in_page: Signed,
+def test_cannot_judge_for_another_reason_asks_which_and_escape_leaves_the_reasons(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.page.context.set_offline(True)
-    judging.judge("2")
-    judging.press("z")
-    expect(judging.title).to_contain_text("part 1")
-    judging.judge("4")
-    judging.page.context.set_offline(False)
-    judging.saved()
-    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)] == [
-        (1, 1, False),
-        (2, 3, True),
-    ]
-
-
-def test_cannot_judge_for_another_reason_asks_which(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.press("0", "5")
-    expect(judging.page.locator("#note-text")).to_be_focused()
-    judging.page.keyboard.type("a list of links only")
-    judging.page.keyboard.press("Control+Enter")
-    expect(judging.title).to_contain_text("part 2")
-    judging.saved()
-    [row] = own_judgements(ada)
-    assert (row.grade, row.cannot_reason, row.note) == (None, "other", "a list of links only")
-    judging.press("z")
-    expect(judging.page.locator(".banner")).to_contain_text(
-        "You answered “Cannot judge: other reason” at"
-    )
-
-
-def test_escape_leaves_the_reasons(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    page = judging.page
     judging.press("0", "Escape")
-    expect(judging.page.locator("#grades")).to_contain_text("Perfect")
+    expect(page.locator("#grades")).to_contain_text("Perfect")
     judging.press("0", "7")  # no such reason: nothing happens
     expect(judging.title).to_contain_text("part 1")
+    judging.press("5")
+    expect(page.locator("#note-text")).to_be_focused()
+    page.keyboard.type("  ")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#note-error")).to_contain_text("why can it not be judged")
+    page.get_by_role("button", name="Save note").click()
+    expect(page.locator("#note-dialog")).to_be_visible()
+    photograph(page, "reason-missing")
+    page.locator("#note-text").fill("cut off")
+    page.get_by_role("button", name="Save note").click()
+    expect(judging.title).to_contain_text("part 2")
+    judging.press("0", "5")
+    page.keyboard.type("a list of links only")
+    page.keyboard.press("Control+Enter")
+    expect(judging.title).to_contain_text("part 3")
+    judging.saved()
+    assert [(row.grade, row.cannot_reason, row.note) for row in own_judgements(ada)] == [
+        (None, "other", "cut off"),
+        (None, "other", "a list of links only"),
+    ]
+    judging.press("z")
+    expect(page.locator(".banner")).to_contain_text("You answered “Cannot judge: other reason” at")
 
 
-def test_keys_with_modifiers_and_held_keys_do_nothing(signed_in_page: Signed) -> None:
+def test_keys_with_modifiers_and_held_keys_do_nothing_and_other_layouts_have_the_same_keys(
+    signed_in_page: Signed,
+) -> None:
+    """Key values as an AZERTY (top row without shift) and a Russian keyboard send them. The tables
+    are tested in tests/javascript/keyboard.test.mjs."""
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("Control+1", "Alt+2", "Meta+3", "Shift+L", "Shift+Digit1")
@@ -240,16 +218,11 @@ def test_keys_with_modifiers_and_held_keys_do_nothing(signed_in_page: Signed) ->
     expect(judging.title).to_contain_text("part 2")
     judging.saved()
     assert len(own_judgements(ada)) == 1
-
-
-def test_keys_work_on_other_keyboard_layouts(signed_in_page: Signed) -> None:
-    """Key values as an AZERTY (top row without shift) and a Russian keyboard send them."""
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging.unhurried()
     press_in_page(judging.page, "é", "Digit2")
-    expect(judging.title).to_contain_text("part 2")
+    expect(judging.title).to_contain_text("part 3")
     press_in_page(judging.page, "я", "KeyZ")
-    expect(judging.title).to_contain_text("part 1")
+    expect(judging.title).to_contain_text("part 2")
 
 
 def test_confirm_mode_waits_for_enter(
@@ -300,10 +273,10 @@ def test_keys_can_be_remapped_and_are_kept_for_the_person(
     expect(judging.title).to_contain_text("part 2")
 
 
-def test_shortcut_sheet_lists_every_key(
+def test_shortcut_sheet_lists_every_key_and_opens_at_its_beginning_on_a_phone(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
-    campaign, ada = make_job()
+    campaign, ada = make_job(show_near_duplicates=True)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("?")
     sheet = judging.page.locator("#help-list")
@@ -323,6 +296,14 @@ def test_shortcut_sheet_lists_every_key(
         "history",
     ):
         expect(sheet).to_contain_text(word)
+    row = sheet.locator(".keys > div", has_text="Compare with a very like document")
+    expect(row.locator("kbd")).to_have_text("C")
+    judging.press("Escape")
+    judging.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    judging.press("?")
+    judging.page.locator("#help-dialog[open]").wait_for()
+    assert judging.page.evaluate("document.querySelector('#help-dialog').scrollTop") == 0
+    assert judging.page.evaluate("document.activeElement.id") == "help-title"
 
 
 def test_find_guidelines_need_and_highlighting_by_key(
@@ -389,19 +370,10 @@ def test_history_lists_every_version_and_opens_one(
     photograph(page, "history-dialog")
 
 
-def test_leaving_by_the_menu_gives_the_leases_back(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.page.wait_for_timeout(300)
-    assert ada.leases.filter(state="live").count() == 4  # one on screen, three behind it
-    judging.page.locator("#menu > summary").click()
-    judging.page.locator("#menu [data-action=leave]").click()
-    judging.page.wait_for_url(lambda url: "/judge/" not in url)
-    assert ada.leases.filter(state="live").count() == 0
-
-
-def test_nothing_but_the_pair_is_told_to_the_annotator(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
+def test_nothing_but_the_pair_is_told_to_annotators_and_leaving_by_the_menu_releases_leases(
+    signed_in_page: Signed,
+) -> None:
+    campaign, ada = make_job(n_documents=8)
     page = signed_in_page(ada.user)
     told: list[str] = []
     page.on(
@@ -415,11 +387,15 @@ def test_nothing_but_the_pair_is_told_to_the_annotator(signed_in_page: Signed) -
     judging.saved()
     for word in ("rank", "score", "contribution", "gold", "priority", '"run"'):
         assert not [text for text in told if word in text.lower().replace("gold_grade", "")], word
+    assert ada.leases.filter(state="live").count() == 4  # one on screen, three behind it
+    page.locator("#menu > summary").click()
+    page.locator("#menu [data-action=leave]").click()
+    page.wait_for_url(lambda url: "/judge/" not in url)
+    assert ada.leases.filter(state="live").count() == 0
 
 
-@pytest.mark.parametrize("n_grades", [2, 5, 9])
 def test_scales_of_2_to_9_grades_fit_the_bar_of_a_small_phone(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None], n_grades: int
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     names = [
         "Wrong",
@@ -433,15 +409,20 @@ def test_scales_of_2_to_9_grades_fit_the_bar_of_a_small_phone(
         "Perfect",
     ]
     scale = [
-        {"value": value, "name": names[value], "explanation": "", "example": ""}
-        for value in range(n_grades)
+        {"value": value, "name": name, "explanation": "", "example": ""}
+        for value, name in enumerate(names)
     ]
-    campaign, ada = make_job(scale=scale, threshold=1)
-    page = signed_in_page(ada.user, viewport={"width": 320, "height": 640})
-    judging = JudgingPage(page, campaign).open()
-    photograph(page, f"scale-{n_grades}")
-    page.set_viewport_size({"width": 320, "height": 640})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    judging.press(str(n_grades))
-    judging.saved()
-    assert [row.grade for row in own_judgements(ada)] == [n_grades - 1]
+    small = {"width": 320, "height": 640}
+    campaign, ada = make_job(scale=scale[:2], threshold=1)
+    page = signed_in_page(ada.user, viewport=small)
+    judging = JudgingPage(page, campaign)
+    for n_grades in (2, 5, 9):
+        Campaign.objects.filter(pk=campaign.pk).update(scale=scale[:n_grades])
+        judging.open()
+        photograph(page, f"scale-{n_grades}")
+        page.set_viewport_size(small)  # type: ignore[arg-type]
+        expect(page.locator("#grades button")).to_have_count(n_grades)
+        assert page.evaluate("document.documentElement.scrollWidth") <= small["width"]
+        judging.judge(str(n_grades))
+        judging.saved()
+    assert [row.grade for row in own_judgements(ada)] == [1, 4, 8]

@@ -280,27 +280,6 @@ def test_a_note_being_typed_survives_escape_and_a_reload(signed_in_page: Signed)
     assert row.note == "dates are wrong"
 
 
-def test_an_empty_other_reason_says_what_is_missing_and_stays(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None]
-) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user)
-    judging = JudgingPage(page, campaign).open()
-    judging.press("0", "5")
-    page.keyboard.type("  ")
-    page.keyboard.press("Control+Enter")
-    expect(page.locator("#note-error")).to_contain_text("why can it not be judged")
-    page.get_by_role("button", name="Save note").click()
-    expect(page.locator("#note-dialog")).to_be_visible()
-    photograph(page, "reason-missing")
-    page.locator("#note-text").fill("cut off")
-    page.get_by_role("button", name="Save note").click()
-    expect(judging.title).to_contain_text("part 2")
-    judging.saved()
-    [row] = own_judgements(ada)
-    assert (row.cannot_reason, row.note) == ("other", "cut off")
-
-
 def test_on_two_devices_nothing_is_refused_and_what_was_judged_on_the_other_one_goes_away(
     signed_in_page: Signed,
 ) -> None:

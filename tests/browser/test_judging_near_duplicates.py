@@ -4,12 +4,12 @@ differs, and that judging never waits for it."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import PHONE, SCREENS
+from annotation.models import Campaign
+from tests.browser.conftest import DESKTOP, PHONE
 from tests.browser.judging import JudgingPage, make_job, own_judgements
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -45,57 +45,61 @@ def asks_in(page: Page) -> list[str]:
     return asks
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
-def test_a_copy_is_read_beside_the_document_that_was_graded_and_the_reading_place_is_kept(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None], screen: dict[str, Any]
-) -> None:
-    campaign, ada = make_job(texts=[BASE, CHANGED, OTHER], n_documents=3, show_near_duplicates=True)
-    page = signed_in_page(ada.user, **screen)
-    judging = JudgingPage(page, campaign).open()
-    width, on_phone = screen["viewport"]["width"], screen["viewport"] is PHONE
-    expect(page.locator(LINE)).to_be_hidden()
-    judging.judge("3")
-    line = page.locator(LINE)
-    expect(line).to_contain_text("Very like a document that you graded: Partial")
-    expect(judging.title).to_have_text("Exercise and blood sugar, part 2")
-    photograph(page, f"near-duplicate-{width}")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.evaluate("scrollTo(0, 400)")
-    page.wait_for_function("scrollY === 400")
-    if on_phone:
-        line.get_by_role("button", name="Compare").tap()
-    else:
-        judging.press("c")
-    dialog = page.locator("#compare-dialog")
-    expect(dialog.locator("article")).to_have_count(2)
-    expect(dialog.locator("section").nth(0)).to_contain_text("On the page")
-    expect(dialog.locator("section").nth(0)).to_contain_text("5 words only here")
-    expect(dialog.locator("section").nth(1)).to_contain_text("You judged this Partial.")
-    expect(dialog.locator("section").nth(1)).to_contain_text("1 word only here")
-    assert page.evaluate(TINTED) == ["slow", "Nothing else was changed", "brisk"]
-    one, other = (dialog.locator("article").nth(n).bounding_box() for n in (0, 1))
+def side_by_side(page: Page) -> bool:
+    """Else one below the other."""
+    one, other = (page.locator("#compare-dialog article").nth(n).bounding_box() for n in (0, 1))
     assert one is not None
     assert other is not None
-    if on_phone:
-        assert one["x"] == other["x"]
-        assert other["y"] >= one["y"] + one["height"]
-    else:
-        assert abs(one["y"] - other["y"]) < 1
+    if abs(one["y"] - other["y"]) < 1:
         assert other["x"] >= one["x"] + one["width"]
-    expect(dialog.get_by_label("Compared with")).to_be_hidden()
-    photograph(page, f"near-duplicates-{width}")
-    page.keyboard.press("Escape")
-    expect(dialog).to_be_hidden()
-    assert page.evaluate("scrollY") == 400
-    expect(judging.title).to_be_focused()
-    assert not page.evaluate("CSS.highlights.has('differs')")
-    if not on_phone:
-        judging.press("c")
-        expect(dialog).to_be_visible()
-        judging.press("2")  # judges nothing while both are read
-        judging.press("c")
+        return True
+    assert one["x"] == other["x"]
+    assert other["y"] >= one["y"] + one["height"]
+    return False
+
+
+def test_a_copy_is_read_beside_the_document_that_was_graded_and_the_reading_place_is_kept(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
+    campaign, ada = make_job(texts=[BASE, CHANGED, OTHER], n_documents=3, show_near_duplicates=True)
+    page = signed_in_page(ada.user, viewport=DESKTOP, has_touch=True)
+    judging = JudgingPage(page, campaign).open()
+    line, dialog = page.locator(LINE), page.locator("#compare-dialog")
+    expect(line).to_be_hidden()
+    judging.judge("3")
+    for screen in (DESKTOP, PHONE):
+        on_phone, width = screen is PHONE, screen["width"]
+        page.set_viewport_size(screen)  # type: ignore[arg-type]
+        expect(line).to_contain_text("Very like a document that you graded: Partial")
+        expect(judging.title).to_have_text("Exercise and blood sugar, part 2")
+        photograph(page, f"near-duplicate-{width}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate("scrollTo(0, 400)")
+        page.wait_for_function("() => scrollY === 400")
+        if on_phone:
+            line.get_by_role("button", name="Compare").tap()
+        else:
+            judging.press("c")
+        expect(dialog.locator("article")).to_have_count(2)
+        expect(dialog.locator("section").nth(0)).to_contain_text("On the page")
+        expect(dialog.locator("section").nth(0)).to_contain_text("5 words only here")
+        expect(dialog.locator("section").nth(1)).to_contain_text("You judged this Partial.")
+        expect(dialog.locator("section").nth(1)).to_contain_text("1 word only here")
+        assert page.evaluate(TINTED) == ["slow", "Nothing else was changed", "brisk"]
+        assert side_by_side(page) != on_phone
+        expect(dialog.get_by_label("Compared with")).to_be_hidden()
+        photograph(page, f"near-duplicates-{width}")
+        page.keyboard.press("Escape")
         expect(dialog).to_be_hidden()
         assert page.evaluate("scrollY") == 400
+        expect(judging.title).to_be_focused()
+        assert not page.evaluate("CSS.highlights.has('differs')")
+    judging.press("c")
+    expect(dialog).to_be_visible()
+    judging.press("2")  # judges nothing while both are read
+    judging.press("c")
+    expect(dialog).to_be_hidden()
+    assert page.evaluate("scrollY") == 400
     assert len(own_judgements(ada)) == 1
     judging.judge("2")
     expect(judging.title).to_have_text("Exercise and blood sugar, part 3")
@@ -197,10 +201,11 @@ def test_of_several_each_can_be_read_and_opened_again(
     )
 
 
-@pytest.mark.parametrize("language", ["ar", "de", "fr", "es"])
-def test_it_speaks_the_annotators_language_from_its_side(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None], language: str
+def test_in_arabic_it_speaks_arabic_and_begins_on_the_right(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
+    """Where a language is written to the right: test_a_copy_is_read_beside… That every word comes
+    from a catalogue: test_languages.py."""
     text = (
         "المشي السريع بعد كل وجبة يخفض سكر الدم عند المصابين بالنوع الثاني من السكري، كما وجدت "
         "تجربة دامت اثني عشر أسبوعا في ثلاثة مستشفيات."
@@ -209,7 +214,7 @@ def test_it_speaks_the_annotators_language_from_its_side(
     campaign, ada = make_job(
         texts=texts, titles=["المشي", "المشي مرة أخرى"], n_documents=2, show_near_duplicates=True
     )
-    page = signed_in_page(ada.user, locale=language)
+    page = signed_in_page(ada.user, locale="ar")
     judging = JudgingPage(page, campaign).open()
     judging.judge("3")
     expect(page.locator(LINE)).to_contain_text("Partial")
@@ -219,7 +224,7 @@ def test_it_speaks_the_annotators_language_from_its_side(
     one, other = (page.locator("#compare-dialog article").nth(n).bounding_box() for n in (0, 1))
     assert one is not None
     assert other is not None
-    assert (one["x"] > other["x"]) == (language == "ar")
+    assert one["x"] > other["x"]
     assert page.evaluate(TINTED) == ["البطيء", "السريع"]
     assert (
         page.locator("#compare-dialog .doc-body p").first.evaluate(
@@ -227,40 +232,27 @@ def test_it_speaks_the_annotators_language_from_its_side(
         )
         == "rtl"
     )
-    photograph(page, f"near-duplicates-{language}")
+    photograph(page, "near-duplicates-ar")
 
 
-def test_the_list_of_keys_has_it(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(show_near_duplicates=True)
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.press("?")
-    row = judging.page.locator(
-        "#help-list .keys > div", has_text="Compare with a very like document"
-    )
-    expect(row.locator("kbd")).to_have_text("C")
-
-
-@pytest.mark.parametrize("allowed", [True, False])
-def test_a_managers_trial_shows_them_as_annotators_see_them(
-    signed_in_page: Signed, allowed: bool
+def test_a_managers_trial_shows_them_as_annotators_see_them_or_not_at_all(
+    signed_in_page: Signed,
 ) -> None:
     campaign, _ada = make_job(
-        texts=[BASE, OTHER, CHANGED], n_documents=3, show_near_duplicates=allowed
+        texts=[BASE, OTHER, CHANGED], n_documents=3, show_near_duplicates=True
     )
     page = signed_in_page(campaign.created_by)
     asks = asks_in(page)
-    page.goto(f"/judge/{campaign.slug}/try")
-    page.get_by_role("button", name="I have read this").click()
-    judging = JudgingPage(page, campaign)
-    judging.title.wait_for()
-    judging.judge("3")
-    judging.judge("1")
-    line = page.locator(LINE)
-    if not allowed:
-        judging.saved()
-        expect(judging.title).to_have_text("Exercise and blood sugar, part 3")
-        expect(line).to_have_count(0)
-        return
+    judging, line = JudgingPage(page, campaign), page.locator(LINE)
+
+    def judge_two() -> None:
+        page.goto(f"/judge/{campaign.slug}/try")
+        page.get_by_role("button", name="I have read this").click()
+        judging.title.wait_for()
+        judging.judge("3")
+        judging.judge("1")
+
+    judge_two()
     expect(line).to_contain_text("Very like a document that you graded: Partial")
     judging.press("c")
     dialog = page.locator("#compare-dialog")
@@ -269,3 +261,8 @@ def test_a_managers_trial_shows_them_as_annotators_see_them(
     dialog.get_by_role("button", name="Open").click()
     expect(judging.title).to_have_text("Exercise and blood sugar, part 1")
     assert asks == []  # the browser plays the server's part
+    Campaign.objects.filter(pk=campaign.pk).update(show_near_duplicates=False)
+    judge_two()
+    judging.saved()
+    expect(judging.title).to_have_text("Exercise and blood sugar, part 3")
+    expect(line).to_have_count(0)

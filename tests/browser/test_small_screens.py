@@ -17,7 +17,7 @@ from pooling.platform.jobs import run_job
 from pooling.services import uploads
 from pooling.services.collections import create_collection
 from tests.browser.conftest import PHONE, session_cookie
-from tests.browser.judging import JudgingPage, make_job
+from tests.browser.judging import make_job
 from tests.browser.test_pictures import SHOWN
 from tests.builders import judge, make_annotator, make_campaign, make_user
 
@@ -117,17 +117,6 @@ def test_the_deadline_on_home_is_told_in_the_readers_zone(
     page = context.new_page()
     page.goto("/")
     expect(page.locator("time[data-local]")).to_contain_text("21:00")
-
-
-def test_the_sheet_of_keys_opens_at_its_beginning(signed_in_page: Callable[..., Page]) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user)
-    page.set_viewport_size(PHONE)
-    judging = JudgingPage(page, campaign).open()
-    judging.press("?")
-    page.locator("#help-dialog[open]").wait_for()
-    assert page.evaluate("document.querySelector('#help-dialog').scrollTop") == 0
-    assert page.evaluate("document.activeElement.id") == "help-title"
 
 
 def test_a_file_that_waits_is_decided_on_a_phone_without_moving_sideways(
