@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.judging import JudgingPage, make_job
+from tests.browser.judging import WORDS, JudgingPage, make_job, own_judgements
 from tests.builders import judge
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -194,45 +194,42 @@ def overlaps_by_state(judging: JudgingPage, window: str, n_grades: int) -> dict[
     return states
 
 
-@pytest.mark.parametrize("window", ["desktop", "phone on its side"])
-def test_a_long_query_is_opened_and_closed(signed_in_page: Signed, window: str) -> None:
+def test_a_long_query_is_opened_and_closed(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
     topic = campaign.collection.topics.get()
     topic.text = LONG_QUERY
     topic.save()
-    width, height = WINDOWS[window]
-    page = signed_in_page(ada.user, viewport={"width": width, "height": height})
-    JudgingPage(page, campaign).open()
+    page = signed_in_page(ada.user)
     query, button = page.locator("#query-text"), page.get_by_role("button", name="The whole query")
     is_cut = "e => e.scrollHeight > e.clientHeight + 1"
-    assert query.evaluate(is_cut)
-    expect(button).to_have_text("More")
-    before = query.evaluate("e => e.clientHeight")
-    button.click()
-    expect(button).to_have_text("Less")
-    expect(button).to_have_attribute("aria-expanded", "true")
-    # all of it is there, in a low window by scrolling with the keys
-    assert not query.evaluate(is_cut) or query.evaluate(
-        "e => e.tabIndex === 0 && getComputedStyle(e).overflowY === 'auto'"
-    )
-    assert query.evaluate("e => e.clientHeight") > before
-    button.click()
-    expect(button).to_have_text("More")
-    assert query.evaluate("e => e.clientHeight") == before
+    for window in ("desktop", "phone on its side"):
+        width, height = WINDOWS[window]
+        page.set_viewport_size({"width": width, "height": height})
+        JudgingPage(page, campaign).open()
+        assert query.evaluate(is_cut), window
+        expect(button).to_have_text("More")
+        before = query.evaluate("e => e.clientHeight")
+        button.click()
+        expect(button).to_have_text("Less")
+        expect(button).to_have_attribute("aria-expanded", "true")
+        # all of it is there, in a low window by scrolling with the keys
+        assert not query.evaluate(is_cut) or query.evaluate(
+            "e => e.tabIndex === 0 && getComputedStyle(e).overflowY === 'auto'"
+        ), window
+        assert query.evaluate("e => e.clientHeight") > before, window
+        button.click()
+        expect(button).to_have_text("More")
+        assert query.evaluate("e => e.clientHeight") == before, window
 
 
-def test_a_short_query_has_nothing_to_open(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user)
-    JudgingPage(page, campaign).open()
-    expect(page.locator("#query-more")).to_be_hidden()
-
-
-def test_on_a_wide_screen_the_query_stands_above_the_document(signed_in_page: Signed) -> None:
+def test_a_short_query_on_a_wide_screen_on_paper_and_in_forced_colours(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     width, height = WINDOWS["wide"]
     page = signed_in_page(ada.user, viewport={"width": width, "height": height})
     judging = JudgingPage(page, campaign).open()
+    expect(page.locator("#query-more")).to_be_hidden()  # nothing to open
     left = "e => e.getBoundingClientRect().left"
     for guidelines in (True, False):
         if not guidelines:
@@ -241,14 +238,33 @@ def test_on_a_wide_screen_the_query_stands_above_the_document(signed_in_page: Si
         settled(page)
         query, document = page.locator("#query-label"), page.locator(".doc")
         assert abs(query.evaluate(left) - document.evaluate(left)) <= 2, guidelines
+    page.emulate_media(media="print")
+    expect(page.locator("#query-text")).to_be_visible()
+    expect(page.locator(".doc-body")).to_be_visible()
+    expect(page.locator("#bar")).to_be_hidden()
+    page.emulate_media(media="screen", forced_colors="active")
+    judging.judge("2")
+    judging.saved()
+    judging.press("z")
+    chosen = page.locator("#grades [aria-pressed=true]")
+    expect(chosen).to_have_count(1)
+    colour = "e => getComputedStyle(e).backgroundColor"
+    assert chosen.evaluate(colour) != page.locator("#grades [aria-pressed=false]").first.evaluate(
+        colour
+    )
+    assert (
+        page.locator("#progress-bar").evaluate("e => getComputedStyle(e).borderTopWidth") == "1px"
+    )
 
 
-def test_the_logo_is_a_target_for_fingers(signed_in_page: Signed) -> None:
+def test_the_logo_is_a_target_for_fingers_and_a_finger_leaves_no_grade_that_looks_chosen(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     page = signed_in_page(
         ada.user, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
-    JudgingPage(page, campaign).open()
+    judging = JudgingPage(page, campaign).open()
     box = page.locator(".jhead .brand").bounding_box()
     assert box
     assert min(box["width"], box["height"]) >= 24  # WCAG 2.5.8
@@ -256,18 +272,27 @@ def test_the_logo_is_a_target_for_fingers(signed_in_page: Signed) -> None:
         "([x, y]) => Boolean(document.elementFromPoint(x, y).closest('.brand'))",
         [box["x"] + 2, box["y"] + 2],
     )
+    before = judging.title.inner_text()
+    page.locator("#grades button").nth(1).tap()
+    expect(judging.title).not_to_have_text(before)
+    colours = page.locator("#grades button").evaluate_all(
+        "all => all.map(e => getComputedStyle(e).backgroundColor)"
+    )
+    assert len(set(colours)) == 1
 
 
-def test_the_guidelines_that_must_be_read_keep_their_button_in_view_and_enter_presses_it(
+def test_dialogs_in_a_low_window_keep_their_button_in_view_and_enter_presses_it(
     signed_in_page: Signed,
 ) -> None:
+    """The guidelines that must be read, and the settings, where keys of one character are switched
+    off."""
     campaign, ada = make_job(
         guideline="# Long\n\n" + "Read every word of the document before you judge it.\n\n" * 60
     )
     ada.guideline_read = 0
     ada.save()
     page = signed_in_page(ada.user, viewport={"width": 1280, "height": 500})
-    JudgingPage(page, campaign).open(shows="#guideline-dialog[open]")
+    judging = JudgingPage(page, campaign).open(shows="#guideline-dialog[open]")
     button = page.get_by_role("button", name="I have read this")
     expect(button).to_be_in_viewport(ratio=1)
     assert page.locator("#guideline-dialog").evaluate("e => e.scrollTop") == 0
@@ -278,18 +303,25 @@ def test_the_guidelines_that_must_be_read_keep_their_button_in_view_and_enter_pr
         page.wait_for_timeout(250)
     expect(button).to_be_hidden()
     expect(page.locator(".doc .doc-title")).to_be_visible()
-
-
-def test_size_of_the_text_reaches_the_page(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user)
-    judging = JudgingPage(page, campaign).open()
-    size = "parseFloat(getComputedStyle(document.querySelector('.doc-body p')).fontSize)"
-    assert page.evaluate(size) == 17
-    judging.press("a")
+    done = page.get_by_role("button", name="Done")
+    judging.press("?")
+    page.get_by_role("button", name="Change keys").click()
+    expect(done).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Enter")
+    expect(done).to_be_hidden()
+    judging.press("?")
+    page.get_by_role("button", name="Change keys").click()
     with page.expect_response(lambda response: response.url.endswith("/profile")):
-        page.get_by_role("slider", name="Size").fill("26")
-        assert page.evaluate(size) == 26
+        page.get_by_label("Keys of one character").uncheck()
+    done.click()
+    expect(done).to_be_hidden()
+    title = judging.title.inner_text()
+    judging.press("2", "l", "0")
+    expect(page.locator("#bar kbd").first).to_be_hidden()
+    page.wait_for_timeout(200)
+    assert judging.title.inner_text() == title
+    page.locator("#grades button").nth(1).click()
+    expect(judging.title).not_to_have_text(title)
 
 
 def test_place_of_reading_is_kept(signed_in_page: Signed) -> None:
@@ -330,53 +362,6 @@ def test_place_of_reading_is_kept(signed_in_page: Signed) -> None:
     page.wait_for_function("y => Math.abs(scrollY - y) < 3", arg=place)
 
 
-def test_a_finger_leaves_no_grade_that_looks_chosen(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(
-        ada.user, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
-    )
-    judging = JudgingPage(page, campaign).open()
-    before = judging.title.inner_text()
-    page.locator("#grades button").nth(1).tap()
-    expect(judging.title).not_to_have_text(before)
-    colours = page.locator("#grades button").evaluate_all(
-        "all => all.map(e => getComputedStyle(e).backgroundColor)"
-    )
-    assert len(set(colours)) == 1
-
-
-def test_the_button_of_a_dialog_is_in_view_and_enter_presses_it(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user, viewport={"width": 1280, "height": 500})
-    judging = JudgingPage(page, campaign).open()
-    judging.press("?")
-    page.get_by_role("button", name="Change keys").click()
-    done = page.get_by_role("button", name="Done")
-    expect(done).to_be_in_viewport(ratio=1)
-    page.keyboard.press("Enter")
-    expect(done).to_be_hidden()
-
-
-def test_colours_that_the_system_forces_show_the_chosen_grade_and_the_progress(
-    signed_in_page: Signed,
-) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user, forced_colors="active")
-    judging = JudgingPage(page, campaign).open()
-    judging.judge("2")
-    judging.saved()
-    judging.press("z")
-    chosen = page.locator("#grades [aria-pressed=true]")
-    expect(chosen).to_have_count(1)
-    colour = "e => getComputedStyle(e).backgroundColor"
-    assert chosen.evaluate(colour) != page.locator("#grades [aria-pressed=false]").first.evaluate(
-        colour
-    )
-    assert (
-        page.locator("#progress-bar").evaluate("e => getComputedStyle(e).borderTopWidth") == "1px"
-    )
-
-
 def test_a_script_that_does_not_come_is_said(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
@@ -385,22 +370,14 @@ def test_a_script_that_does_not_come_is_said(signed_in_page: Signed) -> None:
     expect(page.get_by_role("link", name="Load it again")).to_be_visible()
 
 
-def test_the_query_is_printed_with_the_document(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user)
-    JudgingPage(page, campaign).open()
-    page.emulate_media(media="print")
-    expect(page.locator("#query-text")).to_be_visible()
-    expect(page.locator(".doc-body")).to_be_visible()
-    expect(page.locator("#bar")).to_be_hidden()
-
-
-def test_a_judgement_can_be_opened_from_the_list_at_any_width(signed_in_page: Signed) -> None:
+def test_lists_of_judgements_are_read_whole_and_open_one_at_any_width(
+    signed_in_page: Signed,
+) -> None:
     long = (
         "Effects of moderate exercise on postprandial hyperglycaemia_and_insulin_sensitivity_in_adults "
         * 3
     )
-    campaign, ada = make_job(titles=[long, "Another"], n_documents=3)
+    campaign, ada = make_job(titles=[long, "Another"], n_documents=6)
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
     judging.judge("2")
@@ -421,27 +398,20 @@ def test_a_judgement_can_be_opened_from_the_list_at_any_width(signed_in_page: Si
         expect(page.locator(".banner")).to_contain_text("You judged this Topic")
         judging.press("Escape")
         expect(page.locator(".banner")).to_be_hidden()
+    judge(ada, None, cannot_reason="expertise")
+    page.goto(f"/judge/{campaign.slug}/history")
+    expect(page.locator("#history-page tbody")).to_contain_text("Cannot judge: needs expertise")
+    for width in (1280, 700, 390, 320):
+        page.set_viewport_size({"width": width, "height": 800})
+        sizes = page.locator("#history-page td").evaluate_all(
+            "all => all.map(one => [one.scrollWidth, one.clientWidth])"
+        )
+        assert all(inside <= room for inside, room in sizes), (width, sizes)
 
 
-def test_keys_of_one_character_can_be_switched_off(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user)
-    judging = JudgingPage(page, campaign).open()
-    judging.press("?")
-    page.get_by_role("button", name="Change keys").click()
-    with page.expect_response(lambda response: response.url.endswith("/profile")):
-        page.get_by_label("Keys of one character").uncheck()
-    page.get_by_role("button", name="Done").click()
-    title = judging.title.inner_text()
-    judging.press("2", "l", "0")
-    page.wait_for_timeout(200)
-    assert judging.title.inner_text() == title
-    expect(page.locator("#bar kbd").first).to_be_hidden()
-    page.locator("#grades button").nth(1).click()
-    expect(judging.title).not_to_have_text(title)
-
-
-def test_a_required_passage_is_marked_by_touch(signed_in_page: Signed) -> None:
+def test_a_required_passage_is_marked_by_touch(
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
+) -> None:
     widths = (360, 390, 740, 820)
     campaign, ada = make_job(n_documents=len(widths) + 1, spans="required", spans_from=2)
     page = signed_in_page(
@@ -464,24 +434,19 @@ def test_a_required_passage_is_marked_by_touch(signed_in_page: Signed) -> None:
         settled(page)
         look(page, f"touch-{width}")
         assert page.evaluate(OVERLAPS) == [], width
+        if width == widths[0]:
+            photograph(page, "mark-by-touch")
+            page.set_viewport_size({"width": width, "height": 800})
         mark.tap()
+        expect(mark).to_be_hidden()
         expect(judging.bar_message).to_contain_text(
             "Passage marked. Press Perfect again to send it."
         )
         page.locator("#grades button").nth(3).tap()
         expect(judging.title).not_to_have_text(before)
         judging.saved()
-
-
-def test_why_one_could_not_judge_is_read_whole_beside_the_button(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    judge(ada, None, cannot_reason="expertise")
-    page = signed_in_page(ada.user)
-    page.goto(f"/judge/{campaign.slug}/history")
-    expect(page.locator("#history-page tbody")).to_contain_text("Cannot judge: needs expertise")
-    for wide in (1280, 700, 390, 320):
-        page.set_viewport_size({"width": wide, "height": 800})
-        sizes = page.locator("#history-page td").evaluate_all(
-            "all => all.map(one => [one.scrollWidth, one.clientWidth])"
-        )
-        assert all(inside <= room for inside, room in sizes), (wide, sizes)
+    rows = own_judgements(ada)
+    assert [[WORDS[start:end] for start, end in row.spans] for row in rows] == [
+        ["walking"] for _ in widths
+    ]
+    assert {row.device for row in rows} == {"touch"}

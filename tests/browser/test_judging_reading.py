@@ -28,35 +28,36 @@ AT_THE_TOP = """() => { const top = document.querySelector('.jtop').getBoundingC
   return [block.textContent.split(' ')[1], block.getBoundingClientRect().top - top]; }"""
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
 def test_reading_controls_act_at_once_and_are_kept_for_the_person(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None], screen: dict[str, Any]
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     campaign, ada = make_job(texts=[SENTENCES])
-    page = signed_in_page(ada.user, **screen)
+    page = signed_in_page(ada.user)
     JudgingPage(page, campaign).open()
     before = page.evaluate(STYLE)
+    assert before["size"] == 17
     page.get_by_label("Reading settings").click()
     panel = page.locator("#reading .menu-list")
-    box = panel.bounding_box()
-    assert box
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= screen["viewport"]["width"]
     with page.expect_response(lambda response: response.url.endswith("/profile")):
         panel.get_by_role("slider", name="Size").fill("22")
         panel.get_by_role("slider", name="Line width").fill("50")
         panel.get_by_role("slider", name="Line height").fill("2")
         panel.get_by_label("Typeface").select_option("sans")
         panel.get_by_label("Words of the query").select_option("tint")
-    now = page.evaluate(STYLE)
-    assert (now["size"], now["height"]) == (22, 44)
-    assert now["font"] != before["font"]
-    assert now["page"] <= screen["viewport"]["width"]
-    photograph(page, f"reading-controls-{screen['viewport']['width']}")
-    if (
-        screen["viewport"] is DESKTOP
-    ):  # 50 x 0.558 em of 22 px less two borders; a phone has no room to spare
-        assert now["width"] == pytest.approx(612, abs=1)
+    for screen in (PHONE, DESKTOP):
+        width = screen["width"]
+        page.set_viewport_size(screen)  # type: ignore[arg-type]
+        box = panel.bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        now = page.evaluate(STYLE)
+        assert (now["size"], now["height"]) == (22, 44)
+        assert now["font"] != before["font"]
+        assert now["page"] <= width
+        photograph(page, f"reading-controls-{width}")
+    # 50 x 0.558 em of 22 px less two borders; a phone has no room to spare
+    assert now["width"] == pytest.approx(612, abs=1)
     expected = {"text_size": 22, "measure": 50, "leading": 2, "font": "sans", "terms": "tint"}
     for _ in range(300):  # a machine slow enough makes of these changes more than one request
         choices = Profile.objects.get(user=ada.user).choices
@@ -65,23 +66,34 @@ def test_reading_controls_act_at_once_and_are_kept_for_the_person(
         page.wait_for_timeout(100)
     assert {name: choices[name] for name in expected} == expected
 
-    elsewhere = signed_in_page(ada.user, **screen)
-    judging = JudgingPage(elsewhere, campaign).open()
-    assert elsewhere.evaluate(STYLE) == now
-    elsewhere.get_by_label("Reading settings").click()
-    expect(elsewhere.get_by_role("slider", name="Line height")).to_have_value("2")
-    elsewhere.get_by_role("button", name="As it was at first").click()
-    assert elsewhere.evaluate(STYLE) == before
-    undo = elsewhere.locator("#toast").get_by_role("button", name="Undo")
-    undo.tap() if "has_touch" in screen else undo.click()
-    assert elsewhere.evaluate(STYLE) == now
-    expect(elsewhere.locator("#toast")).to_be_hidden()
+
+def test_reading_controls_that_were_kept_are_reset_and_the_reset_is_undone_on_a_phone(
+    signed_in_page: Signed,
+) -> None:
+    campaign, ada = make_job(texts=[SENTENCES])
+    page = signed_in_page(ada.user, **SCREENS[1])
+    judging = JudgingPage(page, campaign).open()
+    before = page.evaluate(STYLE)
+    choices = {"text_size": 22, "measure": 50, "leading": 2, "font": "sans", "terms": "tint"}
+    Profile.objects.update_or_create(user=ada.user, defaults={"choices": choices})
+    judging.open()
+    kept = page.evaluate(STYLE)
+    assert (kept["size"], kept["height"]) == (22, 44)
+    assert kept["font"] != before["font"]
+    page.get_by_label("Reading settings").tap()
+    height = page.get_by_role("slider", name="Line height")
+    expect(height).to_have_value("2")
+    page.get_by_role("button", name="As it was at first").tap()
+    assert page.evaluate(STYLE) == before
+    page.locator("#toast").get_by_role("button", name="Undo").tap()
+    assert page.evaluate(STYLE) == kept
+    expect(page.locator("#toast")).to_be_hidden()
     judging.press("a")
-    elsewhere.get_by_role("button", name="As it was at first").click()
-    assert elsewhere.evaluate(STYLE) == before
+    page.get_by_role("button", name="As it was at first").click()
+    assert page.evaluate(STYLE) == before
     judging.press("z")
-    expect(elsewhere.get_by_role("slider", name="Line height")).to_have_value("2")
-    assert elsewhere.evaluate(STYLE) == now
+    expect(height).to_have_value("2")
+    assert page.evaluate(STYLE) == kept
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
@@ -128,24 +140,25 @@ def test_reading_controls_are_worked_by_keys_alone_and_judge_nothing(
     assert page.evaluate("CSS.highlights.has('term')")
 
 
-@pytest.mark.parametrize("language", ["en", "ar", "de"])
-def test_the_head_of_a_phone_says_in_whole_words_how_many_follow(
-    signed_in_page: Signed, language: str
-) -> None:
+def test_the_head_of_a_phone_says_in_whole_words_how_many_follow(signed_in_page: Signed) -> None:
     campaign, ada = make_job(n_documents=6)
-    page = signed_in_page(ada.user, viewport=PHONE, has_touch=True, is_mobile=True, locale=language)
-    judging = JudgingPage(page, campaign).open()
-    judging.saved()
-    expect(page.locator("#place")).to_contain_text("5")
-    assert (
-        page.evaluate(
-            "[...document.querySelectorAll('.jhead-name, #place')].filter((one) => "
-            "one.scrollWidth > one.clientWidth).length"
-        )
-        == 0
-    )
-    assert page.locator("#chip").inner_text().strip()  # who hears the page is told in words
-    boxes = [one.bounding_box() for one in page.locator(".jhead > *:visible").all()]
-    edges = sorted((box["x"], box["x"] + box["width"]) for box in boxes if box)
-    assert all(end <= start + 1 for (_, end), (start, _) in itertools.pairwise(edges)), edges
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page = signed_in_page(ada.user, viewport=PHONE, has_touch=True, is_mobile=True)
+    judging = JudgingPage(page, campaign)
+    for language in ("en", "ar", "de"):
+        page.set_extra_http_headers({"Accept-Language": language})
+        judging.open()
+        assert page.evaluate("document.documentElement.lang") == language
+        judging.saved()
+        expect(page.locator("#place")).to_contain_text("5")
+        assert (
+            page.evaluate(
+                "[...document.querySelectorAll('.jhead-name, #place')].filter((one) => "
+                "one.scrollWidth > one.clientWidth).length"
+            )
+            == 0
+        ), language
+        assert page.locator("#chip").inner_text().strip()  # who hears the page is told in words
+        boxes = [one.bounding_box() for one in page.locator(".jhead > *:visible").all()]
+        edges = sorted((box["x"], box["x"] + box["width"]) for box in boxes if box)
+        assert all(end <= start + 1 for (_, end), (start, _) in itertools.pairwise(edges)), edges
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -123,32 +123,6 @@ def test_passages_by_mouse_are_whole_words_painted_listed_joined_and_removed(
     ]
 
 
-def test_passage_by_touch_is_marked_with_a_button(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None]
-) -> None:
-    campaign, ada = make_job(n_documents=2, spans="optional")
-    page = signed_in_page(
-        ada.user, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True
-    )
-    judging = JudgingPage(page, campaign).open()
-    page.locator(".doc-title").tap()
-    page.evaluate(
-        "() => { const n = document.querySelector('.doc-body p').firstChild; "
-        "document.getSelection().setBaseAndExtent(n, 8, n, 15); }"
-    )
-    button = page.get_by_role("button", name="Mark this passage")
-    expect(button).to_be_visible()
-    photograph(page, "mark-by-touch")
-    page.set_viewport_size({"width": 390, "height": 800})
-    button.tap()
-    expect(button).to_be_hidden()
-    page.locator("#grades button").nth(2).tap()
-    judging.saved()
-    [row] = own_judgements(ada)
-    assert [WORDS[start:end] for start, end in row.spans] == ["walking"]
-    assert row.device == "touch"
-
-
 def test_direction_follows_the_text_and_the_word_cursor_the_arrows(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
