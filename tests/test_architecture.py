@@ -83,8 +83,6 @@ STRAIGHT = {
     "tests/browser/test_end_to_end.py:test_from_files_to_qrels_with_two_annotators": (
         "one story from the first file to the qrels"
     ),
-    "tests/browser/test_judging_near_duplicates.py:test_a_copy_is_read_beside_the_document_that_was_graded_and"
-    "_the_reading_place_is_kept": "one story of one document",
     "tests/browser/test_judging_trial.py:test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing"
     "_is_stored": "one story from the terms to the end",
     "tests/browser/test_setting_up.py:test_from_files_to_an_open_campaign_in_at_most_fifteen_actions": (

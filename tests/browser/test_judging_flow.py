@@ -21,42 +21,36 @@ TWICE = """(what) => { const press = () => what === 'key'
   press(); return new Promise((done) => requestAnimationFrame(() => setTimeout(() => { press(); done(); }, 20))); }"""
 
 
-@pytest.mark.parametrize("what", ["key", "button"])
-def test_a_double_press_judges_one_document(signed_in_page: Signed, what: str) -> None:
-    campaign, ada = make_job()
+def test_a_double_press_judges_or_puts_aside_one_document_and_how_many_follow_is_said(
+    signed_in_page: Signed,
+) -> None:
+    """Six documents of one query: five follow the first, as the server has claimed four and sees
+    two more that are free. A double tap: test_judging_by_thumb.py."""
+    campaign, ada = make_job(n_documents=6)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.page.evaluate(TWICE, what)
+    place = judging.page.locator("#place")
+    expect(place).to_have_text("5 more for this query")
+    judging.page.evaluate(TWICE, "key")
     expect(judging.title).to_contain_text("part 2")
+    expect(place).to_have_text("4 more for this query")
     judging.unhurried()
     judging.press("3")  # the same grade, on purpose
     expect(judging.title).to_contain_text("part 3")
+    judging.unhurried()
+    judging.page.evaluate(TWICE, "button")
+    expect(judging.title).to_contain_text("part 4")
     judging.saved()
-    assert [row.grade for row in own_judgements(ada)] == [2, 2]
-
-
-def test_later_pressed_twice_puts_one_document_aside(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    assert [row.grade for row in own_judgements(ada)] == [2, 2, 2]
     judging.page.evaluate(TWICE.replace("'3', code: 'Digit3'", "'l', code: 'KeyL'"), "key")
-    expect(judging.title).to_contain_text("part 2")
+    expect(judging.title).to_contain_text("part 5")
     judging.saved()
     assert Skip.objects.filter(membership=ada).count() == 1
 
 
-def test_how_many_more_documents_of_the_query_follow_is_said(signed_in_page: Signed) -> None:
-    """Six documents of one query: five follow the first, as the server has claimed four and sees
-    two more that are free."""
-    campaign, ada = make_job(n_documents=6)
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    expect(judging.page.locator("#place")).to_have_text("5 more for this query")
-    judging.judge("2")
-    expect(judging.page.locator("#place")).to_have_text("4 more for this query")
-
-
-def test_a_new_query_begins_with_a_card_and_the_clock_runs_from_its_first_document(
+def test_a_new_query_begins_with_a_card_unless_cards_are_switched_off(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
-    campaign, ada = make_job(n_documents=2, n_topics=2, block_length=2, judgements_per_pair=1)
+    campaign, ada = make_job(n_documents=2, n_topics=3, block_length=2, judgements_per_pair=1)
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
     expect(judging.panel).to_be_hidden()  # none before the very first document
@@ -94,18 +88,12 @@ def test_a_new_query_begins_with_a_card_and_the_clock_runs_from_its_first_docume
     judging.judge("4")
     judging.saved()
     assert [row.pair.entry.topic.text for row in own_judgements(ada)].count(query) == 1
-
-
-def test_cards_can_be_switched_off(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(n_documents=2, n_topics=2, block_length=2, judgements_per_pair=1)
-    page = signed_in_page(ada.user)
-    judging = JudgingPage(page, campaign).open()
     judging.press("?")
     page.get_by_role("button", name="Change keys").click()
     page.get_by_label("Begin each new query with a card").uncheck()
     page.get_by_role("button", name="Done").click()
-    judging.press("2")
     expect(judging.title).to_contain_text("part 2")
+    judging.unhurried()
     judging.press("3")
     expect(page.locator("#query-label")).to_have_text("New query")
     expect(judging.panel).to_be_hidden()
@@ -144,37 +132,7 @@ def test_this_query_so_far_lists_own_judgements_of_it_and_a_digit_opens_one(
     expect(rows).to_have_count(5)
 
 
-def test_undo_brings_back_what_was_put_aside(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.press("l")
-    expect(judging.title).to_contain_text("part 2")
-    judging.saved()
-    judging.press("z")
-    expect(judging.title).to_contain_text("part 1")
-    assert not Skip.objects.filter(membership=ada).exists()
-    judging.judge("2")
-    expect(judging.title).to_contain_text("part 2")  # it had to wait, and comes next
-    judging.saved()
-    assert [(row.grade, row.standing) for row in own_judgements(ada)] == [(1, "counted")]
-
-
-def test_undo_of_later_without_a_connection_asks_nobody(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.page.context.set_offline(True)
-    judging.press("l")
-    expect(judging.title).to_contain_text("part 2")
-    judging.press("z")
-    expect(judging.title).to_contain_text("part 1")
-    judging.judge("2")
-    judging.page.context.set_offline(False)
-    judging.saved()
-    assert [(row.pair.position, row.grade) for row in own_judgements(ada)] == [(0, 1)]
-    assert not Skip.objects.filter(membership=ada).exists()
-
-
-def test_what_was_put_aside_is_listed_and_judged_when_one_likes(
+def test_what_was_put_aside_is_brought_back_by_undo_or_judged_from_the_list(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     campaign, ada = make_job()
@@ -183,38 +141,33 @@ def test_what_was_put_aside_is_listed_and_judged_when_one_likes(
     judging.press("l")
     expect(judging.title).to_contain_text("part 2")
     judging.saved()
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
+    assert not Skip.objects.filter(membership=ada).exists()
+    judging.judge("2")
+    expect(judging.title).to_contain_text("part 2")  # it had to wait, and comes next
+    judging.unhurried()
+    judging.press("l")
+    expect(judging.title).to_contain_text("part 3")
+    judging.saved()
     page.locator("#menu > summary").click()
     page.locator("#menu [data-action=history]").click()
     aside = page.locator("#history-dialog .put-aside")
     expect(aside).to_contain_text("Put aside (1)")
     photograph(page, "put-aside")
     aside.get_by_role("button", name="Judge now").click()
-    expect(judging.title).to_contain_text("part 1")
+    expect(judging.title).to_contain_text("part 2")
     judging.judge("4")
     judging.saved()
-    assert [(row.pair.position, row.grade) for row in own_judgements(ada)] == [(0, 3)]
+    assert [(row.pair.position, row.grade, row.standing) for row in own_judgements(ada)] == [
+        (0, 1, "counted"),
+        (1, 3, "counted"),
+    ]
 
 
-def test_undo_takes_back_marks_before_it_opens_an_earlier_judgement(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(spans="optional")
-    page = signed_in_page(ada.user)
-    judging = JudgingPage(page, campaign).open()
-    judging.judge("2")
-    judging.press("s", "s", "Enter", "s", "ArrowRight", "ArrowRight", "s", "Enter")
-    marks = page.locator("#marks li")
-    expect(marks).to_have_count(2)
-    judging.press("Delete")
-    expect(marks).to_have_count(1)
-    judging.press("z")
-    expect(marks).to_have_count(2)
-    judging.press("z", "z")
-    expect(page.locator("#marks")).to_be_hidden()
-    expect(judging.title).to_contain_text("part 2")
-    judging.press("z")
-    expect(judging.title).to_contain_text("part 1")
-
-
-def test_undo_is_offered_only_where_there_is_something_to_undo(signed_in_page: Signed) -> None:
+def test_undo_is_offered_where_there_is_something_to_undo_and_takes_marks_first(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job(spans="optional")
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
@@ -227,7 +180,18 @@ def test_undo_is_offered_only_where_there_is_something_to_undo(signed_in_page: S
     judging.judge("2")
     expect(undo).to_be_enabled()
     judging.saved()
+    judging.press("s", "s", "Enter", "s", "ArrowRight", "ArrowRight", "s", "Enter")
+    marks = page.locator("#marks li")
+    expect(marks).to_have_count(2)
+    judging.press("Delete")
+    expect(marks).to_have_count(1)
     judging.press("z")
+    expect(marks).to_have_count(2)
+    judging.press("z", "z")
+    expect(page.locator("#marks")).to_be_hidden()
+    expect(judging.title).to_contain_text("part 2")
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 1")
     expect(page.locator(".banner")).to_contain_text("You judged this")
     expect(undo).to_be_disabled()  # this was the first
     page.keyboard.press("Escape")

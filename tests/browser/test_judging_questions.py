@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from annotation.models import Membership, Question
 from annotation.services.judging import questions
 from annotation.services.people import participation
-from tests.browser.conftest import PHONE, SCREENS
+from tests.browser.conftest import DESKTOP, PHONE, SCREENS
 from tests.browser.judging import JudgingPage, make_job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -105,12 +105,11 @@ def test_a_list_asked_for_while_the_question_is_on_its_way_has_it(signed_in_page
     ]
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
 def test_a_question_that_fails_when_one_has_gone_on_is_told_and_sent_about_its_own_document(
-    signed_in_page: Signed, screen: dict[str, Any]
+    signed_in_page: Signed,
 ) -> None:
     campaign, ada = make_job()
-    page = signed_in_page(ada.user, **screen)
+    page = signed_in_page(ada.user, **SCREENS[1])
     judging = JudgingPage(page, campaign).open()
     first = judging.title.inner_text()
     held: list[Route] = []
@@ -131,7 +130,9 @@ def test_a_question_that_fails_when_one_has_gone_on_is_told_and_sent_about_its_o
     held[0].abort()
     line = page.locator(".banner[data-name=unsent]")
     expect(line).to_contain_text("It was not sent")
-    assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
+    for screen in (DESKTOP, PHONE):
+        page.set_viewport_size(screen)  # type: ignore[arg-type]
+        assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"]
     line.get_by_role("button", name="Ask the manager").click()
     expect(dialog).to_contain_text(f"About “{first}”")
     expect(dialog.get_by_role("textbox")).to_have_value("Is it one?")
@@ -143,24 +144,28 @@ def test_a_question_that_fails_when_one_has_gone_on_is_told_and_sent_about_its_o
     assert (question.text, question.pair.entry.docno) == ("Is it one?", "d1")
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
 def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leaving(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None], screen: dict[str, Any]
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     campaign, ada = make_job()
     participation.acknowledge(ada, 1)
-    page = signed_in_page(ada.user, **screen)
+    page = signed_in_page(ada.user, **SCREENS[1])
     judging = JudgingPage(page, campaign).open()
     title = judging.title.inner_text()
-    if screen["viewport"] is PHONE:
-        page.locator("#menu > summary").tap()
-        page.locator("#menu [data-action=ask]").tap()
-    else:
-        page.keyboard.press("q")
+
+    def at_both_sizes(name: str) -> None:
+        for screen in (DESKTOP, PHONE):
+            page.set_viewport_size(screen)  # type: ignore[arg-type]
+            assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"]
+            if name:
+                photograph(page, f"{name}-{screen['width']}")
+
+    page.locator("#menu > summary").tap()
+    page.locator("#menu [data-action=ask]").tap()
     dialog = page.locator("#ask-dialog")
     expect(dialog).to_contain_text(f"About “{title}”")
     dialog.get_by_role("textbox").fill("Does a review count as a trial?")
-    photograph(page, f"ask-{screen['viewport']['width']}")
+    at_both_sizes("ask")
     dialog.get_by_role("button", name="Send the question").click()
     expect(dialog.locator(".questions li")).to_contain_text("No answer yet")
     dialog.get_by_role("button", name="Close").click()
@@ -170,7 +175,7 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
     desk.goto(f"/campaigns/{campaign.slug}/questions/")
     desk.get_by_role("textbox", name="Answer").fill("Yes, where it is systematic.")
     desk.get_by_label("Publish as an example").check()
-    photograph(desk, f"questions-{screen['viewport']['width']}")
+    photograph(desk, "questions")
     desk.get_by_role("button", name="Answer", exact=True).click()
     expect(desk.locator("article")).to_contain_text("example in version 2")
 
@@ -180,7 +185,7 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
         "The guidelines have a new example (version 2): a question about “diabetes type 2 "
         "exercise”: Yes, where it is systematic."
     )
-    assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
+    at_both_sizes("")
     expect(page.locator("#guidelines-version")).to_have_text("v2")
     judging.saved()
     page.wait_for_function(
@@ -189,7 +194,7 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
     page.locator(".banner[data-name=answers]").get_by_role("button", name="Read the answer").click()
     item = dialog.locator(".questions li")
     expect(item).to_contain_text("Answer: Yes, where it is systematic.")
-    photograph(page, f"answer-{screen['viewport']['width']}")
+    at_both_sizes("answer")
     expect(page.locator(".banner[data-name=answers]")).to_have_count(0)
     item.get_by_role("button", name="Open").click()
     expect(judging.title).to_have_text(title)
@@ -227,23 +232,9 @@ def test_a_question_that_could_not_be_sent_stays_in_its_field_and_is_stored_once
     assert Question.objects.get().text == "Is it one?"
 
 
-def test_an_answer_is_told_on_opening_the_page(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user)
-    JudgingPage(page, campaign).open()
-    pair = ada.leases.order_by("pk")[0].pair_id
-    questions.reply(
-        questions.ask(ada, pair_id=pair, key="7d3c1a52-9a38-4e61-8a44-0d5f4e6f2b11", text="One?"),
-        "Yes.",
-        actor=None,
-    )  # type: ignore[arg-type]
-    page.reload()
-    expect(page.locator(".banner[data-name=answers]")).to_contain_text(
-        "The manager has answered your question."
-    )
-
-
-def test_a_question_just_sent_is_undone_and_an_answered_one_stays(signed_in_page: Signed) -> None:
+def test_a_question_just_sent_is_undone_and_an_answered_one_stays_and_is_told_on_opening(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     JudgingPage(page, campaign).open()
@@ -267,3 +258,7 @@ def test_a_question_just_sent_is_undone_and_an_answered_one_stays(signed_in_page
         "The manager has answered it meanwhile, so it stays."
     )
     assert Question.objects.get().answer == "Yes."
+    page.reload()
+    expect(page.locator(".banner[data-name=answers]")).to_contain_text(
+        "The manager has answered your question."
+    )

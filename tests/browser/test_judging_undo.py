@@ -5,24 +5,23 @@ test_judging_reading.py.)"""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import SCREENS
+from annotation.models import Skip
+from tests.browser.conftest import DESKTOP, PHONE, SCREENS
 from tests.browser.judging import JudgingPage, make_job, own_judgements
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
-def test_a_note_that_was_kept_is_taken_back(signed_in_page: Signed, screen: dict[str, Any]) -> None:
-    """Saved or left by Esc, by the button and by the key; once it belongs to an answer, the answer
+def test_a_note_that_was_kept_is_taken_back(signed_in_page: Signed) -> None:
+    """Saved or left by Esc, by the button on a phone and by the key; once it belongs to an answer, the answer
     is what was done last."""
     campaign, ada = make_job()
-    page = signed_in_page(ada.user, **screen)
+    page = signed_in_page(ada.user, **SCREENS[1])
     judging = JudgingPage(page, campaign).open()
     undo, label = judging.toast.get_by_role("button", name="Undo"), page.locator("#note-label")
     judging.press("n")
@@ -31,7 +30,7 @@ def test_a_note_that_was_kept_is_taken_back(signed_in_page: Signed, screen: dict
     expect(judging.toast).to_contain_text("Note kept.")
     expect(label).to_have_text("Note •")
     expect(page.locator(".bar-more [data-action=undo]")).to_be_enabled()
-    undo.tap() if "has_touch" in screen else undo.click()
+    undo.tap()
     expect(label).to_have_text("Note")
     expect(judging.toast).to_be_hidden()
     expect(page.locator(".bar-more [data-action=undo]")).to_be_disabled()
@@ -63,14 +62,11 @@ def test_a_note_that_was_kept_is_taken_back(signed_in_page: Signed, screen: dict
     assert row.note == "it stays"
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
-def test_a_new_version_of_an_earlier_judgement_is_taken_back(
-    signed_in_page: Signed, screen: dict[str, Any]
-) -> None:
+def test_a_new_version_of_an_earlier_judgement_is_taken_back(signed_in_page: Signed) -> None:
     """Its note, then its grade: by the key and by the button. Every version is kept, and taking
     back takes no time."""
     campaign, ada = make_job()
-    page = signed_in_page(ada.user, **screen)
+    page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
     undo = judging.toast.get_by_role("button", name="Undo")
     judging.judge("2")
@@ -98,7 +94,7 @@ def test_a_new_version_of_an_earlier_judgement_is_taken_back(
     expect(page.locator("#note-label")).to_have_text("Note")
     judging.judge("4")
     expect(judging.toast).to_contain_text("Changed to Perfect (was Topic)")
-    undo.tap() if "has_touch" in screen else undo.click()
+    undo.click()
     expect(judging.toast).to_have_text("As it was before.")
     judging.saved()
     assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)[3:]] == [
@@ -107,9 +103,11 @@ def test_a_new_version_of_an_earlier_judgement_is_taken_back(
     ]
 
 
-def test_without_a_connection_a_new_version_is_taken_back_all_the_same(
+def test_without_a_connection_everything_is_taken_back_all_the_same_and_sent_in_order(
     signed_in_page: Signed,
 ) -> None:
+    """A version of an answer that the server has, then what was put aside, then an answer that it
+    has not."""
     campaign, ada = make_job()
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
@@ -122,13 +120,28 @@ def test_without_a_connection_a_new_version_is_taken_back_all_the_same(
     expect(judging.toast).to_contain_text("Changed to Perfect")
     judging.press("z")
     expect(judging.toast).to_have_text("As it was before.")
+    expect(judging.title).to_contain_text("part 2")
+    judging.unhurried()
+    judging.press("l")
+    expect(judging.title).to_contain_text("part 3")
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 2")
+    judging.judge("2")
+    judging.press("z")
+    expect(judging.title).to_contain_text("part 2")
+    judging.judge("4")
     page.context.set_offline(False)
     judging.saved()
-    assert [(row.revision, row.grade, row.current) for row in own_judgements(ada)] == [
-        (1, 1, False),
-        (2, 3, False),
-        (3, 1, True),
+    assert [
+        (row.pair.position, row.revision, row.grade, row.current) for row in own_judgements(ada)
+    ] == [
+        (0, 1, 1, False),
+        (0, 2, 3, False),
+        (0, 3, 1, True),
+        (1, 1, 1, False),
+        (1, 2, 3, True),
     ]
+    assert not Skip.objects.filter(membership=ada).exists()
 
 
 SPEAKS = """() => {
@@ -187,14 +200,13 @@ def test_a_screen_reader_is_told_once_what_was_done(signed_in_page: Signed) -> N
     assert told("As it was before.") == ["As it was before."]
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=["desktop", "phone"])
 def test_own_keys_come_back_after_the_original_ones(
-    signed_in_page: Signed, photograph: Callable[[Page, str], None], screen: dict[str, Any]
+    signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     campaign, ada = make_job()
     ada.user.profile.choices = {"keys": {"later": "x"}}
     ada.user.profile.save()
-    page = signed_in_page(ada.user, **screen)
+    page = signed_in_page(ada.user, **SCREENS[1])
     judging = JudgingPage(page, campaign).open()
     later = page.locator(".bar-more [data-key=later]")
     page.locator("#menu > summary").click()
@@ -204,9 +216,12 @@ def test_own_keys_come_back_after_the_original_ones(
     expect(undo).to_be_hidden()
     dialog.get_by_role("button", name="Original keys").click()
     expect(later).to_have_text("L")
-    photograph(page, f"original-keys-{screen['viewport']['width']}")
+    for screen in (DESKTOP, PHONE):
+        page.set_viewport_size(screen)  # type: ignore[arg-type]
+        expect(undo).to_be_in_viewport(ratio=1)
+        photograph(page, f"original-keys-{screen['width']}")
     with page.expect_response(lambda response: response.url.endswith("/profile")):
-        undo.tap() if "has_touch" in screen else undo.click()
+        undo.tap()
     expect(undo).to_be_hidden()
     expect(dialog.get_by_role("button", name="Original keys")).to_be_focused()
     expect(later).to_have_text("X")
