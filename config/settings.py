@@ -76,8 +76,6 @@ MIDDLEWARE = [
     "annotation.middleware.WhoJudges",
     "annotation.middleware.OwnTimeZone",
     "annotation.middleware.OwnLanguage",
-    "pooling.cards.TableCards",
-    "analysis.page_files.PageFiles",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"

@@ -54,6 +54,10 @@ class PersonRow:
     times: SafeString
     dot: SafeString
 
+    @property
+    def flag_names(self) -> list[str]:
+        return [flag.name for flag in self.flags]
+
 
 def people_page(request: HttpRequest, everybody: Sequence[Person]) -> ListPage:
     which = ListChoice(

@@ -11,7 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import Prefetch
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.http import content_disposition_header, urlencode
 from django.utils.text import slugify
@@ -34,6 +34,7 @@ from pooling import tasks
 from pooling.models import Job
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage
+from pooling.platform.page_files import render
 from pooling.selectors.jobs import shown
 
 GROUPS = (

@@ -12,9 +12,8 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -36,6 +35,7 @@ from annotation.services.people import attempts
 from annotation.services.people.results_links import good_results_link
 from assay.results import undefined_reasons
 from pooling.platform.listing import ListPage
+from pooling.platform.page_files import render
 from pooling.platform.requests import address_of
 
 SECRET = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
@@ -134,7 +134,7 @@ def _report(
             shown_table(table, folded=number >= 2)
             for number, table in enumerate(kind.tables(result))
         ],
-        "pictures": [mark_safe(picture) for picture in pictures],
+        "pictures": pictures,
         "undefined": undefined_reasons(result),
         "renamed": renamed_since(report),
     }

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
@@ -25,6 +25,7 @@ from annotation.models import Campaign
 from assay.formats.errors import FormatError
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
+from pooling.platform.page_files import render
 from pooling.selectors.jobs import shown
 from pooling.tasks import send
 

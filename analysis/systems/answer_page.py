@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -30,6 +29,7 @@ from analysis.systems.answers import (
     why_no_answer,
 )
 from annotation.models import Campaign
+from assay.charts.svg import Picture
 from assay.measures.measures import UnknownMeasure
 from pooling.models import Job
 
@@ -89,7 +89,7 @@ def _of_answer(answer: dict[str, Any], live: Live) -> dict[str, Any]:
         "rests": rests_on(answer, len(live.pairs.topics)),
         "unjudged": holes_words(answer),
         "order": order_words(answer),
-        "pictures": [mark_safe(picture) for picture in pictures_of(answer)],
+        "pictures": pictures_of(answer),
         "tables": [
             scores_table(answer),
             *([places_table(answer)] if len(answer["looks"]) > 1 else []),
@@ -98,7 +98,7 @@ def _of_answer(answer: dict[str, Any], live: Live) -> dict[str, Any]:
     }
 
 
-def pictures_of(answer: dict[str, Any]) -> list[str]:
+def pictures_of(answer: dict[str, Any]) -> list[Picture]:
     made = [scores_picture(answer), pairs_picture(answer)]
     return [*made, looks_picture(answer)] if len(answer["looks"]) > 1 else made
 

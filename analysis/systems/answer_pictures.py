@@ -10,6 +10,7 @@ from assay.analyses.shared.pictures import MOST_RUNS
 from assay.charts.lines import Line, lines
 from assay.charts.matrices import matrix
 from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
 from assay.comparison.significance import why_no_verdict
 from assay.digits import p_text
 from assay.tabular import Cell, Table
@@ -20,7 +21,7 @@ MOST_LINES = 6
 LEVELS = ((0.0, "p < 0.001"), (0.001, "p < 0.01"), (0.01, "p < 0.05"), (0.05, "not significant"))
 
 
-def scores_picture(answer: Mapping[str, Any]) -> str:
+def scores_picture(answer: Mapping[str, Any]) -> Picture:
     systems = answer["systems"][:MOST_RUNS]
     rows = [
         DrawnInterval(
@@ -48,7 +49,7 @@ def scores_picture(answer: Mapping[str, Any]) -> str:
     )
 
 
-def pairs_picture(answer: Mapping[str, Any]) -> str:
+def pairs_picture(answer: Mapping[str, Any]) -> Picture:
     """Both halves of the matrix hold the same, so that a row tells all of its run."""
     tags = [one["tag"] for one in answer["systems"][:MOST_IN_MATRIX]]
     values: list[list[float | None]] = [[None] * len(tags) for _ in tags]
@@ -74,7 +75,7 @@ def pairs_picture(answer: Mapping[str, Any]) -> str:
     )
 
 
-def looks_picture(answer: Mapping[str, Any]) -> str:
+def looks_picture(answer: Mapping[str, Any]) -> Picture:
     """The best runs of now; none of a sampled pool, whose stages are looked at as a whole."""
     looks: Sequence[Mapping[str, Any]] = answer["looks"]
     tags = [one["tag"] for one in answer["systems"][:MOST_LINES]]

@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.systems.options import Field
 from analysis.systems.written_files import WrittenFile
+from assay.charts.svg import Picture
 from assay.tabular import Table
 
 Result = dict[str, Any]
@@ -78,7 +79,7 @@ class ReportKind:
     fields: tuple[Field, ...]
     arguments: Callable[[Files, Mapping[str, Any]], list[str]]
     tables: Callable[[Result], list[Table]]
-    pictures: Callable[..., list[str]]
+    pictures: Callable[..., list[Picture]]
     qrels: tuple[int, int] = (1, 1)
     qrels_label: str = "Qrels"
     click_qrels: bool = False

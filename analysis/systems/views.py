@@ -11,8 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
-from django.utils.safestring import mark_safe
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -43,6 +42,7 @@ from assay.tabular import Table, to_csv, to_latex
 from pooling.models import Collection
 from pooling.permissions import managed_collection
 from pooling.platform.jobs import Refused
+from pooling.platform.page_files import render
 from pooling.platform.requests import row_number
 from pooling.selectors.jobs import shown
 from pooling.tasks import send
@@ -212,7 +212,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
                 shown_table(table, folded=number >= 2)
                 for number, table in enumerate(kind.tables(result))
             ],
-            "pictures": [mark_safe(picture) for picture in pictures],
+            "pictures": pictures,
             "figures": figure_names(report),
             "undefined": undefined_reasons(result),
             "renamed": renamed_since(report),

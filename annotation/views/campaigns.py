@@ -11,7 +11,7 @@ from typing import Any, cast
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -45,6 +45,7 @@ from assay.formats.errors import FormatError
 from assay.formats.sets import settings_words
 from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.page_files import render
 from pooling.platform.removal import goes_with
 from pooling.platform.requests import row_number
 from pooling.services.matching import count_documents

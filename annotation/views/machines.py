@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -27,6 +27,7 @@ from assay.formats.errors import FormatError
 from pooling import tasks
 from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListPage
+from pooling.platform.page_files import render
 from pooling.selectors.jobs import shown
 
 

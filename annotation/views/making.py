@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -22,6 +22,7 @@ from annotation.services.campaigns import lifecycle as service
 from annotation.services.errors import CampaignError
 from assay.formats.errors import FormatError
 from pooling.permissions import SignedInRequest
+from pooling.platform.page_files import render
 
 
 @login_required

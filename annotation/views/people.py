@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -30,6 +30,7 @@ from pooling import tasks
 from pooling.api import problems
 from pooling.permissions import SignedInRequest, administering
 from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.page_files import render
 from pooling.platform.requests import address_of, row_number
 from pooling.platform.unavailable import Busy, retry_after
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
@@ -17,6 +17,7 @@ from annotation.services.errors import CampaignError
 from annotation.services.judging import questions
 from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.page_files import render
 from pooling.platform.requests import row_number
 
 PER_PAGE = 25

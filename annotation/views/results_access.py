@@ -6,7 +6,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -18,6 +18,7 @@ from annotation.permissions import managed_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.people import accounts, results_links
 from pooling.permissions import SignedInRequest
+from pooling.platform.page_files import render
 from pooling.platform.requests import row_number
 
 MOST_SHOWN = 200

@@ -20,6 +20,7 @@ from assay.analyses.shared.measures import (
 from assay.analyses.shared.reading import Reading, alpha_option, measures_option
 from assay.analyses.shared.score_tables import conditions_of
 from assay.charts.bars import stacked
+from assay.charts.svg import Picture
 from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.significance import Floats, why_no_verdict
@@ -141,7 +142,7 @@ def tables(result: Values) -> list[Table]:
     return made
 
 
-def pictures(result: Values) -> list[str]:
+def pictures(result: Values) -> list[Picture]:
     drawn = []
     for measure, one in conditions_of(result).items():
         if one.get("no_verdict"):

@@ -13,6 +13,7 @@ from assay.charts.svg import (
     NARROW,
     SHORT,
     Linear,
+    Picture,
     are_whole,
     axis_bottom,
     axis_left,
@@ -56,7 +57,7 @@ def bars(
     height: float = 240.0,
     form: Callable[[float], str] = number,
     high: float = 0.0,
-) -> str:
+) -> Picture:
     """Upright bars, one a label; None is a gap, not a zero. `what` names the labels' column. high:
     the axis reaches at least so far."""
     defined = [v for v in values if v is not None]
@@ -149,7 +150,7 @@ def histogram(
     unit: str,
     vertical: Sequence[tuple[float, str]] = (),
     reason: str = "There is nothing to show yet.",
-) -> str:
+) -> Picture:
     """Bars that touch, counts[i] from edges[i] to edges[i + 1]. vertical: (value, name) of
     reference lines, their names one below another."""
     if not any(counts):
@@ -219,7 +220,7 @@ def stacked(
     prefix: str = "s",
     classes: Sequence[str] = (),
     written: bool = False,
-) -> str:
+) -> Picture:
     """Lying stacked bars, one a label, one colour a series. shares: each bar is scaled to its sum
     (written beside it as n), or to what `wholes` says that it is a part of. classes: of each
     series, where the first colours in their order do not say what it is. written: shares stand in

@@ -10,6 +10,7 @@ from assay.charts.svg import (
     WIDTH,
     Cell,
     Linear,
+    Picture,
     axis_bottom,
     axis_left,
     drawing,
@@ -62,7 +63,7 @@ def lines(
     height: float = 280.0,
     whole: bool = False,
     width: float = WIDTH,
-) -> str:
+) -> Picture:
     """One line a series, the first six distinguished by colour and dash. vertical, horizontal:
     (value, name) of reference lines. whole: y is a count. width: of the usual form; a panel's is
     less."""

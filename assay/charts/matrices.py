@@ -12,6 +12,7 @@ from assay.charts.svg import (
     HEAD_LINES,
     LINE,
     NARROW,
+    Picture,
     RowNames,
     centre_inside,
     count_on,
@@ -51,7 +52,7 @@ def matrix(
     written: bool = True,
     reason: str = "There is nothing to show yet.",
     classes: Sequence[tuple[float, str]] = (),
-) -> str:
+) -> Picture:
     """values: rows x columns, None is an empty (hatched) cell. Darker is more, up to `high`.
     written: numbers inside the cells, for small matrices; every cell has its number as a tooltip
     and in the table anyway. classes: in place of even steps, (from which value on, its words in the

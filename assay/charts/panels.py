@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.charts.svg import CHARACTER, LINE, NARROW, drawing, figure, in_lines, lines_of
+from assay.charts.svg import CHARACTER, LINE, NARROW, Picture, drawing, figure, in_lines, lines_of
 
 SVG = "http://www.w3.org/2000/svg"
 ACROSS, DOWN = ("x", "x1", "x2", "cx"), ("y", "y1", "y2", "cy")
@@ -58,7 +58,7 @@ class Panel:
         ]
 
 
-def panels(named: Sequence[tuple[str, str]], *, caption: str, columns: int = 2) -> str:
+def panels(named: Sequence[tuple[str, str]], *, caption: str, columns: int = 2) -> Picture:
     """named: (name, `<figure>` of this package). Those without a picture say why in their panel.
     The legend is the first picture's."""
     ElementTree.register_namespace("", SVG)

@@ -12,6 +12,7 @@ from assay.charts.svg import (
     LINE,
     NARROW,
     Linear,
+    Picture,
     axis_bottom,
     axis_left,
     drawing,
@@ -63,7 +64,7 @@ def intervals(
     form: Callable[[float], str] = number,
     reason: str = "There is nothing to show yet.",
     meanings: tuple[str, str, str] = ("", "", ""),
-) -> str:
+) -> Picture:
     """A point and its interval in each row. meanings: what a point, an interval and the thin line
     from least to most are, for the legend."""
     seen = [
@@ -220,7 +221,7 @@ def scatter(
     x_form: Callable[[float], str] = number,
     y_form: Callable[[float], str] = number,
     reason: str = "There is nothing to show yet.",
-) -> str:
+) -> Picture:
     """Points in the plane; kinds differ by colour and by shape (circle, square, triangle)."""
     if not spots:
         return undefined(reason, caption=caption)
@@ -302,7 +303,7 @@ def boxes(
     what: str,
     form: Callable[[float], str] = number,
     reason: str = "There is nothing to show yet.",
-) -> str:
+) -> Picture:
     """A lying box a row: median, quartiles, and the low and high ends given."""
     seen = [row for row in rows if row.median is not None]
     if not seen:
@@ -386,7 +387,7 @@ def radar(
     caption: str,
     high: float,
     form: Callable[[float], str] = number,
-) -> str:
+) -> Picture:
     """One closed line a series over at least three axes from 0 (centre) to `high` (rim)."""
     if len(axes) < 3:
         return undefined(

@@ -497,6 +497,30 @@ def steps_legend(low: str, high: str, *, steps: int, empty: bool) -> str:
     return element("ul", *items, class_="legend", role="list")
 
 
+class Picture(str):
+    """The HTML of a figure, with the values that it shows. A figure that only says why it has
+    nothing to show has no rows."""
+
+    def __new__(
+        cls,
+        html: str,
+        caption: str,
+        header: Sequence[str] = (),
+        rows: Sequence[Sequence[Cell]] = (),
+    ) -> Picture:
+        picture = super().__new__(cls, html)
+        picture.caption, picture.header, picture.rows = caption, header, rows
+        return picture
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+    def __html__(self) -> Picture:
+        """Return the figure itself: templates write it as it is."""
+        return self
+
+
 def figure(
     picture: str,
     *,
@@ -504,7 +528,7 @@ def figure(
     header: Sequence[str],
     rows: Sequence[Sequence[Cell]],
     key: str = "",
-) -> str:
+) -> Picture:
     """A picture with its caption, legend and the table behind it."""
     data = element(
         "details",
@@ -526,13 +550,13 @@ def figure(
         role="group",
         aria_label=f"Picture: {caption}",
     )
-    return NO_XML.sub(
-        "\ufffd",
-        element("figure", element("figcaption", text=caption), frame, key, data, class_="figure"),
+    whole = element(
+        "figure", element("figcaption", text=caption), frame, key, data, class_="figure"
     )
+    return Picture(NO_XML.sub("\ufffd", whole), caption, header, rows)
 
 
-def undefined(reason: str, *, caption: str) -> str:
+def undefined(reason: str, *, caption: str) -> Picture:
     """In place of a picture that has nothing to show: why."""
     said = element("figcaption", text=caption) + element("p", text=reason, class_="callout info")
-    return NO_XML.sub("\ufffd", element("figure", said, class_="figure"))
+    return Picture(NO_XML.sub("\ufffd", element("figure", said, class_="figure")), caption)

@@ -9,12 +9,10 @@ from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 
 from assay.counts import counted, some_of
-from pooling.platform.listing import ListPage
 from pooling.selectors.jobs import Shown
 
 register = template.Library()
@@ -112,22 +110,3 @@ def ahead(moment: datetime) -> str:
 def get(mapping: dict[str, Any], key: Any) -> Any:
     """mapping[key]; None where there is none."""
     return mapping.get(str(key)) if isinstance(mapping, dict) else None
-
-
-@register.simple_tag
-def column(shown: ListPage, key: str, heading: str, css: str = "") -> str:
-    """The heading of a column of a list: a link that sorts by it, and once more the other way."""
-    state = {key: "ascending", f"-{key}": "descending"}.get(shown.sorted_by, "")
-    mark = format_html(' aria-sort="{}"', state) if state else ""
-    css_class = format_html(' class="{}"', css) if css else ""
-    down = state == "ascending" or (
-        not state and "number" in css
-    )  # most one wants the largest first
-    address = shown.address(sort=f"-{key}" if down else key)
-    return format_html(
-        '<th scope="col"{}{}><a class="sort" href="{}">{}</a></th>',
-        css_class,
-        mark,
-        address,
-        heading,
-    )

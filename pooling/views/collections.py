@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -14,6 +14,7 @@ from pooling import permissions
 from pooling.forms import CollectionForm, ManagerForm
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage
+from pooling.platform.page_files import render
 from pooling.platform.requests import row_number
 from pooling.selectors import collections as selectors
 from pooling.services import collections as services

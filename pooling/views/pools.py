@@ -8,7 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Q
 from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
@@ -21,6 +21,7 @@ from pooling.forms import CostForm, ExtendForm, PoolForm, StageForm
 from pooling.models import Collection, Pool
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.page_files import render
 from pooling.selectors import collections as selectors
 from pooling.selectors import jobs as job_selectors
 from pooling.selectors import pools as pool_selectors

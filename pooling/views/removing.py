@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from pooling import permissions
+from pooling.platform.page_files import render
 from pooling.platform.removal import removal_preview
 
 ADDRESSES = {

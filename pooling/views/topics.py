@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -18,6 +18,7 @@ from pooling import permissions, tasks
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.page_files import render
 from pooling.platform.requests import row_number
 from pooling.selectors import collections as selectors
 from pooling.selectors import topics as topic_selectors

@@ -8,9 +8,8 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -27,6 +26,7 @@ from annotation.services.judging import submission
 from assay.charts.lines import Line, lines
 from assay.charts.matrices import matrix
 from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
 from assay.counts import counted
 from assay.labels.agreement.bands import CAVEAT, band
 from assay.labels.agreement.raters import confusion_matrix
@@ -34,6 +34,7 @@ from assay.natural import natural
 from assay.pools.pool_kinds import PoolKind
 from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListPage
+from pooling.platform.page_files import render
 from pooling.tasks import send
 
 SAVED = "saved_label"
@@ -105,13 +106,11 @@ def pictures_of_agreement(
     titles = (("graded", f"On {len(campaign.scale)} grades"), ("binary", "On 2 grades"))
     return {
         "scales": [scale_view(heavy, key, title) for key, title in titles] if heavy else [],
-        "over_time": mark_safe(alpha_over_time(heavy)),
-        "groups": [
-            mark_safe(group_chart(heavy, key, title, what)) for key, title, what in groups_of(heavy)
-        ],
+        "over_time": alpha_over_time(heavy),
+        "groups": [group_chart(heavy, key, title, what) for key, title, what in groups_of(heavy)],
         "nothing_yet": not confusion and not heavy,
         "ordered": campaign.pool is not None and campaign.pool.kind == PoolKind.ORDERED,
-        "confusion": mark_safe(met),
+        "confusion": met,
     }
 
 
@@ -207,7 +206,7 @@ def scale_view(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
     return {"title": title, "rows": tiles, "caveat": CAVEAT}
 
 
-def alpha_over_time(heavy: dict[str, Any] | None) -> str:
+def alpha_over_time(heavy: dict[str, Any] | None) -> Picture:
     points = (heavy or {}).get("over_time", [])
     return lines(
         [
@@ -232,7 +231,7 @@ def alpha_over_time(heavy: dict[str, Any] | None) -> str:
     )
 
 
-def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -> str:
+def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -> Picture:
     rows = (heavy or {}).get(key, [])
     shown = [
         DrawnInterval(

@@ -10,7 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
@@ -28,6 +28,7 @@ from assay.labels.aggregation.majority import majority
 from assay.natural import natural
 from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.page_files import render
 from pooling.platform.requests import row_number
 
 MOST_PROPOSALS, PER_PAGE = 12, 20

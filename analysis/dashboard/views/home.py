@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -18,6 +18,7 @@ from annotation.forms import CodeForm
 from annotation.models import Campaign
 from annotation.permissions import may_create
 from annotation.selectors.people import managed_campaigns, my_campaigns, viewed_campaigns
+from pooling.platform.page_files import render
 from pooling.tasks import send
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -28,7 +26,9 @@ from assay.campaigns.statistics import (
     complete_depth,
 )
 from assay.charts.bars import stacked
+from assay.charts.svg import Picture
 from assay.counts import some_of
+from pooling.platform.page_files import render
 from pooling.selectors import pools as pool_selectors
 from pooling.services.matching import count_documents
 from pooling.tasks import send
@@ -95,19 +95,15 @@ def pictures_of_labels(campaign: Campaign, live: Live) -> dict[str, Any]:
         "n_adjudicated": made.n_adjudicated,
         "n_known": made.n_known,
         "pictures": [
-            mark_safe(
-                decisions_chart(
-                    made.cross("graded"),
-                    names,
-                    f"Labels on {len(campaign.scale)} grades and how each was decided",
-                )
+            decisions_chart(
+                made.cross("graded"),
+                names,
+                f"Labels on {len(campaign.scale)} grades and how each was decided",
             ),
-            mark_safe(
-                decisions_chart(
-                    made.cross("binary"),
-                    ["Irrelevant", "Relevant"],
-                    "Labels on 2 grades and how each was decided (each judgement binarised first)",
-                )
+            decisions_chart(
+                made.cross("binary"),
+                ["Irrelevant", "Relevant"],
+                "Labels on 2 grades and how each was decided (each judgement binarised first)",
             ),
         ],
         "rows_of_statistics": rows_of_statistics(pool, names, campaign.n_topics),
@@ -136,7 +132,7 @@ def numbers_of_campaign(campaign: Campaign, live: Live) -> CampaignStatistics:
     return replace(statistics, coverage=coverage, complete_depth=complete_depth(coverage))
 
 
-def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption: str) -> str:
+def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption: str) -> Picture:
     series = [
         (title, [float(cross.get(g, {}).get(key, 0)) for g in range(len(names))])
         for key, title in DECISIONS
@@ -152,27 +148,45 @@ def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption:
     )
 
 
+@dataclass(frozen=True)
+class StatisticsRow:
+    """value: None where undefined; text says why."""
+
+    name: str
+    text: str
+    value: int | float | None
+    share: float | None = None
+    mean_seconds: float | None = None
+    median_seconds: float | None = None
+
+
 def rows_of_statistics(
     statistics: CampaignStatistics, names: list[str], n_topics: int
-) -> list[tuple[str, str]]:
+) -> list[StatisticsRow]:
     """The rows of TripJudge's Table 1, in words; undefined ones say so. n_topics: kept ones that
     have pairs."""
 
-    def text(value: Any, digits: int = 2, unit: str = "") -> str:
+    def row(name: str, value: int | float | None, digits: int = 2) -> StatisticsRow:
         if value is None:
-            return "not known"
-        if isinstance(value, float) and math.isnan(value):
-            return _("undefined: nothing judged yet")
-        return f"{value:,.{digits}f}{unit}" if isinstance(value, float) else f"{value:,}{unit}"
+            text = "not known"
+        elif math.isnan(value):
+            text = _("undefined: nothing judged yet")
+        else:
+            text = f"{value:,.{digits}f}" if isinstance(value, float) else f"{value:,}"
+        return StatisticsRow(name, text, value)
 
     rows = [
-        (_("Topics with a judgement, of those with pairs"), some_of(statistics.topics, n_topics)),
-        (_("Documents in the collection"), text(statistics.documents)),
-        (_("Judged pairs"), text(statistics.pairs)),
-        (_("Labelled pairs (at least two judgements)"), text(statistics.labelled_pairs)),
-        ("Judgements", text(statistics.judgements)),
-        (_("Judgements per judged pair"), text(statistics.per_pair)),
-        (_("Judgements per labelled pair"), text(statistics.per_labelled_pair)),
+        StatisticsRow(
+            _("Topics with a judgement, of those with pairs"),
+            some_of(statistics.topics, n_topics),
+            statistics.topics,
+        ),
+        row(_("Documents in the collection"), statistics.documents),
+        row(_("Judged pairs"), statistics.pairs),
+        row(_("Labelled pairs (at least two judgements)"), statistics.labelled_pairs),
+        row("Judgements", statistics.judgements),
+        row(_("Judgements per judged pair"), statistics.per_pair),
+        row(_("Judgements per labelled pair"), statistics.per_labelled_pair),
     ]
     for grade, name in enumerate(names):
         one = statistics.grades[grade]
@@ -182,16 +196,29 @@ def rows_of_statistics(
             if math.isnan(one.mean_seconds)
             else f", mean {one.mean_seconds:.0f} s, median {one.median_seconds:.0f} s"
         )
-        rows.append((f"Judgements {name}", f"{one.n:,}{share}{seconds}"))
+        rows.append(
+            StatisticsRow(
+                f"Judgements {name}",
+                f"{one.n:,}{share}{seconds}",
+                one.n,
+                one.share,
+                one.mean_seconds,
+                one.median_seconds,
+            )
+        )
+    depth, relevant = (
+        row(_("Complete down to rank"), statistics.complete_depth),
+        statistics.relevant_share,
+    )
+    if statistics.complete_depth == 0:
+        depth = replace(depth, text=_("none: the first is not complete"))
+    part = row(_("Relevant share of the labels"), relevant)
+    if not math.isnan(relevant):
+        part = replace(part, text=f"{100 * relevant:.1f} %")
     rows += [
-        ("Annotators", text(statistics.annotators)),
-        (_("Judgements per annotator"), text(statistics.per_annotator, 1)),
-        (
-            _("Complete down to rank"),
-            text(statistics.complete_depth)
-            if statistics.complete_depth != 0
-            else _("none: the first is not complete"),
-        ),
-        (_("Relevant share of the labels"), text(statistics.relevant_share * 100, 1, " %")),
+        row("Annotators", statistics.annotators),
+        row(_("Judgements per annotator"), statistics.per_annotator, 1),
+        depth,
+        part,
     ]
     return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from analysis.dashboard import levers as service
@@ -15,6 +15,7 @@ from annotation.permissions import managed_campaign
 from annotation.services.campaigns.depth import why_whole
 from annotation.services.errors import CampaignError
 from pooling.permissions import SignedInRequest
+from pooling.platform.page_files import render
 from pooling.platform.requests import row_number
 
 

@@ -7,7 +7,6 @@ from typing import cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control
 from django.views.decorators.http import require_safe
@@ -16,6 +15,7 @@ from analysis.dashboard.live_strip import MINUTE, strip_figures
 from analysis.dashboard.views.progress import verdict
 from analysis.judgements.live import REFRESH
 from annotation.permissions import managed_campaign
+from pooling.platform.page_files import render
 
 
 @login_required

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import ngettext
@@ -17,6 +17,7 @@ from annotation.permissions import managed_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.judging import one_more
 from pooling.permissions import SignedInRequest
+from pooling.platform.page_files import render
 from pooling.platform.requests import row_number
 
 

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 import numpy as np
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -24,7 +22,9 @@ from assay.campaigns.statistics import judgements_per_half_day
 from assay.charts.bars import bars, stacked
 from assay.charts.matrices import matrix
 from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
 from pooling.permissions import SignedInRequest
+from pooling.platform.page_files import render
 
 
 @login_required
@@ -45,31 +45,26 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         "least_shared": LEAST_SHARED,
         "rows": rows_of(list(listed), names),
         "waiting": [person.membership for person in everybody if person.waits],
-        "kappas": mark_safe(kappa_chart(shown)),
-        "shares": mark_safe(
-            stacked(
-                [person.membership.pseudonym for person in shown],
-                [
-                    (
-                        name,
-                        [
-                            float(round(person.n_kept * (person.shares[g] or 0.0)))
-                            for person in shown
-                        ],
-                    )
-                    for g, name in enumerate(names)
-                ],
-                caption="Grades given by each annotator",
-                what="annotator",
-                reason=_("Nobody has judged yet."),
-            )
+        "kappas": kappa_chart(shown),
+        "shares": stacked(
+            [person.membership.pseudonym for person in shown],
+            [
+                (
+                    name,
+                    [float(round(person.n_kept * (person.shares[g] or 0.0))) for person in shown],
+                )
+                for g, name in enumerate(names)
+            ],
+            caption="Grades given by each annotator",
+            what="annotator",
+            reason=_("Nobody has judged yet."),
         ),
         "n_flagged": sum(bool(person.flags) for person in everybody),
     }
     return render(request, "analysis/people.html", context)
 
 
-def kappa_chart(shown: list[Person]) -> str:
+def kappa_chart(shown: list[Person]) -> Picture:
     rows = []
     for person in sorted(shown, key=lambda p: (p.kappa is None, p.kappa or 0.0)):
         if person.kappa is None or person.agreement is None:
@@ -125,27 +120,23 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
         "grades": list(
             zip(names, person.shares, person.shares_of_others, person.median_by_grade, strict=True)
         ),
-        "shares": mark_safe(shares_chart(person, names)),
-        "timeline": mark_safe(
-            bars(
-                [datetime.fromtimestamp(start, UTC).strftime("%d %b %Hh") for start, _ in timeline],
-                [float(n) for _, n in timeline],
-                caption="Judgements per 12 hours (UTC)",
-                unit="judgements",
-                what="half day",
-                reason=_("No judgement yet."),
-            )
+        "shares": shares_chart(person, names),
+        "timeline": bars(
+            [datetime.fromtimestamp(start, UTC).strftime("%d %b %Hh") for start, _ in timeline],
+            [float(n) for _, n in timeline],
+            caption="Judgements per 12 hours (UTC)",
+            unit="judgements",
+            what="half day",
+            reason=_("No judgement yet."),
         ),
-        "confusion": mark_safe(
-            matrix(
-                names,
-                names,
-                confusion.tolist() if confusion is not None else [],
-                caption=f"Grades of {pseudonym} (rows) against the label of the others (columns), in pairs",
-                row_label="own grade",
-                column_label="label of the others",
-                reason=_("No pair shared with other annotators yet."),
-            )
+        "confusion": matrix(
+            names,
+            names,
+            confusion.tolist() if confusion is not None else [],
+            caption=f"Grades of {pseudonym} (rows) against the label of the others (columns), in pairs",
+            row_label="own grade",
+            column_label="label of the others",
+            reason=_("No pair shared with other annotators yet."),
         ),
         "differences": differences_page(request, campaign, live, pseudonym),
         "name": name_of(person.membership),
@@ -155,7 +146,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     return render(request, "analysis/person.html", context)
 
 
-def shares_chart(person: Person, names: list[str]) -> str:
+def shares_chart(person: Person, names: list[str]) -> Picture:
     """The annotator's grades over those of all others, who judged other pairs in part."""
     rows = [
         (person.membership.pseudonym, person.n_kept, person.shares),

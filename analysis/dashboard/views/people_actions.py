@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.text import get_text_list
@@ -27,6 +27,7 @@ from annotation.services.people.accounts import send_message, write_note
 from assay.counts import counted
 from pooling.models import Job
 from pooling.permissions import SignedInRequest
+from pooling.platform.page_files import render
 from pooling.tasks import send
 
 MOST_NAMED = 5

@@ -9,9 +9,8 @@ import numpy as np
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -32,8 +31,9 @@ from assay.campaigns.statistics import HALF_DAY, judgements_per_half_day
 from assay.charts.bars import bars
 from assay.charts.lines import Line, lines
 from assay.charts.matrices import matrix
-from assay.charts.svg import number
+from assay.charts.svg import Picture, number
 from pooling.platform.jobs import Refused
+from pooling.platform.page_files import render
 from pooling.tasks import send
 from pooling.templatetags.pooling import ahead as until
 
@@ -106,7 +106,7 @@ def pictures_of_progress(
         "pace": pace_chart(live),
         "burn_up": burn_up(campaign, live, now),
         "depth_bars": depth_chart(now, level),
-        "heat": mark_safe(heat),
+        "heat": heat,
         "topics_left_out": left_out,
     }
 
@@ -164,7 +164,7 @@ def _end(campaign: Campaign, missing: int) -> dict[str, Any]:
     return {"when": _("deadline passed"), "note": note, "level": "bad", "ended": True}
 
 
-def pace_chart(live: Live) -> SafeString:
+def pace_chart(live: Live) -> Picture:
     counts = judgements_per_half_day(live.rows.judged_at[live.rows.counts]) or []
     shown = counts[-SHOWN_HALF_DAYS:]
     labels = [datetime.fromtimestamp(start, UTC).strftime("%d %b %Hh") for start, _ in shown]
@@ -176,17 +176,17 @@ def pace_chart(live: Live) -> SafeString:
         what="half day",
         reason=_("Nobody has judged yet."),
     )
-    return mark_safe(picture)
+    return picture
 
 
-def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> SafeString:
+def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> Picture:
     """Judgements made over time, and the forecast with its interval up to the need."""
     made = np.sort(live.rows.judged_at[selectors.of_slots(live)])
     ended = has_ended(campaign)
     caption = "Judgements made" if ended else "Progress and forecast (95% prediction interval)"
     if not len(made):
-        return mark_safe(
-            lines([], caption=caption, x_label="", y_label="", reason=_("Nobody has judged yet."))
+        return lines(
+            [], caption=caption, x_label="", y_label="", reason=_("Nobody has judged yet.")
         )
     at = np.linspace(made[0], now.moment.timestamp(), 60)
     series = [
@@ -217,7 +217,7 @@ def burn_up(campaign: Campaign, live: Live, now: selectors.CampaignProgress) -> 
         vertical=vertical,
         horizontal=[(float(now.needed), "needed")],
     )
-    return mark_safe(picture)
+    return picture
 
 
 def _ahead(
@@ -244,7 +244,7 @@ def _days(first: float, last: float) -> list[float]:
     return [d * day for d in range(start + 1, end + 1, step) if first <= d * day <= last]
 
 
-def depth_chart(now: selectors.CampaignProgress, word: str) -> SafeString:
+def depth_chart(now: selectors.CampaignProgress, word: str) -> Picture:
     """word: what the levels of the campaign's pool are called."""
     labels = [f"{word} {level.rank}" for level in now.depths]
     values = [100 * level.share for level in now.depths]
@@ -257,7 +257,7 @@ def depth_chart(now: selectors.CampaignProgress, word: str) -> SafeString:
         reason=_("The campaign has no pairs."),
         high=100.0,
     )
-    return mark_safe(picture)
+    return picture
 
 
 def stalled(campaign: Campaign, live: Live) -> list[Pair]:

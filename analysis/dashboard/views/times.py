@@ -8,9 +8,7 @@ from datetime import UTC, datetime
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
@@ -21,6 +19,7 @@ from assay.campaigns.statistics import daily_seconds, slowest_topics
 from assay.charts.lines import Line, lines
 from assay.charts.matrices import matrix
 from assay.charts.points import boxes
+from pooling.platform.page_files import render
 
 DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 SLOWEST = 20
@@ -96,6 +95,6 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "shares": times.shares(rows),
         "n_timed": n_timed,
         "slowest": slowest,
-        "pictures": [mark_safe(picture) for picture in pictures],
+        "pictures": pictures,
     }
     return render(request, "analysis/times.html", context)

@@ -7,8 +7,6 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -16,6 +14,7 @@ from annotation.models import Feedback
 from annotation.permissions import managed_campaign
 from assay.charts.bars import bars
 from pooling.platform.listing import ListChoice, ListPage
+from pooling.platform.page_files import render
 
 PER_PAGE = 100
 
@@ -44,7 +43,7 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
     return render(
         request,
         "analysis/feedback.html",
-        {"campaign": campaign, "tab": "feedback", "picture": mark_safe(picture), "texts": texts},
+        {"campaign": campaign, "tab": "feedback", "picture": picture, "texts": texts},
     )
 
 

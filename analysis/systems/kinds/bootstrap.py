@@ -14,6 +14,7 @@ from assay.analyses.shared.pictures import MOST_RUNS, key_of, numbered
 from assay.analyses.shared.score_tables import conditions_of
 from assay.charts.matrices import matrix
 from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
 from assay.comparison.bootstrap import BootstrapTally
 from assay.comparison.bootstrap_words import (
     LABELS_DRAWN,
@@ -227,7 +228,7 @@ def labels_table(key: str, name: str, condition: Result) -> Table:
     )
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     drawn = []
     conditions = conditions_of(result)
     for name, one in conditions.items():

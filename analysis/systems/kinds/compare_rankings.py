@@ -18,6 +18,7 @@ from analysis.systems.options import (
 from assay.analyses.compare_rankings import Options
 from assay.analyses.shared.score_tables import scores_table
 from assay.charts.points import DrawnInterval, Spot, intervals, scatter
+from assay.charts.svg import Picture
 from assay.tabular import Cell, Table
 
 FIELDS = (
@@ -114,7 +115,7 @@ def tables(result: Result) -> list[Table]:
     ]
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     names = list(result["qrels"])
     drawn = []
     for a, b in list(combinations(names, 2))[:6]:

@@ -9,6 +9,7 @@ from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
 from assay.analyses.shared.pictures import outcome_bars
 from assay.analyses.shared.verdict_tables import comparisons
+from assay.charts.svg import Picture
 from assay.comparison.verdict_words import equal_runs_words
 from assay.tabular import Table
 
@@ -34,7 +35,7 @@ def tables(result: Result) -> list[Table]:
     return comparisons([result], rates=equal_runs_words(result))
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     return [outcome_bars([result], f"Topics by outcome: A is {result['a']}, B is {result['b']}")]
 
 

@@ -25,6 +25,7 @@ from assay.analyses.shared.comparison_tables import (
     pairs_table,
     these_topics_table,
 )
+from assay.charts.svg import Picture
 from assay.tabular import Table
 
 GROUPS = "topic_groups.txt"
@@ -104,7 +105,7 @@ def tables(result: Result) -> list[Table]:
     return made
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     return [
         differences_picture(measure, one)
         for measure, one in measures_of(result).items()

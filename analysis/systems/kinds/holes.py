@@ -10,6 +10,7 @@ from analysis.systems.kind import Files, NotPossible, ReportKind, Result
 from analysis.systems.options import LEVEL, SCORES, Field, arguments_of, measures_field
 from analysis.systems.topped_up import TOPPED_UP
 from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
 from assay.tabular import Cell, Table
 
 FIELDS = (
@@ -224,7 +225,7 @@ def tables(result: Result) -> list[Table]:
     return made
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     rows = []
     for name, score in result["score"].items():
         expected = result["filled"][name]

@@ -15,6 +15,7 @@ from analysis.systems.written_files import WrittenFile, tab_separated
 from annotation.models import Campaign
 from assay.analyses.label_overlap import Options
 from assay.charts.bars import stacked
+from assay.charts.svg import Picture
 from assay.labels.overlap import UNLABELLED
 from assay.tabular import Cell, Table
 from pooling.models import Run
@@ -117,11 +118,11 @@ def tables(result: Result) -> list[Table]:
     ]
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     return [agreement_picture(result)]
 
 
-def agreement_picture(result: Result, *, by_row: bool = False) -> str:
+def agreement_picture(result: Result, *, by_row: bool = False) -> Picture:
     """Figure 3 of TripJudge: a bar for relevant and irrelevant judgements under each click qrels,
     agreeing and contradicting labels in colours of their own, pairs without a label apart. by_row:
     shares of each bar, else of all judged pairs."""

@@ -14,6 +14,7 @@ from annotation.models import Campaign
 from assay.analyses.shared.pictures import outcome_bars
 from assay.analyses.shared.verdict_tables import comparisons, displacement_table
 from assay.charts.points import Spot, scatter
+from assay.charts.svg import Picture
 from assay.comparison.verdict_words import equal_boards_words
 from assay.tabular import Table
 from pooling.models import Run
@@ -116,7 +117,7 @@ def _day(text: str) -> float | None:
         return None
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     kinds = ["run", "state of the art", "baseline", "marked"]
     spots = []
     dated = all(run["date"] and _day(run["date"]) is not None for run in result["runs"])

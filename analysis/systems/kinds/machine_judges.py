@@ -21,6 +21,7 @@ from assay.analyses.shared.machine_answers import contradiction_words
 from assay.analyses.shared.pictures import MOST_RUNS
 from assay.analyses.shared.score_tables import conditions_of
 from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
 from assay.cli.base import jsonable
 from assay.natural import natural
 from assay.tabular import Cell, Table
@@ -312,7 +313,7 @@ def rows_of(
     return [(f"{tag}, {words[way]}", *systems[way][tag]) for tag in order for way in ways]
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     made = []
     for name, condition in conditions_of(result).items():
         for measure, systems in condition["systems"].items():

@@ -21,6 +21,7 @@ from assay.analyses.shared.comparison_tables import (
     planning_table,
 )
 from assay.analyses.shared.planning_tables import depths_picture, depths_table, labels_table
+from assay.charts.svg import Picture
 from assay.tabular import Table
 
 FIELDS = (
@@ -63,7 +64,7 @@ def tables(result: Result) -> list[Table]:
     return [planning_table("planning", result), *(table for table in further if table is not None)]
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     return [*planning_picture(result), *noise_picture(result), *depths_picture(result)]
 
 

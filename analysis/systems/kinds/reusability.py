@@ -21,6 +21,7 @@ from assay.analyses.reusability import Options
 from assay.analyses.shared.pictures import MOST_RUNS
 from assay.charts.lines import Line, lines
 from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
 from assay.comparison.reusability import largest_change
 from assay.counts import counted
 from assay.tabular import Cell, Table, place
@@ -169,7 +170,7 @@ def late_table(late: Mapping[str, Any]) -> Table:
     return Table("late", "As a late run", columns, rows, note)
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     depths = result["depth"]
     some = next(iter(depths.values()), None) or next(iter(result["leave_out"].values()))
     names = list(some["tau"])

@@ -13,6 +13,7 @@ from annotation.models import Campaign
 from assay.analyses.stability import Options
 from assay.charts.lines import Line, lines
 from assay.charts.points import radar
+from assay.charts.svg import Picture
 from assay.counts import counted
 from assay.measures.subcollections import ELEMENTS, JOINT
 from assay.tabular import Cell, Table
@@ -159,7 +160,7 @@ def none_below(overlap: float | None) -> Cell:
     return "none below 1" if overlap is None else overlap
 
 
-def pictures(result: Result, kin: Sequence[Result] = ()) -> list[str]:
+def pictures(result: Result, kin: Sequence[Result] = ()) -> list[Picture]:
     levels = result["levels"]
     curves = [
         Line(name, list(zip(levels, values, strict=True)), marks=True)
@@ -222,7 +223,7 @@ def _percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
-def least_radar(result: Result, kin: Sequence[Result]) -> list[str]:
+def least_radar(result: Result, kin: Sequence[Result]) -> list[Picture]:
     """Figure 2: over the elements where three or more have been computed on the same input, else
     over the measures; none is 100 %. With fewer than three axes there is no radar: the table says
     it all."""

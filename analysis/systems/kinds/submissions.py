@@ -20,6 +20,7 @@ from assay.analyses.shared.score_tables import conditions_of
 from assay.analyses.submissions import Options
 from assay.charts.bars import bars
 from assay.charts.points import Spot, scatter
+from assay.charts.svg import Picture
 from assay.column_types import QrelsColumns
 from assay.measures.evaluation import evaluate
 from assay.measures.measures import UnknownMeasure, parse_measure
@@ -161,7 +162,7 @@ def tables(result: Result) -> list[Table]:
     return [Table("groups", "Submissions by group", header, rows)]
 
 
-def pictures(result: Result) -> list[str]:
+def pictures(result: Result) -> list[Picture]:
     groups = conditions_of(result)
     spots = [
         Spot(

@@ -11,6 +11,7 @@ from assay.analyses.shared.score_tables import best_of
 from assay.analyses.shared.verdict_tables import p_value
 from assay.charts.lines import Line, lines
 from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
 from assay.comparison.bootstrap_words import CAVEAT
 from assay.comparison.system_comparison import interval_width, smallest_difference
 from assay.comparison.verdict_words import constant_words, groups_column
@@ -242,7 +243,7 @@ def greatest(pairs: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[
     )
 
 
-def differences_picture(measure: str, answer: Mapping[str, Any]) -> str:
+def differences_picture(measure: str, answer: Mapping[str, Any]) -> Picture:
     pairs: Sequence[Mapping[str, Any]] = answer["pairs"]
     caption = (
         f"Mean differences by {measure} (B - A) with 95 % intervals over {answer['topics']} topics"
@@ -349,7 +350,7 @@ def planning_words(result: Values) -> tuple[str, str, float]:
     return caption, "smallest difference", settings["difference"]
 
 
-def planning_picture(result: Values) -> list[str]:
+def planning_picture(result: Values) -> list[Picture]:
     """None where no variance is defined."""
     curves = planning_curves(result)
     if not curves:
@@ -410,7 +411,7 @@ def noise_table(key: str, result: Values) -> Table | None:
     )
 
 
-def noise_picture(result: Values) -> list[str]:
+def noise_picture(result: Values) -> list[Picture]:
     """Standard error by labels over judgements a pair; none where it was not asked for."""
     noise = noise_of(result)
     if not noise:

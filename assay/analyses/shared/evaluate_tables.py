@@ -8,6 +8,7 @@ from typing import Any
 from assay.analyses.shared.pictures import MOST_RUNS, key_of, numbered
 from assay.analyses.shared.score_tables import scores_table
 from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
 from assay.natural import natural
 from assay.results import Values
 from assay.tabular import Cell, Table
@@ -209,7 +210,7 @@ def tables(result: Values) -> list[Table]:
     return made
 
 
-def pictures_of_estimates(result: Values) -> list[str]:
+def pictures_of_estimates(result: Values) -> list[Picture]:
     drawn = []
     for name, means in result["qrels"].items():
         for measure in next(iter(means.values()), {}):
@@ -262,7 +263,7 @@ def said_of_intervals(result: Values, measure: str) -> str:
     return f", with 95% confidence intervals over topics{missing}"
 
 
-def pictures(result: Values) -> list[str]:
+def pictures(result: Values) -> list[Picture]:
     if is_estimate(result):
         return pictures_of_estimates(result)
     first_to_last = list(result["qrels"].items())

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.charts.bars import stacked
+from assay.charts.svg import Picture
 from assay.results import Values
 
 MOST_RUNS = 60
@@ -25,7 +26,7 @@ def key_of(names: Sequence[str]) -> str:
     )
 
 
-def outcome_bars(rows: Sequence[Values], caption: str) -> str:
+def outcome_bars(rows: Sequence[Values], caption: str) -> Picture:
     keys = [
         ("neither", "answered by neither"),
         ("a_only", "A only"),

@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.analyses.shared.comparison_tables import noise_of, planned
 from assay.charts.lines import Line, lines
+from assay.charts.svg import Picture
 from assay.comparison.bootstrap_words import CAVEAT
 from assay.results import Values
 from assay.tabular import Cell, Table
@@ -72,7 +73,7 @@ def depths_table(key: str, result: Values) -> Table | None:
     )
 
 
-def depths_picture(result: Values) -> list[str]:
+def depths_picture(result: Values) -> list[Picture]:
     """Pairs that the wanted difference needs, over the depth of the pool."""
     by_measure = depths_of(result)
     series = [

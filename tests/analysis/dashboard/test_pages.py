@@ -24,6 +24,7 @@ from annotation.models import AuditEvent, Campaign, Feedback, Judgement, Members
 from annotation.services.campaigns.pairs import set_kind
 from annotation.services.judging import scheduling, submission
 from annotation.services.people import exclusion
+from assay.charts.svg import Picture
 from assay.labels.agreement.alpha import krippendorff_alpha
 from pooling.models import Job
 from pooling.platform import jobs
@@ -304,7 +305,9 @@ class TestProgress:
             for _ in range(3):
                 judge(member, 1, now=timezone.now() - timedelta(hours=1))
         drawn = []
-        monkeypatch.setattr(progress, "lines", lambda series, **_: drawn.append(series) or "")
+        monkeypatch.setattr(
+            progress, "lines", lambda series, **_: drawn.append(series) or Picture("", "")
+        )
         text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
         assert "4 of 4" in text
         assert drawn[0][0].points[-1][1] == 4

@@ -1,0 +1,97 @@
+"""Tables and charts of a manager's page as files: CSV and LaTeX, charts also as SVG and PNG.
+
+`render` stands in for Django's on pages that offer files. The tags of `pooling_tables` hand over
+what they show, as values in full precision, and get the links below it. A link leads to the page's
+own address (`?part=table-2&format=csv`), so rights, filters and choices are those of the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import shortcuts
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import slugify
+
+from assay.charts.svg import Picture
+from assay.tabular import Table, to_csv, to_latex
+
+TYPES = {
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "csv": "text/csv; charset=utf-8",
+    "tex": "application/x-tex; charset=utf-8",
+}
+NAMES = {"svg": "SVG", "png": "PNG", "csv": "CSV", "tex": "LaTeX"}
+
+
+class PageFiles:
+    """The tables and charts that one page offers as files, by their keys in addresses."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+        self.parts: dict[str, Table | Picture] = {}
+
+    def offer(self, part: Table | Picture) -> SafeString:
+        """Return the links to the part's files; none if it has no rows."""
+        if not part.rows:
+            return SafeString()
+        kind = "table" if isinstance(part, Table) else "picture"
+        key = f"{kind}-{1 + sum(name.startswith(kind) for name in self.parts)}"
+        self.parts[key] = part
+        title = _title(part)
+        links = []
+        for extension in _formats(part):
+            query = self.request.GET.copy()
+            query["part"], query["format"] = key, extension
+            name = NAMES[extension]
+            links.append((f"{self.request.path}?{query.urlencode()}", f"{name}: {title}", name))
+        anchors = format_html_join(" ", '<a href="{}" aria-label="{}" download>{}</a>', links)
+        return format_html('<p class="part-files">{}</p>', anchors)
+
+    def answer(self, key: str, extension: str) -> HttpResponse:
+        part = self.parts.get(key)
+        if part is None or extension not in _formats(part):
+            return HttpResponse(
+                "This page has no such chart or table now. Load it again.\n",
+                status=404,
+                content_type="text/plain; charset=utf-8",
+            )
+        name = slugify(_title(part))[:60].strip("-") or "table"
+        return HttpResponse(
+            _content(part, key, extension),
+            content_type=TYPES[extension],
+            headers={"Content-Disposition": f'attachment; filename="{name}.{extension}"'},
+        )
+
+
+def render(
+    request: HttpRequest, template: str, context: dict[str, Any] | None = None, **options: Any
+) -> HttpResponse:
+    """Render a page whose tables and charts can be downloaded, or answer with one of them."""
+    if request.method != "GET":
+        return shortcuts.render(request, template, context, **options)
+    files = PageFiles(request)
+    page = shortcuts.render(request, template, {**(context or {}), "page_files": files}, **options)
+    if "part" not in request.GET or page.status_code != 200:
+        return page
+    return files.answer(request.GET["part"], request.GET.get("format", ""))
+
+
+def _title(part: Table | Picture) -> str:
+    return part.title if isinstance(part, Table) else part.caption
+
+
+def _formats(part: Table | Picture) -> tuple[str, ...]:
+    return ("csv", "tex") if isinstance(part, Table) else ("svg", "png", "csv", "tex")
+
+
+def _content(part: Table | Picture, key: str, extension: str) -> bytes:
+    if isinstance(part, Picture):
+        if extension in ("svg", "png"):
+            from assay.charts.printed import printed  # loads matplotlib
+
+            return printed(part)[extension]
+        part = Table(key, part.caption, list(part.header), [list(row) for row in part.rows])
+    return (to_csv if extension == "csv" else to_latex)(part).encode()
