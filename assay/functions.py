@@ -9,13 +9,14 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from argparse import Action, ArgumentTypeError
+from argparse import Action
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from assay.analyses.shared.measures import Stored, refuse_sample
+from assay.calls import complete_options, declared_arguments
 from assay.cli.base import (
     FileCommand,
     distinct_tags,
@@ -181,7 +182,7 @@ def asked_of(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     command = loaded(about.command)
     command.warn = warn
     command.note = lambda message: None
-    declared = {one.dest: one for one in command.create_parser("assay", about.command).declared}
+    declared = declared_arguments(command)
     for option in given:
         if option not in declared:
             known = ", ".join(one for one in declared if one not in NOT_IN_A_NOTEBOOK)
@@ -190,42 +191,9 @@ def asked_of(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
             )
     if given.get("measures") is not None:
         given = {**given, "measures": measure_names(given["measures"])}
-    asked = {
-        option: _read(action, given[option]) if option in given else _default(action)
-        for option, action in declared.items()
-        if option not in about.takes
-    }
     places, command.stored = _handed_over(about, given)
-    return command, {**asked, **places}
-
-
-def _default(action: Action) -> Any:
-    text = isinstance(action.default, str) and callable(action.type)
-    return action.type(action.default) if text else action.default  # type: ignore[misc, operator]
-
-
-def _read(action: Action, value: Any) -> Any:
-    """As the command has it after its parser. ValueError for what the parser would refuse."""
-    if action.nargs == 0 and value not in (None, False, True):
-        raise ValueError(f"{action.dest}: expected True or False, not {value!r}")
-    if action.nargs == 0 or value is None or value is False:
-        return value
-    if isinstance(value, (list, tuple)):
-        return value if action.nargs is None else [_read_one(action, one) for one in value]
-    return _read_one(action, value)
-
-
-def _read_one(action: Action, value: Any) -> Any:
-    read = action.type
-    if callable(read) and isinstance(value, (str, int, float)):
-        try:
-            value = read(value if isinstance(value, str) else repr(value))
-        except ArgumentTypeError as error:
-            raise ValueError(f"{action.dest}: {error}") from None
-    if action.choices is not None and value not in action.choices:
-        expected = ", ".join(map(repr, action.choices))
-        raise ValueError(f"{action.dest}: expected one of {expected}, not {value!r}")
-    return value
+    options = {key: value for key, value in given.items() if key not in about.takes}
+    return command, complete_options(command, {**options, **places})
 
 
 def _handed_over(about: Function, given: Mapping[str, Any]) -> tuple[dict[str, Any], Stored]:

@@ -12,6 +12,8 @@ from analysis.studies.study import PartLeftOut
 from analysis.systems.kind import NotPossible, Result
 from analysis.systems.running import Analysis
 from assay.analyses.shared.measures import Stored
+from assay.calls import command_words
+from assay.cli.command_list import loaded
 from assay.column_types import RunColumns
 from assay.formats.runs import read_run
 
@@ -73,18 +75,17 @@ class Bench:
             text = text.replace(f"{folder}/", "") if folder else text
         return text
 
-    def run(self, command: str, *arguments: str) -> Result:
-        """The command's JSON object. Raises LeftOut where it cannot be computed, with the command's
-        reason."""
-        key = (command, *arguments)
-        said = shlex.join(["manage.py", command, *map(self.plain, arguments)])
+    def run(self, command: str, **given: Any) -> Result:
+        """The command's JSON object, with these inputs and options. Raises PartLeftOut with the
+        command's reason if it cannot be computed."""
+        words = command_words(loaded(command), given)
+        key = (command, *words)
+        said = shlex.join(["manage.py", command, *map(self.plain, words)])
         if said not in self.commands:
             self.commands.append(said)
         if key not in self._done:
             try:
-                analysis = Analysis(
-                    command, [*arguments, f"--seed={self.seed}"], stored=self._stored()
-                )
+                analysis = Analysis(command, {**given, "seed": self.seed}, stored=self._stored())
                 if analysis.command.takes_processes:
                     analysis.options["processes"] = self.processes
                 self._done[key] = analysis.compute()
@@ -107,20 +108,10 @@ class Bench:
     def _run(self, path: str) -> RunColumns:
         return read_run(path, lenient=bool(self.settings.values.get("lenient")))
 
-    def options(self, *names: str) -> list[str]:
-        """Inputs that are options of a command, as arguments; those without a value leave the
-        command its default."""
-        arguments: list[str] = []
-        for name in names:
-            value = self.value(name)
-            flag = "--" + name.replace("_", "-")
-            if value is not None and value is not False:
-                arguments.append(
-                    flag
-                    if value is True
-                    else f"{flag}={f'{value:g}' if isinstance(value, float) else value}"
-                )
-        return arguments
+    def options(self, *names: str) -> dict[str, Any]:
+        """Inputs of the study that are options of a command; without a value the command's default
+        applies."""
+        return {name: value for name in names if (value := self.value(name)) not in (None, False)}
 
     def warn(self, message: str) -> None:
         text = self.plain(message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, SettingKey, keys_of_options
@@ -46,7 +47,7 @@ def _plain(text: str) -> str:
     return unescape(text)
 
 
-def runs_under(bench: Bench) -> list[str]:
-    """QRELS RUN... of `qrels` and `runs`, as most commands take them. Raises LeftOut."""
+def runs_under(bench: Bench) -> dict[str, Any]:
+    """`qrels` and `runs`, as most commands take them. Raises PartLeftOut."""
     bench.need("qrels", "runs")
-    return [bench.file("qrels") or "", *bench.files("runs")]
+    return {"qrels": bench.file("qrels") or "", "runs": bench.files("runs")}

@@ -55,8 +55,8 @@ def named_file(pair: tuple[str, str]) -> str:
 
 @dataclass(frozen=True)
 class ReportKind:
-    """name: of the command. place: among the kinds on the pages, ascending. arguments: files and
-    options -> the command's.
+    """name: of the command. place: among the kinds on the pages, ascending. given: files and
+    options -> the inputs and options of the command by name.
 
     tables, pictures: the command's answer as tables and as pictures (`<figure>` strings with a text
     alternative), the most important first; `assay.charts.printed` makes files for print of the
@@ -77,7 +77,7 @@ class ReportKind:
     title: str
     sentence: str
     fields: tuple[Field, ...]
-    arguments: Callable[[Files, Mapping[str, Any]], list[str]]
+    given: Callable[[Files, Mapping[str, Any]], dict[str, Any]]
     tables: Callable[[Result], list[Table]]
     pictures: Callable[..., list[Picture]]
     qrels: tuple[int, int] = (1, 1)

@@ -78,23 +78,18 @@ def _field(one: Declared) -> Field:
     )
 
 
-def arguments_of(fields: Sequence[Field], options: Mapping[str, Any]) -> list[str]:
-    """Options that differ from their defaults, as arguments."""
-    arguments = []
-    for one in fields:
-        value = options.get(one.name, one.default)
-        if value == one.default or value is None or value == "":
-            continue
-        arguments.append(one.flag if one.kind == "yes" else f"{one.flag}={_text(value)}")
-    return arguments
+def given_of(fields: Sequence[Field], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of these fields that differ from their defaults."""
+    given = {one.name: options.get(one.name, one.default) for one in fields}
+    return {
+        one.name: given[one.name]
+        for one in fields
+        if given[one.name] not in (one.default, None, "")
+    }
 
 
 def named(fields: Sequence[Field], *names: str) -> list[Field]:
     return [one for one in fields if one.name in names]
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 TRIPJUDGE_MEASURES = "nDCG@5 nDCG@10 RR@10 R@100"

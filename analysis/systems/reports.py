@@ -23,7 +23,7 @@ from analysis.judgements.labels import is_own
 from analysis.models import Report
 from analysis.systems import figures
 from analysis.systems.inputs import PREL, InputFile, choice_of, files_of, qrels_text, stored_name
-from analysis.systems.kind import NotPossible, ReportKind
+from analysis.systems.kind import Files, NotPossible, ReportKind
 from analysis.systems.kinds import KINDS
 from analysis.systems.options import TRIPJUDGE_MEASURES
 from analysis.systems.running import Analysis, command_line
@@ -70,8 +70,8 @@ def ask_for_report(
     )
     inputs = files_of(kind, parameters, collection=collection, campaign=campaign)
     try:
-        arguments = kind.arguments(choice_of(inputs), parameters.get("options", {}))
-        Analysis(kind.name, arguments + seed_argument(kind, seed))
+        given = given_to(kind, choice_of(inputs), parameters, seed=seed)
+        Analysis(kind.name, given)
     except NotPossible as error:
         raise Malformed(str(error)) from None
     runs = sum(one.kind == "run" for one in inputs)
@@ -89,7 +89,7 @@ def ask_for_report(
             parameters=dict(parameters),
             seed=seed,
             code_version=program_version(),
-            command=command_line(kind.name, arguments, seed=seed if kind.seeded else None),
+            command=command_line(kind.name, given),
             inputs=[one.as_json() for one in inputs],
             created_by=user if user is not None and user.is_authenticated else None,
         )
@@ -134,8 +134,12 @@ def with_top_up(report: Report) -> dict[str, Any]:
     return asked
 
 
-def seed_argument(kind: ReportKind, seed: int) -> list[str]:
-    return [f"--seed={seed}"] if kind.seeded else []
+def given_to(
+    kind: ReportKind, files: Files, parameters: Mapping[str, Any], *, seed: int
+) -> dict[str, Any]:
+    """The inputs and options of the command."""
+    given = kind.given(files, parameters.get("options", {}))
+    return {**given, "seed": seed} if kind.seeded else given
 
 
 def run(work: Work, *, in_pieces: Computing) -> dict[str, Any]:
@@ -266,10 +270,8 @@ def opened(report: Report, work: Work | None) -> Iterator[Analysis]:
                 if one.path.endswith(PREL)
             },
         )
-        arguments = kind.arguments(choice_of(inputs, at), report.parameters.get("options", {}))
-        yield Analysis(
-            kind.name, arguments + seed_argument(kind, report.seed), stored=where, folder=folder
-        )
+        given = given_to(kind, choice_of(inputs, at), report.parameters, seed=report.seed)
+        yield Analysis(kind.name, given, stored=where, folder=folder)
 
 
 def load_run(one: InputFile) -> RunColumns:

@@ -1,5 +1,4 @@
-"""A command on stored runs and qrels in place of files. Its arguments are those that the page
-shows, read by its own parser."""
+"""A command on stored runs and qrels instead of files, with the options that the page shows."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ import base64
 import io
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -15,16 +14,20 @@ import numpy as np
 
 from analysis.systems.kind import NotPossible
 from assay.analyses.shared.measures import PiecewiseCommand, PieceworkPlan, Stored
-from assay.cli.base import BadInput, FileCommand, WrongArguments, jsonable, readable
+from assay.calls import command_words, complete_options
+from assay.cli.base import BadInput, jsonable, readable
 from assay.cli.command_list import loaded
 from assay.formats.errors import FormatError
 
 
 class Analysis:
-    """A command with its arguments. folder: a prefix of paths that its warnings need not show."""
+    """A command with its inputs and options. folder: a prefix of paths that its warnings need not
+    show.
+
+    Raises NotPossible for options that the command refuses."""
 
     def __init__(
-        self, name: str, arguments: Sequence[str], *, stored: Stored | None = None, folder: str = ""
+        self, name: str, given: Mapping[str, Any], *, stored: Stored | None = None, folder: str = ""
     ) -> None:
         self.command = loaded(name)
         self.name, self.folder = name, folder
@@ -32,7 +35,10 @@ class Analysis:
         self.command.stored = stored
         self.command.stderr = io.StringIO()
         self.command.warn = self._warn
-        self.options = parsed(self.command, name, arguments)
+        try:
+            self.options = complete_options(self.command, given)
+        except (TypeError, ValueError) as error:
+            raise NotPossible(str(error)) from None
 
     def _warn(self, message: str) -> None:
         text = self._plain(message)
@@ -71,18 +77,9 @@ class Analysis:
         return answer
 
 
-def parsed(command: FileCommand, name: str, arguments: Sequence[str]) -> dict[str, Any]:
-    """The command's options. Raises NotPossible for what its parser refuses."""
-    try:
-        return vars(command.create_parser("manage.py", name).parse_args(list(arguments)))
-    except WrongArguments as error:
-        raise NotPossible(str(error)) from None
-
-
-def command_line(name: str, arguments: Sequence[str], *, seed: int | None) -> str:
-    """What a person types in the folder of the files."""
-    rest = [f"--seed={seed}"] if seed is not None else []
-    return shlex.join(["python", "manage.py", name, *arguments, *rest, "--json"])
+def command_line(name: str, given: Mapping[str, Any]) -> str:
+    """The command to type in the folder of the files."""
+    return shlex.join(["python", "manage.py", name, *command_words(loaded(name), given), "--json"])
 
 
 def as_text(value: Any) -> Any:

@@ -24,8 +24,8 @@ from assay.comparison.system_comparison import FAMILIES
 
 def compared(bench: Bench) -> Result:
     given = bench.options("measures", "against", "family", "trials", "alpha", *READ)
-    groups = [f"--topic-groups={bench.file('topic_groups')}"] if bench.has("topic_groups") else []
-    return bench.run("compare_systems", *runs_under(bench), *given, *groups)
+    groups = {"topic_groups": bench.file("topic_groups")} if bench.has("topic_groups") else {}
+    return bench.run("compare_systems", **runs_under(bench), **given, **groups)
 
 
 def main_table(bench: Bench) -> Section:
@@ -97,8 +97,10 @@ def by_group(bench: Bench) -> Section:
 
 def ranks(bench: Bench) -> Section:
     judged = bench.file("judgements")
-    noise = [f"--judgements={judged}", *bench.options("scale", "label_trials")] if judged else []
-    result = bench.run("bootstrap", *runs_under(bench), *bench.options("measures", *READ), *noise)
+    noise = {"judgements": judged, **bench.options("scale", "label_trials")} if judged else {}
+    result = bench.run(
+        "bootstrap", **runs_under(bench), **bench.options("measures", *READ), **noise
+    )
     tables = [table for table in BOOTSTRAP.tables(result) if not table.key.startswith("beats")]
     pictures = BOOTSTRAP.pictures(result)
     conditions = {
@@ -115,12 +117,12 @@ def ranks(bench: Bench) -> Section:
 
 def planning(bench: Bench) -> Section:
     judged = bench.file("judgements")
-    noise = [f"--judgements={judged}", *bench.options("scale", "label_trials")] if judged else []
+    noise = {"judgements": judged, **bench.options("scale", "label_trials")} if judged else {}
     result = bench.run(
         "plan_study",
-        *runs_under(bench),
-        *bench.options("measures", "power", "alpha", "difference", "depths", *READ),
-        *noise,
+        **runs_under(bench),
+        **bench.options("measures", "power", "alpha", "difference", "depths", *READ),
+        **noise,
     )
     table = planning_table("planning", result)
     further = (

@@ -46,9 +46,9 @@ def boards(bench: Bench) -> Section:
     for name, path, baselines in with_baselines(bench):
         board = bench.run(
             "leaderboard",
-            f"--scores={path}",
-            f"--baselines={baselines}",
-            *bench.options("score_column", "until", "highlight"),
+            scores=path,
+            baselines=baselines,
+            **bench.options("score_column", "until", "highlight"),
         )
         runs = {run["tag"]: run for run in board["runs"]}
         rows: list[list[Cell]] = [
@@ -110,7 +110,11 @@ def bootstrapped(bench: Bench) -> Result:
     except NotPossible as error:
         raise PartLeftOut(f"`conditions`: {error}") from None
     return bench.run(
-        "bootstrap", qrels[0][1], *files.runs, *conditions, *bench.options("trials", *READ)
+        "bootstrap",
+        qrels=qrels[0][1],
+        runs=files.runs,
+        conditions=conditions,
+        **bench.options("trials", *READ),
     )
 
 
@@ -224,10 +228,10 @@ def halves(bench: Bench) -> Section:
     for name, path in bench.named("qrels").items():
         result = bench.run(
             "split_half",
-            path,
-            *bench.files("runs"),
-            f"--measures={bench.value('measures')}",
-            *bench.options("splits", "alpha", *READ),
+            qrels=path,
+            runs=bench.files("runs"),
+            measures=bench.value("measures"),
+            **bench.options("splits", "alpha", *READ),
         )
         tables += prefixed(HALVES.tables(result), f"halves-{slug(name)}", title=f", {name}")
         figures += pictured(HALVES.pictures(result), f"table-4-{slug(name)}")
@@ -281,7 +285,7 @@ def submissions(bench: Bench) -> Section:
                 lines,
             )
         )
-    answer = bench.run("submissions", path, *bench.options("limit"))
+    answer = bench.run("submissions", file=path, **bench.options("limit"))
     tables = [*SUBMISSIONS.tables(answer), every_table(rows)]
     until = bench.value("until")
     said = [

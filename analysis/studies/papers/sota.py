@@ -41,13 +41,13 @@ HOW = (
 def board(bench: Bench) -> Result:
     """From runs, else from a table of scores. Raises LeftOut."""
     if bench.has("runs"):
-        order = [f"--order={bench.file('order')}"] if bench.has("order") else []
-        return bench.run("leaderboard", *runs_under(bench), *order, *bench.options(*HOW))
+        order = {"order": bench.file("order")} if bench.has("order") else {}
+        return bench.run("leaderboard", **runs_under(bench), **order, **bench.options(*HOW))
     bench.need("table", why="`qrels` and `runs`, or a table of scores (tag, date, group, score)")
     return bench.run(
         "leaderboard",
-        f"--scores={bench.file('table')}",
-        *bench.options("score_column", "baselines", "until", "highlight"),
+        scores=bench.file("table"),
+        **bench.options("score_column", "baselines", "until", "highlight"),
     )
 
 

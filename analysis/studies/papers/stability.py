@@ -25,30 +25,14 @@ PANEL = 400.0
 
 def computed(bench: Bench, element: str) -> Result:
     varied = element.split("+")
-    docids = (
-        [f"--docids={bench.file('docids')}"]
-        if "documents" in varied and bench.has("docids")
-        else []
-    )
-    quota = (
-        ["--per-topic-quota"] if "assessments" in varied and bench.value("per_topic_quota") else []
-    )
-    exported = [f"--export={bench.scratch_file(key_of(element))}"] if bench.value("export") else []
-    given = bench.options("measures", "pairs", "threshold", "also", *READ)
-    overlaps = (
-        [] if element == "topics" and bench.value("overlaps") is None else bench.options("overlaps")
-    )
-    return bench.run(
-        "stability",
-        *runs_under(bench),
-        f"--element={element}",
-        *overlaps,
-        *given,
-        *docids,
-        *quota,
-        *exported,
-        "--deltas",
-    )
+    given = bench.options("overlaps", "measures", "pairs", "threshold", "also", *READ)
+    if "documents" in varied and bench.has("docids"):
+        given["docids"] = bench.file("docids")
+    if "assessments" in varied and bench.value("per_topic_quota"):
+        given["per_topic_quota"] = True
+    if bench.value("export"):
+        given["export"] = bench.scratch_file(key_of(element))
+    return bench.run("stability", **runs_under(bench), element=element, **given, deltas=True)
 
 
 def key_of(element: str) -> str:

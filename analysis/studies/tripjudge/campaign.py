@@ -55,7 +55,10 @@ DECISION_WORDS = {
 
 def statistics_of(bench: Bench, *, only: str | None = None) -> dict[str, Any]:
     return bench.run(
-        "campaign_stats", *judgements(bench, only=only), *pool(bench), *bench.options("documents")
+        "campaign_stats",
+        **judgements(bench, only=only),
+        **pool(bench),
+        **bench.options("documents"),
     )
 
 
@@ -123,7 +126,7 @@ def dropped(statistics: Mapping[str, Any]) -> list[str]:
 def labels_and_decisions(bench: Bench) -> Section:
     if not bench.has("judgements"):
         return label_shares(bench)
-    aggregated = bench.run("aggregate", *judgements(bench), *bench.options("method"))
+    aggregated = bench.run("aggregate", **judgements(bench), **bench.options("method"))
     rows: list[list[Cell]] = []
     figures = []
     ruled = set()
@@ -309,7 +312,7 @@ AGREEMENT = {
 
 
 def agreement_of_annotators(bench: Bench) -> Section:
-    agreement = bench.run("agreement", *judgements(bench))
+    agreement = bench.run("agreement", **judgements(bench))
     rows: list[list[Cell]] = [
         [
             words,

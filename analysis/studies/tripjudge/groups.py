@@ -91,7 +91,9 @@ def decisions(bench: Bench, files: Files, made: Section) -> None:
     rows: list[list[Cell]] = []
     ruled = set()
     for name, path in files.items():
-        aggregated = bench.run("aggregate", *judgements(bench, only=path), *bench.options("method"))
+        aggregated = bench.run(
+            "aggregate", **judgements(bench, only=path), **bench.options("method")
+        )
         ruled.add(len(rows))
         for scale, words in SCALES:
             rows += [[name, *row] for row in decision_rows(bench, scale, words, aggregated[scale])]
@@ -145,7 +147,7 @@ def label_table(bench: Bench, files: Files) -> Table:
 def agreement(bench: Bench, files: Files, made: Section) -> None:
     rows: list[list[Cell]] = []
     for name, path in files.items():
-        answer = bench.run("agreement", *judgements(bench, only=path))
+        answer = bench.run("agreement", **judgements(bench, only=path))
         for scale, words in SCALES:
             one = answer[scale]
             quartiles = one["kappa_quartiles"]
@@ -236,12 +238,12 @@ def systems(bench: Bench, files: Files, made: Section) -> None:
         try:
             evaluated: Any = bench.run(
                 "evaluate",
-                judged_qrels(bench),
-                *bench.files("runs"),
-                *(f"--qrels={one}={file}" for one, file in clicked.items()),
-                f"--measures={bench.value('ranking_measures')}",
-                f"--only-topics={path}",
-                *bench.options(*HOW),
+                judged=judged_qrels(bench),
+                runs=bench.files("runs"),
+                qrels=[f"{one}={file}" for one, file in clicked.items()],
+                measures=bench.value("ranking_measures"),
+                only_topics=path,
+                **bench.options(*HOW),
             )
         except PartLeftOut:
             continue  # its topics have no label

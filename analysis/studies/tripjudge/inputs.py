@@ -111,13 +111,13 @@ JUDGING = ("scale", "threshold", "min_judgements", "min_seconds", "no_gold")
 SCALES = (("graded", "all grades"), ("binary", "2 grades"))
 
 
-def judgements(bench: Bench, *, only: str | None = None) -> list[str]:
-    """The arguments of a command over judgements. only: a file of topics. Raises LeftOut."""
+def judgements(bench: Bench, *, only: str | None = None) -> dict[str, Any]:
+    """The inputs of a command over judgements. only: a file of topics. Raises LeftOut."""
     bench.need(
         "judgements", why="single judgements; labels do not tell who gave which grade, and when"
     )
-    given = [bench.file("judgements") or "", *bench.options(*JUDGING)]
-    return given if only is None else [*given, f"--only-topics={only}"]
+    given = {"judgements": bench.file("judgements") or "", **bench.options(*JUDGING)}
+    return given if only is None else {**given, "only_topics": only}
 
 
 def n_grades(bench: Bench) -> int:
@@ -138,10 +138,10 @@ def labels(bench: Bench, scale: str) -> str:
     path = bench.scratch_file(f"{scale}.qrels")
     bench.run(
         "aggregate",
-        *judgements(bench),
-        *bench.options("method"),
-        f"--grades={scale}",
-        f"--output={path}",
+        **judgements(bench),
+        **bench.options("method"),
+        grades=scale,
+        output=path,
     )
     return path
 
@@ -204,34 +204,34 @@ def click_qrels(bench: Bench) -> dict[str, str]:
     if bench.has("clicks"):
         return bench.named("clicks")
     made = {}
-    shown = [f"--shown={bench.file('shown')}"] if bench.has("shown") else []
-    shown += queries_of_log(bench)
+    shown: dict[str, Any] = {"shown": bench.file("shown")} if bench.has("shown") else {}
+    shown |= queries_of_log(bench)
     for name in ("DCTR", "Raw"):
         path = bench.scratch_file(f"{name}.qrels")
         bench.run(
             "click_qrels",
-            bench.file("click_log") or "",
-            *shown,
-            f"--model={name.lower()}",
-            f"--output={path}",
+            log=bench.file("click_log") or "",
+            **shown,
+            model=name.lower(),
+            output=path,
         )
         made[name] = path
     return made
 
 
-def queries_of_log(bench: Bench) -> list[str]:
+def queries_of_log(bench: Bench) -> dict[str, Any]:
     """The option that TripClick's log needs, whose records name queries and no topics. Raises
     LeftOut."""
     if bench.has("click_queries"):
-        return [f"--queries={bench.file('click_queries')}"]
+        return {"queries": bench.file("click_queries")}
     first = next((line for _, line in lines(bench.file("click_log") or "") if line.strip()), "")
     if not first.lstrip().startswith("{"):
-        return []
+        return {}
     if not bench.has("texts"):
         raise PartLeftOut(
             "needs `texts` or `click_queries`: the click log is TripClick's, which names queries in place of topics"
         )
-    return [f"--queries={bench.file('texts')}"]
+    return {"queries": bench.file("texts")}
 
 
 def clicks_if_any(bench: Bench) -> dict[str, str]:
@@ -244,7 +244,7 @@ def judged_topics(bench: Bench) -> list[str]:
     if bench.has("judgements"):
         return list(
             bench.run(
-                "campaign_stats", *judgements(bench), *pool(bench), *bench.options("documents")
+                "campaign_stats", **judgements(bench), **pool(bench), **bench.options("documents")
             )["topic_seconds"]
         )
     given = [scale for scale in LABELS if bench.has(LABELS[scale])]
@@ -253,8 +253,8 @@ def judged_topics(bench: Bench) -> list[str]:
     return read_qrels(labels(bench, given[0])).topics
 
 
-def pool(bench: Bench) -> list[str]:
-    return [f"--pool={bench.file('pool')}"] if bench.has("pool") else []
+def pool(bench: Bench) -> dict[str, Any]:
+    return {"pool": bench.file("pool")} if bench.has("pool") else {}
 
 
 def groups(bench: Bench) -> dict[str, list[str]]:

@@ -48,11 +48,11 @@ def systems_by_labels(bench: Bench) -> Section:
     first, *further = qrels_of(bench)
     evaluated = bench.run(
         "evaluate",
-        first,
-        *bench.files("runs"),
-        *(f"--qrels={one}" for one in further),
-        f"--measures={bench.value('measures')}",
-        *bench.options(*HOW),
+        judged=first,
+        runs=bench.files("runs"),
+        qrels=further,
+        measures=bench.value("measures"),
+        **bench.options(*HOW),
     )
     names = list(evaluated["qrels"])
     tags = list(evaluated["qrels"][names[0]])
@@ -146,11 +146,11 @@ def rankings_of(bench: Bench, *, only: str | None = None) -> Result:
     """only: a file of topics. Raises LeftOut."""
     return bench.run(
         "compare_rankings",
-        *bench.files("runs"),
-        *(f"--qrels={one}" for one in qrels_of(bench)),
-        f"--measures={bench.value('ranking_measures')}",
-        *([f"--only-topics={only}"] if only else []),
-        *bench.options(*HOW),
+        runs=bench.files("runs"),
+        qrels=qrels_of(bench),
+        measures=bench.value("ranking_measures"),
+        **({"only_topics": only} if only else {}),
+        **bench.options(*HOW),
     )
 
 
@@ -249,13 +249,12 @@ def overlap_of(bench: Bench, *, only: str | None = None) -> Result:
     level = bench.value("threshold") or 2 if bench.value("system_labels") == "graded" else 1
     return bench.run(
         "label_overlap",
-        f"--judged={judged}",
-        "--clicks",
-        *(f"{one}={path}" for one, path in click_qrels(bench).items()),
-        *([*pool(bench), *bench.options("top")] if bench.has("pool") else []),
-        f"--threshold={level}",
-        *([f"--only-topics={only}"] if only else []),
-        "--list-pairs",
+        judged=judged,
+        clicks=[f"{one}={path}" for one, path in click_qrels(bench).items()],
+        **({**pool(bench), **bench.options("top")} if bench.has("pool") else {}),
+        threshold=level,
+        **({"only_topics": only} if only else {}),
+        list_pairs=True,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
-from analysis.systems.options import READING, Field, arguments_of, fields_of, measures_field
+from analysis.systems.options import READING, Field, fields_of, given_of, measures_field, named
 from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
 from assay.analyses.bootstrap import Options
 from assay.analyses.shared.pictures import MOST_RUNS, key_of, numbered
@@ -70,29 +70,29 @@ FIELDS = (
 NOT_PLAIN = ("measures", "topic_lists", "conditions", "judgements", "scale", "label_trials")
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    given = str(options.get("measures") or "RR@100")
-    rest = arguments_of([one for one in FIELDS if one.name not in NOT_PLAIN], options)
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    rest = given_of([one for one in FIELDS if one.name not in NOT_PLAIN], options)
     if JUDGEMENTS in files.others:
-        rest += [
-            f"--judgements={files.others[JUDGEMENTS]}",
-            *arguments_of(
-                [one for one in FIELDS if one.name in ("scale", "label_trials")], options
-            ),
-        ]
-    head = [files.qrels[0][1], *files.runs]
+        rest |= {
+            "judgements": files.others[JUDGEMENTS],
+            **given_of(named(FIELDS, "scale", "label_trials"), options),
+        }
+    given: dict[str, Any] = {"qrels": files.qrels[0][1], "runs": files.runs}
+    measures = str(options.get("measures") or "RR@100")
     if options.get("conditions"):
-        return [*head, *written_conditions(str(options["conditions"]), files), *rest]
-    if len(files.qrels) == 1 and not files.lists("topics"):
-        return [*head, f"--measures={given}", *rest]
-    return [*head, *crossed(given.split(), files), *rest]
+        given["conditions"] = written_conditions(str(options["conditions"]), files)
+    elif len(files.qrels) > 1 or files.lists("topics"):
+        given["conditions"] = crossed(measures.split(), files)
+    else:
+        given["measures"] = measures
+    return {**given, **rest}
 
 
 def crossed(measures: Sequence[str], files: Files) -> list[str]:
-    """Arguments for each measure under each qrels, on all topics and on each topic subset."""
+    """Conditions: each measure under each qrels, on all topics and on each topic subset."""
     subsets = {"": "", **files.lists("topics")}
     return [
-        f"--condition={measure} {name}{f' {subset}' if subset else ''}={measure},{path}{f',{topics}' if topics else ''}"
+        f"{measure} {name}{f' {subset}' if subset else ''}={measure},{path}{f',{topics}' if topics else ''}"
         for name, path in files.qrels
         for subset, topics in subsets.items()
         for measure in measures
@@ -100,10 +100,10 @@ def crossed(measures: Sequence[str], files: Files) -> list[str]:
 
 
 def written_conditions(text: str, files: Files) -> list[str]:
-    """Arguments for lines `name = measure, qrels[, topic subset[, lowest relevant grade]]`. Raises
+    """Conditions of lines `name = measure, qrels[, topic subset[, lowest relevant grade]]`. Raises
     NotPossible, with the line."""
     qrels, subsets = dict(files.qrels), files.lists("topics")
-    arguments = []
+    conditions = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -127,8 +127,8 @@ def written_conditions(text: str, files: Files) -> list[str]:
         values = [measure, qrels[judged], subsets.get(subset, ""), level]
         while not values[-1]:
             values.pop()
-        arguments.append(f"--condition={name.strip()}={','.join(values)}")
-    return arguments
+        conditions.append(f"{name.strip()}={','.join(values)}")
+    return conditions
 
 
 def tables(result: Result) -> list[Table]:
@@ -294,7 +294,7 @@ KIND = ReportKind(
         "whom; several qrels side by side."
     ),
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     qrels=(1, 0),

@@ -11,8 +11,8 @@ from analysis.systems.options import (
     MEASURES,
     RANKING_MEASURES,
     READING,
-    arguments_of,
     fields_of,
+    given_of,
     measures_field,
 )
 from assay.analyses.compare_rankings import Options
@@ -28,12 +28,9 @@ FIELDS = (
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    return [
-        *files.runs,
-        *(f"--qrels={named_file(pair)}" for pair in files.qrels),
-        *arguments_of(FIELDS, options),
-    ]
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    qrels = [named_file(pair) for pair in files.qrels]
+    return {"runs": files.runs, "qrels": qrels, **given_of(FIELDS, options)}
 
 
 def tables(result: Result) -> list[Table]:
@@ -173,7 +170,7 @@ KIND = ReportKind(
     title="Rankings under several qrels",
     sentence="Do two kinds of judgements rank systems alike? Kendall's tau with its interval, swapped and tied pairs.",
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     qrels=(2, 0),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.systems.kind import Files, ReportKind, Result
-from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
+from analysis.systems.kind import Files, NotPossible, ReportKind, Result
+from analysis.systems.options import FAMILY, READING, VERDICT, Field, given_of
 from assay.analyses.shared.pictures import outcome_bars
 from assay.analyses.shared.verdict_tables import comparisons
 from assay.charts.svg import Picture
@@ -27,8 +27,16 @@ FIELDS = (
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    return [files.qrels[0][1], *files.runs, *arguments_of(FIELDS, options)]
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    if len(files.runs) != 2:
+        raise NotPossible("choose exactly two runs")
+    run_a, run_b = files.runs
+    return {
+        "qrels": files.qrels[0][1],
+        "run_a": run_a,
+        "run_b": run_b,
+        **given_of(FIELDS, options),
+    }
 
 
 def tables(result: Result) -> list[Table]:
@@ -45,7 +53,7 @@ KIND = ReportKind(
     title="Two runs by outcome",
     sentence="Is run B better than run A? Topics answered by neither, one or both, with tests and a verdict.",
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     pair=True,

@@ -12,8 +12,8 @@ from analysis.systems.options import (
     RANK_MODEL,
     READING,
     Field,
-    arguments_of,
     fields_of,
+    given_of,
     sampled_options,
 )
 from assay.analyses.compare_systems import Options
@@ -52,19 +52,19 @@ FIELDS = (
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    groups = [f"--topic-groups={files.others[GROUPS]}"] if GROUPS in files.others else []
-    if not files.qrels[0][1].endswith(PREL):
-        refuse_rank_model(options)
-        rest = arguments_of([one for one in FIELDS if not one.uploaded], options)
-    else:
-        rest = [
-            "--sampled",
-            *arguments_of(
-                [one for one in FIELDS if not one.uploaded], sampled_options(options, FIELDS[0])
-            ),
-        ]
-    return [files.qrels[0][1], *files.runs, *groups, *rest]
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = {"qrels": files.qrels[0][1], "runs": files.runs}
+    if GROUPS in files.others:
+        given["topic_groups"] = files.others[GROUPS]
+    chosen = [one for one in FIELDS if not one.uploaded]
+    if files.qrels[0][1].endswith(PREL):
+        return {
+            **given,
+            "sampled": True,
+            **given_of(chosen, sampled_options(options, FIELDS[0])),
+        }
+    refuse_rank_model(options)
+    return {**given, **given_of(chosen, options)}
 
 
 def tables(result: Result) -> list[Table]:
@@ -122,7 +122,7 @@ KIND = ReportKind(
         "p-values and letters."
     ),
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     least_runs=2,

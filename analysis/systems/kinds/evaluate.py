@@ -8,8 +8,8 @@ from typing import Any
 from analysis.systems.inputs import PREL
 from analysis.systems.kind import Files, ReportKind, named_file, refuse_rank_model
 from analysis.systems.options import (
-    arguments_of,
     fields_of,
+    given_of,
     sampled_options,
 )
 from assay.analyses.evaluate import Options
@@ -27,14 +27,16 @@ FIELDS = fields_of(
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    further = [f"--qrels={named_file(pair)}" for pair in files.qrels[1:]]
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    given = {
+        "judged": named_file(files.qrels[0]),
+        "runs": files.runs,
+        "qrels": [named_file(pair) for pair in files.qrels[1:]],
+    }
     if any(path.endswith(PREL) for _, path in files.qrels):
-        given = ["--sampled", *arguments_of(FIELDS, sampled_options(options, FIELDS[0]))]
-    else:
-        refuse_rank_model(options)
-        given = ["--intervals", *arguments_of(FIELDS, options)]
-    return [named_file(files.qrels[0]), *files.runs, *further, *given]
+        return {**given, "sampled": True, **given_of(FIELDS, sampled_options(options, FIELDS[0]))}
+    refuse_rank_model(options)
+    return {**given, "intervals": True, **given_of(FIELDS, options)}
 
 
 KIND = ReportKind(
@@ -43,7 +45,7 @@ KIND = ReportKind(
     title="Scores of runs",
     sentence="Measures of runs under one or more qrels, means and each topic.",
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     qrels=(1, 0),

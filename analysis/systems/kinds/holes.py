@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
-from analysis.systems.options import LEVEL, SCORES, Field, arguments_of, measures_field
+from analysis.systems.options import LEVEL, SCORES, Field, given_of, measures_field
 from analysis.systems.topped_up import TOPPED_UP
 from assay.charts.points import DrawnInterval, intervals
 from assay.charts.svg import Picture
@@ -55,7 +55,7 @@ CERTAIN = (
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
     runs = dict(zip(files.tags, files.runs, strict=True))
     late, against = options.get("late") or next(iter(runs), ""), options.get("against", "")
     if late not in runs:
@@ -63,15 +63,15 @@ def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
     if against and (against == late or against not in runs):
         raise NotPossible(f"{against} is not another one of the runs that are chosen")
     pool = [path for tag, path in runs.items() if tag != late]
-    rest = [one for one in FIELDS if one.name not in ("late", "against")]
-    given = [files.qrels[0][1], runs[late], *arguments_of(rest, options)]
     later = files.others.get(TOPPED_UP.name)
-    given += ["--topped-up", later] if later else []
-    return (
-        given
-        + (["--pool", *pool] if pool else [])
-        + ([f"--against={runs[against]}"] if against else [])
-    )
+    return {
+        "qrels": files.qrels[0][1],
+        "run": runs[late],
+        **given_of([one for one in FIELDS if one.name not in ("late", "against")], options),
+        **({"topped_up": [later]} if later else {}),
+        **({"pool": pool} if pool else {}),
+        **({"against": runs[against]} if against else {}),
+    }
 
 
 def scores_table(result: Result) -> Table:
@@ -245,7 +245,7 @@ KIND = ReportKind(
     title="A run that came late",
     sentence="How much of a run has never been judged, between which scores it lies, and which pairs to judge first?",
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     seeded=False,

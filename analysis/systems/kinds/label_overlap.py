@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from analysis.judgements.rows import pool_ranks
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result, named_file
-from analysis.systems.options import Field, arguments_of, fields_of, named
+from analysis.systems.options import Field, fields_of, given_of, named
 from analysis.systems.written_files import WrittenFile, tab_separated
 from annotation.models import Campaign
 from assay.analyses.label_overlap import Options
@@ -33,18 +33,14 @@ FIELDS = (
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    words = [
-        f"--judged={files.qrels[0][1]}",
-        "--clicks",
-        *(named_file(pair) for pair in files.qrels[1:]),
-    ]
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "judged": files.qrels[0][1],
+        "clicks": [named_file(pair) for pair in files.qrels[1:]],
+    }
     if "pool.tsv" in files.others:
-        words += [
-            f"--pool={files.others['pool.tsv']}",
-            *arguments_of(named(FIELDS, "top"), options),
-        ]
-    return words + arguments_of(named(FIELDS, "threshold"), options)
+        given |= {"pool": files.others["pool.tsv"], **given_of(named(FIELDS, "top"), options)}
+    return given | given_of(named(FIELDS, "threshold"), options)
 
 
 def pool_is_wanted(
@@ -177,7 +173,7 @@ KIND = ReportKind(
     title="Labels against clicks",
     sentence="How many judged pairs have a click label, and how often the two agree or contradict each other.",
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     counts_labels_only=True,
     tables=tables,
     pictures=pictures,

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result
-from analysis.systems.options import FAMILY, READING, VERDICT, Field, arguments_of
+from analysis.systems.options import FAMILY, READING, VERDICT, Field, given_of
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
 from assay.analyses.shared.pictures import outcome_bars
@@ -44,9 +44,9 @@ FIELDS = (
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    order = [f"--order={files.others['order.tsv']}"] if "order.tsv" in files.others else []
-    return [files.qrels[0][1], *files.runs, *order, *arguments_of(FIELDS, options)]
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    order = {"order": files.others["order.tsv"]} if "order.tsv" in files.others else {}
+    return {"qrels": files.qrels[0][1], "runs": files.runs, **order, **given_of(FIELDS, options)}
 
 
 def order_is_known(
@@ -157,7 +157,7 @@ KIND = ReportKind(
     title="Leaderboard over time",
     sentence="The chain of runs that were the state of the art, and whether each step is significant.",
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     written=(WrittenFile("order.tsv", order_is_known, order_table),),

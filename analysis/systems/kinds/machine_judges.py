@@ -13,7 +13,7 @@ from analysis.judgements.rows import counted_table
 from analysis.models import Report
 from analysis.systems.inputs import PREL
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
-from analysis.systems.options import LEVEL, SCORES, arguments_of, measures_field
+from analysis.systems.options import LEVEL, SCORES, given_of, measures_field
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
 from annotation.models import Campaign
 from annotation.selectors import machines
@@ -42,17 +42,19 @@ WAYS = {
 FIELDS = (measures_field("P@10 DCG@10"), LEVEL, SCORES)
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
     if not files.qrels[0][1].endswith(PREL):
         raise NotPossible(
             "people's labels have to be those of this campaign's sampled pool; choose them as qrels"
         )
-    about = [
-        f"--machines={files.others[LABELS]}",
-        f"--about={files.others[ABOUT]}",
-        f"--judgements={files.others[JUDGEMENTS]}",
-    ]
-    return [files.qrels[0][1], *files.runs, *about, *arguments_of(FIELDS, options)]
+    return {
+        "prel": files.qrels[0][1],
+        "runs": files.runs,
+        "machines": files.others[LABELS],
+        "about": files.others[ABOUT],
+        "judgements": files.others[JUDGEMENTS],
+        **given_of(FIELDS, options),
+    }
 
 
 def wanted(parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None) -> bool:
@@ -346,7 +348,7 @@ KIND = ReportKind(
         "corrected by the machine."
     ),
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     qrels_label="People's labels of the sampled pool",

@@ -9,8 +9,8 @@ from analysis.systems.kind import Files, ReportKind, Result
 from analysis.systems.options import (
     READING,
     Field,
-    arguments_of,
     fields_of,
+    given_of,
 )
 from analysis.systems.written_files import JUDGEMENTS, SINGLE_JUDGEMENTS
 from assay.analyses.plan_study import Options
@@ -49,10 +49,10 @@ FIELDS = (
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    judged = [f"--judgements={files.others[JUDGEMENTS]}"] if JUDGEMENTS in files.others else []
-    rest = arguments_of([one for one in FIELDS if one.name != "judgements"], options)
-    return [files.qrels[0][1], *files.runs, *judged, *rest]
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    judged = {"judgements": files.others[JUDGEMENTS]} if JUDGEMENTS in files.others else {}
+    rest = given_of([one for one in FIELDS if one.name != "judgements"], options)
+    return {"qrels": files.qrels[0][1], "runs": files.runs, **judged, **rest}
 
 
 def tables(result: Result) -> list[Table]:
@@ -77,7 +77,7 @@ KIND = ReportKind(
         "a pair or deeper pools would buy."
     ),
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     least_runs=2,

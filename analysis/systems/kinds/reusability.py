@@ -11,8 +11,8 @@ from analysis.systems.options import (
     MEASURES,
     READING,
     Field,
-    arguments_of,
     fields_of,
+    given_of,
     measures_field,
 )
 from analysis.systems.written_files import WrittenFile, chosen_runs, tab_separated
@@ -43,14 +43,11 @@ FIELDS = (
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    groups = (
-        [f"--groups={files.others['groups.tsv']}"]
-        if options.get("by_group") and "groups.tsv" in files.others
-        else []
-    )
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    by_group = options.get("by_group") and "groups.tsv" in files.others
+    groups = {"groups": files.others["groups.tsv"]} if by_group else {}
     chosen = [one for one in FIELDS if one.name != "by_group"]
-    return [files.qrels[0][1], *files.runs, *groups, *arguments_of(chosen, options)]
+    return {"qrels": files.qrels[0][1], "runs": files.runs, **groups, **given_of(chosen, options)}
 
 
 def groups_are_wanted(
@@ -220,7 +217,7 @@ KIND = ReportKind(
     title="Reusability of the pool",
     sentence="Would a system that did not take part be judged fairly, and was the pool deep enough?",
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     least_runs=2,

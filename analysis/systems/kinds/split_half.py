@@ -8,8 +8,8 @@ from typing import Any
 from analysis.systems.kind import Files, ReportKind
 from analysis.systems.options import (
     READ,
-    arguments_of,
     fields_of,
+    given_of,
 )
 from assay.analyses.split_half import Options, pictures, tables
 from assay.comparison.split_half import SplitHalfTally
@@ -17,8 +17,8 @@ from assay.comparison.split_half import SplitHalfTally
 FIELDS = (*fields_of(Options, "measures", "splits", "alpha", *READ),)
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    return [files.qrels[0][1], *files.runs, *arguments_of(FIELDS, options)]
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"qrels": files.qrels[0][1], "runs": files.runs, **given_of(FIELDS, options)}
 
 
 KIND = ReportKind(
@@ -27,7 +27,7 @@ KIND = ReportKind(
     title="Two halves of the topics",
     sentence="How often tests on two halves of the topics agree about pairs of runs.",
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     least_runs=2,

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.models import Report
 from analysis.systems.kind import Files, NotPossible, ReportKind, Result
-from analysis.systems.options import READING, Field, arguments_of, fields_of, measures_field
+from analysis.systems.options import READING, Field, fields_of, given_of, measures_field
 from analysis.systems.written_files import WrittenFile
 from annotation.models import Campaign
 from assay.analyses.stability import Options
@@ -69,19 +69,20 @@ FIELDS = (
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    rest = arguments_of(
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = {"qrels": files.qrels[0][1], "runs": files.runs}
+    if options.get("element"):  # always given: the command has no default for it
+        given["element"] = options["element"]
+    given |= given_of(
         [one for one in FIELDS if one.name not in ("element", "documents", "docids")], options
     )
-    if options.get("element"):  # always given: the command has no default of it
-        rest = [f"--element={options['element']}", *rest]
     if options.get("documents"):
         if "docids.txt" not in files.others:
             raise NotPossible("choose the file with the list of the collection's documents")
         if "documents" not in str(options.get("element")).split("+"):
             raise NotPossible("the collection's documents are drawn from only when documents vary")
-        rest.append(f"--docids={files.others['docids.txt']}")
-    return [files.qrels[0][1], *files.runs, *rest]
+        given["docids"] = files.others["docids.txt"]
+    return given
 
 
 def subject(options: Mapping[str, Any]) -> str:
@@ -266,7 +267,7 @@ KIND = ReportKind(
         "and the least overlap needed."
     ),
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     least_runs=2,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from analysis.judgements.labels import campaign_qrels, is_own
 from analysis.models import Report
 from analysis.systems.kind import Files, ReportKind, Result
-from analysis.systems.options import LEVEL, Field, arguments_of, fields_of, named
+from analysis.systems.options import LEVEL, Field, fields_of, given_of, named
 from analysis.systems.selectors import result_of
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
@@ -53,17 +53,17 @@ FIELDS = (
 )
 
 
-def arguments(files: Files, options: Mapping[str, Any]) -> list[str]:
-    words = [
-        files.others["submissions.tsv"],
-        *arguments_of(named(FIELDS, "limit", "until"), options),
-    ]
+def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "file": files.others["submissions.tsv"],
+        **given_of(named(FIELDS, "limit", "until"), options),
+    }
     if "ranks.json" in files.others:
-        words += [
-            f"--ranks={files.others['ranks.json']}",
-            *arguments_of(named(FIELDS, "condition"), options),
-        ]
-    return words
+        given |= {
+            "ranks": files.others["ranks.json"],
+            **given_of(named(FIELDS, "condition"), options),
+        }
+    return given
 
 
 def dates_are_known(
@@ -199,7 +199,7 @@ KIND = ReportKind(
     title="Submissions by group",
     sentence="Who submitted how often, and how the best of a group under public qrels fares under private ones.",
     fields=FIELDS,
-    arguments=arguments,
+    given=given,
     tables=tables,
     pictures=pictures,
     qrels_label="Public qrels",

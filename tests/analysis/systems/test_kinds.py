@@ -57,7 +57,7 @@ def test_no_other_file_of_the_wing_names_a_kind() -> None:
 NEW = f'''
 from assay.charts.bars import bars
 from analysis.systems.kind import ReportKind
-from analysis.systems.options import Field, arguments_of
+from analysis.systems.options import Field, given_of
 from assay.tabular import Table
 from analysis.systems.written_files import WrittenFile
 
@@ -68,13 +68,17 @@ KIND = ReportKind(
     title="Labels of a file",
     sentence="How many pairs have which label?",
     fields=FIELDS,
-    arguments=lambda files, options: [files.others["judged.csv"], *arguments_of(FIELDS, options)],
+    given=lambda files, options: dict(
+        judgements=files.others["judged.csv"], **given_of(FIELDS, options)
+    ),
     tables=lambda result: [Table("labels", "Labels", ["grade", "pairs"], [[grade, n] for grade, n in result["labels"].items()])],
     pictures=lambda result: [bars(list(result["labels"]), list(result["labels"].values()), caption="a picture of labels", unit="pairs")],
     qrels=(0, 0),
     least_runs=0,
     seeded=False,
-    written=(WrittenFile("judged.csv", lambda parameters, runs, campaign: True, lambda report, work: """{ROWS}"""),),
+    written=(WrittenFile("judged.csv", lambda parameters, runs, campaign: True, lambda report, work: """{
+    ROWS
+}"""),),
 )
 '''
 
