@@ -104,7 +104,7 @@ def study_folder(name: str, *, data: Path, work: Path) -> Path:
         if line.startswith(BEFORE):
             run(line.removeprefix(BEFORE), data=data, work=work, folder=work)
     run(
-        f"manage.py study {name.partition('-')[0]} {name}.toml --output {name}",
+        f"assay study {name.partition('-')[0]} {name}.toml --output {name}",
         data=data,
         work=work,
         folder=work,
@@ -123,7 +123,7 @@ def study_text(name: str, tables: list[str], folder: Path) -> str:
         "ln -s $DATA data",
         f"cp $ASSAY/docs/evidence/reproduction/{name}.toml .",
         *before,
-        f"manage.py study {about['study']} {name}.toml --output results",
+        f"assay study {about['study']} {name}.toml --output results",
     ]
     parts = [
         f"```toml\n{said}\n```",

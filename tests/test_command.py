@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.command_list import command_files
+from assay.cli.command_list import NAMES, command_files
 from assay.cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,16 +39,85 @@ def test_each_command_has_one_line_in_the_list(
 ) -> None:
     main(words)
     lines = capsys.readouterr().out.splitlines()
-    for name in command_files():
-        (line,) = [line for line in lines if line.startswith(f"  {name} ")]
-        assert len(line.split(None, 1)[1]) > 20
+    for name in NAMES:
+        (line,) = [line for line in lines if line.startswith(f"  {name}  ")]
+        assert len(line.split("  ", 2)[2]) > 20
 
 
-def test_a_name_may_be_written_with_hyphens(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_module_of_a_command_has_one_name() -> None:
+    assert sorted(NAMES.values()) == sorted(command_files())
+
+
+def test_no_name_is_the_first_word_of_another() -> None:
+    firsts = {name.split()[0] for name in NAMES if " " in name}
+    assert not firsts & set(NAMES)
+    assert all(len(name.split()) <= 2 for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    "words", [["compare", "runs"], ["compare-runs"], ["compare_runs"], ["help", "compare", "runs"]]
+)
+def test_a_command_is_found_by_its_name(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["assay", "compare-runs", "--help"])
+        main(["assay", *words, *([] if words[0] == "help" else ["--help"])])
     assert ended.value.code == 0
-    assert capsys.readouterr().out.startswith("usage: assay compare_runs ")
+    assert capsys.readouterr().out.startswith("usage: assay compare runs ")
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        (["compare"], "compare systems, compare runs, compare rankings, compare labels"),
+        (["compare", "system"], "compare systems"),
+        (["evalute"], "evaluate"),
+    ],
+)
+def test_an_unknown_command_is_answered_with_the_nearest(words: list[str], near: str) -> None:
+    with pytest.raises(SystemExit, match=near):
+        main(["assay", *words])
+
+
+def test_a_package_adds_an_analysis_by_an_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    info = tmp_path / "counted-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: counted\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[assay.analyses]\ncount_grades = counted:Command\n")
+    (tmp_path / "counted.py").write_text(COUNTED)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    qrels = tmp_path / "q.qrels"
+    qrels.write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n")
+    main(["assay", "count_grades", str(qrels)])
+    shown = capsys.readouterr().out
+    assert "Grades of the qrels" in shown
+    assert shown.splitlines()[-1].split() == ["1", "2"]
+    main(["assay"])
+    assert "  count_grades" in capsys.readouterr().out
+
+
+COUNTED = """
+from collections import Counter
+from assay.analyses.shared.measures import one_qrels
+from assay.cli.base import FileCommand
+from assay.tabular import Table
+
+class Command(FileCommand):
+    help = "Count the documents of each grade."
+    takes_seed = False
+
+    def arguments(self, parser):
+        parser.add_argument("qrels")
+
+    def compute(self, *, qrels, **options):
+        return {"grades": dict(sorted(Counter(one_qrels(self, qrels).grades.tolist()).items()))}
+
+    def tables(self, result):
+        rows = [[grade, n] for grade, n in result["grades"].items()]
+        return [Table("grades", "Grades of the qrels", ["grade", "documents"], rows)]
+"""
 
 
 def test_an_unknown_shell_is_told_which_there_are() -> None:
@@ -60,6 +129,7 @@ ASKED = """
 {script}
 ask() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _shtab_assay; echo "${{COMPREPLY[*]}}"; }}
 ask assay comp
+ask assay compare ""
 ask assay aggregate --me
 ask assay aggregate --method ""
 ask assay aggregate --method med
@@ -78,8 +148,9 @@ def test_bash_completes_commands_options_and_values() -> None:
         check=True,
     )
     assert done.stderr == ""
-    names, options, values, value, files, shells, actions = done.stdout.splitlines()
-    assert names.split() == ["compare_rankings", "compare_runs", "compare_systems", "completion"]
+    names, second, options, values, value, files, shells, actions = done.stdout.splitlines()
+    assert names.split() == ["compare", "completion"]
+    assert second.split() == ["systems", "runs", "rankings", "labels"]
     assert options == "--method"
     assert values.split()[:2] == ["majority", "median"]
     assert value == "median"
@@ -113,7 +184,7 @@ def test_bash_completes_commands_options_and_values() -> None:
 def test_the_other_shells_have_every_command_and_its_options(shell: str, lines: list[str]) -> None:
     text = script(shell)
     assert set(lines) <= set(text.splitlines())
-    assert [name for name in command_files() if name not in text] == []
+    assert [name for name in NAMES if name.split()[-1] not in text] == []
     checker = {"zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}[shell]
     if any((Path(folder) / shell).exists() for folder in os.environ["PATH"].split(os.pathsep)):
         assert (

@@ -13,7 +13,7 @@ from analysis.systems.kind import NotPossible, Result
 from analysis.systems.running import Analysis
 from assay.analyses.shared.measures import Stored
 from assay.calls import command_words
-from assay.cli.command_list import loaded
+from assay.cli.command_list import command_name, loaded
 from assay.column_types import RunColumns
 from assay.formats.runs import read_run
 
@@ -80,7 +80,7 @@ class Bench:
         command's reason if it cannot be computed."""
         words = command_words(loaded(command), given)
         key = (command, *words)
-        said = shlex.join(["manage.py", command, *map(self.plain, words)])
+        said = shlex.join(["assay", *command_name(command).split(), *map(self.plain, words)])
         if said not in self.commands:
             self.commands.append(said)
         if key not in self._done:

@@ -65,7 +65,7 @@ def ask_for_study(
             parameters=given.as_json(),
             seed=given.values.get("seed", 0),
             code_version=program_version(),
-            command=f"manage.py study {study.name} inputs/study.toml",
+            command=f"assay study {study.name} inputs/study.toml",
             created_by=user if user is not None and user.is_authenticated else None,
         )
         row.files = {path: stored(row, path, data) for path, data in given.files.items()}

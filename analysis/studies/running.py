@@ -32,9 +32,7 @@ def make_folder(
     told the title of each part before it is made. Raises FormatError, and BadInput where no part
     can be made."""
     settings = read_settings(path, study)
-    again = (
-        f"manage.py study {study.name} {'study.toml' if inputs is None else 'inputs/study.toml'}"
-    )
+    again = f"assay study {study.name} {'study.toml' if inputs is None else 'inputs/study.toml'}"
     if seed is not None:
         settings.values["seed"] = seed
         again += f" --seed={seed}"

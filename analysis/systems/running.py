@@ -16,7 +16,7 @@ from analysis.systems.kind import NotPossible
 from assay.analyses.shared.measures import PiecewiseCommand, PieceworkPlan, Stored
 from assay.calls import command_words, complete_options
 from assay.cli.base import BadInput, jsonable, readable
-from assay.cli.command_list import loaded
+from assay.cli.command_list import command_name, loaded
 from assay.formats.errors import FormatError
 
 
@@ -79,7 +79,9 @@ class Analysis:
 
 def command_line(name: str, given: Mapping[str, Any]) -> str:
     """The command to type in the folder of the files."""
-    return shlex.join(["python", "manage.py", name, *command_words(loaded(name), given), "--json"])
+    return shlex.join(
+        ["assay", *command_name(name).split(), *command_words(loaded(name), given), "--json"]
+    )
 
 
 def as_text(value: Any) -> Any:

@@ -1,21 +1,104 @@
-"""All commands with what they say about themselves, read without importing them.
+"""All commands by group, with what their modules say about themselves.
 
-Every module of `assay/analyses` with a class Command is a command, and every module in a
-`management/commands` folder of the server's apps. The file's class and help are read as text, so
-that a list of all commands costs nothing and a command on files starts without Django."""
+A command is a module of `assay/analyses` or of a `management/commands` folder of the server with a
+class Command; `GROUPS` gives it its name. The help is read as text, so that the list of all
+commands needs no imports, and a command on files starts without Django. Packages add commands by
+entry points of the group `assay.analyses`."""
 
 from __future__ import annotations
 
 import ast
 import importlib
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.cli.server import HOME, HOW_TO_INSTALL, PACKAGE, PACKAGES, is_installed
 
+GROUPS = {
+    "Evaluate systems": {
+        "evaluate": "evaluate",
+        "leaderboard": "leaderboard",
+        "unjudged": "holes",
+    },
+    "Compare": {
+        "compare systems": "compare_systems",
+        "compare runs": "compare_runs",
+        "compare rankings": "compare_rankings",
+        "compare labels": "label_overlap",
+    },
+    "Check how far results can be trusted": {
+        "check bootstrap": "bootstrap",
+        "check halves": "split_half",
+        "check stability": "stability",
+        "check reusability": "reusability",
+        "check submissions": "submissions",
+    },
+    "Plan": {
+        "plan study": "plan_study",
+        "plan stopping": "stopping_advice",
+        "simulate campaign": "simulate_campaign",
+    },
+    "Labels and agreement": {
+        "aggregate": "aggregate",
+        "agreement": "agreement",
+        "judgements stats": "campaign_stats",
+        "judgements import": "import_judgements",
+        "judgements export": "export_judgements",
+        "clicks convert": "click_qrels",
+    },
+    "LLM judges": {
+        "llm judge": "judge_by_machine",
+        "llm compare": "machine_judges",
+        "llm rank": "rank_machines",
+    },
+    "Pools and topics": {
+        "pool build": "build_pool",
+        "pool sample": "sample_pool",
+        "pool create": "make_pool",
+        "topics check": "check_topics",
+    },
+    "Collections": {
+        "collection create": "create_collection",
+        "import set": "import_set",
+        "import topics": "import_topics",
+        "import documents": "import_documents",
+        "import runs": "import_run",
+        "import qrels": "import_qrels",
+    },
+    "Campaigns": {
+        "campaign": "campaign",
+        "audit campaigns": "audit_campaigns",
+        "simulate annotators": "simulate_annotators",
+        "demo": "make_demo",
+        "creators": "makers",
+    },
+    "Publish": {
+        "study": "study",
+        "export qrels": "export_qrels",
+        "export payment": "export_payment",
+        "release export": "export_campaign",
+        "release import": "import_campaign",
+    },
+    "Server": {
+        "up": "up",
+        "worker": "worker",
+        "doctor": "doctor",
+        "backup": "backup",
+        "restore": "restore",
+        "verify": "verify",
+        "move": "move",
+        "drain": "drain",
+    },
+}
+"""Group -> name of the command -> its module. No name is the first word of another one."""
+NAMES = {name: module for group in GROUPS.values() for name, module in group.items()}
+ADDED = "assay.analyses"
+"""The group of entry points."""
 ON_FILES = {"FileCommand", "PiecewiseCommand", "OfCampaign", "ByTopicGroup"}
 """Base classes of commands that need no Django to begin with."""
-LEAST_COLUMN = 20
 
 
 class CommandHelp(NamedTuple):
@@ -60,32 +143,80 @@ def described(path: Path) -> CommandHelp:
 
 
 def loaded(name: str) -> Any:
-    """The command of this name; one of the server only after Django is set up."""
+    """The command of this module; one of the server only after Django is set up."""
+    if name in added_commands():
+        return added_commands()[name].load()()
     return importlib.import_module(described(command_files()[name]).module).Command()
 
 
+def added_commands() -> dict[str, Any]:
+    """The entry points of other packages by name."""
+    return {one.name: one for one in entry_points(group=ADDED) if one.name not in NAMES.values()}
+
+
+def find_command(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
+    """The name, the module and the arguments of a command line; None if it begins with no command.
+
+    A name of two words goes before its first word. The name of the module and hyphens in place of
+    blanks are understood, too."""
+    files = command_files()
+    for n in (2, 1):
+        name = " ".join(words[:n])
+        if len(words) >= n and NAMES.get(name) in files:
+            return name, NAMES[name], list(words[n:])
+    if not words:
+        return None
+    first = words[0].replace("-", "_")
+    if first in files:
+        return command_name(first), first, list(words[1:])
+    if words[0] in added_commands():
+        return words[0], words[0], list(words[1:])
+    return None
+
+
+def command_name(module: str) -> str:
+    """What to type for the command of this module."""
+    return next((name for name, its_module in NAMES.items() if its_module == module), module)
+
+
+def near_commands(words: Sequence[str]) -> list[str]:
+    """Names that begin with the first word, or else the nearest."""
+    first = words[0] if words else ""
+    files = command_files()
+    known = [name for name, module in NAMES.items() if module in files]
+    same = [name for name in known if name.split()[0] == first]
+    return (
+        same
+        or get_close_matches(" ".join(words[:2]), known, 3)
+        or get_close_matches(first, known, 3)
+    )
+
+
 FURTHER = {
-    "completion SHELL": "Print what makes bash, zsh or fish complete commands and options.",
-    "help COMMAND": "Arguments and options of a command.",
-    "version": "The version of this program.",
-    "migrate, shell, ...": "Every command of Django, too; `assay help --django` lists them.",
+    "completion SHELL": "Print the completion script for bash, zsh or fish.",
+    "help COMMAND": "Show the arguments and options of a command.",
+    "version": "Show the version of this program.",
+    "migrate, shell, ...": "Run a command of Django; `assay help --django` lists them.",
 }
 
 
 def listing() -> str:
-    """All commands with one line each."""
-    rows = [described(path) for path in command_files().values()]
-    width = max(LEAST_COLUMN, *(len(row.name) for row in rows))
-    parts = [
-        "usage: assay COMMAND ...",
-        "",
-        "On plain files, without a database or a server (most take --campaign, too):",
-    ]
-    parts += [f"  {row.name:<{width}} {row.help}" for row in rows if row.on_files]
-    parts += ["", "Of an installation:"]
-    parts += [f"  {row.name:<{width}} {row.help}" for row in rows if not row.on_files]
+    """All commands by group, with one line each."""
+    files = command_files()
+    groups = {
+        title: {
+            name: described(files[module]).help for name, module in group.items() if module in files
+        }
+        for title, group in GROUPS.items()
+    }
+    groups["Added by other packages"] = {name: str(loaded(name).help) for name in added_commands()}
+    groups["More"] = FURTHER
+    width = max(len(name) for group in groups.values() for name in group)
+    parts = ["usage: assay COMMAND ..."]
+    for title, group in groups.items():
+        if group:
+            parts += ["", f"{title}:"]
+            parts += [f"  {name:<{width}}  {text}" for name, text in group.items()]
     if not is_installed():
-        parts += [f"  The server is not installed here. To install it: {HOW_TO_INSTALL}"]
-    parts += ["", "Further:"]
-    parts += [f"  {name:<{width}} {text}" for name, text in FURTHER.items()]
+        parts += ["", f"The server is not installed here. To install it: {HOW_TO_INSTALL}"]
     return "\n".join(parts)

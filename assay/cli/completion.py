@@ -7,18 +7,18 @@ import argparse
 import os
 import secrets
 from collections.abc import Sequence
+from typing import Any
 
 import shtab
 
 from assay.cli import server
-from assay.cli.command_list import FURTHER, command_files, described, loaded
+from assay.cli.command_list import FURTHER, NAMES, command_files, described, loaded, near_commands
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 def parser_of_all() -> argparse.ArgumentParser:
-    """One parser with every command of ours as a command of its own, in the order of the
-    alphabet."""
+    """One parser with every command of ours as a subcommand."""
     os.environ.setdefault(
         "ASSAY_SECRET_KEY", secrets.token_hex()
     )  # nothing is signed here, and no data folder is made for it
@@ -26,13 +26,30 @@ def parser_of_all() -> argparse.ArgumentParser:
         server.set_up()
     whole = argparse.ArgumentParser(prog="assay")
     commands = whole.add_subparsers()
-    for name, path in command_files().items():
-        parser = loaded(name).create_parser("assay", name)
-        own = commands.add_parser(name, help=described(path).help, parents=[parser], add_help=False)
+    first_words: dict[str, Any] = {}
+    files = command_files()
+    for name, module in NAMES.items():
+        if module not in files:
+            continue
+        first, _, second = name.partition(" ")
+        if second and first not in first_words:
+            first_words[first] = commands.add_parser(
+                first, help=", ".join(near_commands([first])), add_help=False
+            ).add_subparsers()
+        own = (first_words[first] if second else commands).add_parser(
+            second or first,
+            help=described(files[module]).help,
+            parents=[loaded(module).create_parser("assay", name)],
+            add_help=False,
+        )
         for action in own._actions:
             if action.choices is None and action.nargs != 0:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
-    words = {"completion SHELL": SHELLS, "help COMMAND": [*command_files()], "version": []}
+                action.complete = shtab.FILE  # type: ignore[union-attr]
+    words = {
+        "completion SHELL": SHELLS,
+        "help COMMAND": sorted({name.split()[0] for name in NAMES}),
+        "version": [],
+    }
     for usage, choices in words.items():
         parser = commands.add_parser(usage.split()[0], help=FURTHER[usage], add_help=False)
         if choices:

@@ -10,7 +10,14 @@ from importlib import metadata
 from pathlib import Path
 
 from assay.cli import server
-from assay.cli.command_list import command_files, described, listing, loaded
+from assay.cli.command_list import (
+    command_files,
+    described,
+    find_command,
+    listing,
+    loaded,
+    near_commands,
+)
 
 
 def told_version() -> str:
@@ -53,18 +60,22 @@ def answer(program: str, rest: list[str]) -> None:
 
 def run(program: str, words: list[str]) -> None:
     """words: command and arguments."""
-    if words[:1] == ["help"] and len(words) == 2:
-        words = [words[1], "--help"]
-    name = words[0].replace("-", "_") if words else ""
-    path = command_files().get(name)
+    if words[:1] == ["help"] and words[1:] not in ([], ["--django"]):
+        words = [*words[1:], "--help"]
+    found = find_command(words)
+    if found is None and (near := near_commands(words)) and not server.is_of_django(words[0]):
+        raise SystemExit(f"assay: unknown command {words[0]!r}. Did you mean: {', '.join(near)}?")
     try:
-        if path is not None and (about := described(path)).on_files:
-            if not about.module.startswith("assay."):
+        if found is None:
+            server.run_by_django(program, words)
+            return
+        name, module, rest = found
+        path = command_files().get(module)
+        if path is None or (about := described(path)).on_files:
+            if path is not None and not about.module.startswith("assay."):
                 server.make_importable()
-            loaded(name).run_from_argv([program, name, *words[1:]])
+            loaded(module).run_from_argv([program, name, *rest])
         else:
-            server.run_by_django(
-                program, [name if path is not None else words[0], *words[1:]] if words else []
-            )
+            server.run_own_command(program, name, module, rest)
     except KeyboardInterrupt:
         raise SystemExit("assay: stopped") from None

@@ -53,8 +53,43 @@ def set_up() -> None:
     django.setup()
 
 
+def is_of_django(name: str) -> bool:
+    """Whether Django or another installed app has a command of this name."""
+    if not is_installed():
+        return False
+    from_settings([name])
+    from django.core.management import get_commands
+
+    return name in get_commands()
+
+
 def run_by_django(program: str, words: list[str]) -> None:
-    """Raises SystemExit if the server is not installed or not set up."""
+    """Run a command of Django. Raises SystemExit if the server is not installed or not set up."""
+    from_settings(words[:1])
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line([program, *words])
+
+
+def run_own_command(program: str, name: str, module: str, rest: list[str]) -> None:
+    """Run a command of the server under its name. Raises SystemExit as `run_by_django` does."""
+    from_settings([name])
+    import django
+    from django.core.management import load_command_class
+    from django.core.management.base import CommandParser, handle_default_options
+
+    parser = CommandParser(add_help=False, allow_abbrev=False)
+    for option in ("--settings", "--pythonpath"):
+        parser.add_argument(option)
+    handle_default_options(parser.parse_known_args(rest)[0])
+    django.setup()
+    from django.core.management import get_commands
+
+    load_command_class(get_commands()[module], module).run_from_argv([program, name, *rest])
+
+
+def from_settings(words: list[str]) -> None:
+    """Read the settings. Raises SystemExit with the reason if that is not possible."""
     if not is_installed():
         raise SystemExit(
             f"assay: {' '.join(words[:1])} is not a command of the library, and the server is not "
@@ -63,10 +98,8 @@ def run_by_django(program: str, words: list[str]) -> None:
     make_importable()
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import execute_from_command_line
 
     try:
-        settings.INSTALLED_APPS  # noqa: B018  reads the settings now, where a wrong one can be told in a sentence
-        execute_from_command_line([program, *words])
+        settings.INSTALLED_APPS  # noqa: B018  reads the settings now, so that a wrong one is told in a sentence
     except ImproperlyConfigured as error:
         raise SystemExit(f"assay: {error}") from None

@@ -288,7 +288,7 @@ def test_systems_ranks_the_runs_and_compares_with_clicks(manager: Manager) -> No
     expect(page.locator("figure svg, .report-figure img, figure img").first).to_be_visible(
         timeout=JOB_MS
     )
-    expect(page.get_by_text("manage.py compare_rankings")).to_be_visible()
+    expect(page.get_by_text("assay compare rankings")).to_be_visible()
     for name in ("CSV", "LaTeX"):
         expect(page.get_by_role("link", name=name).first).to_be_visible()
 

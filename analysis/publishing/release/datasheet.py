@@ -385,13 +385,13 @@ def _commands(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str
     common = f"judgements.tsv --scale {n} --threshold {made.threshold} --min-seconds 0 --min-judgements {least}"
     documents = about["collection"]["n_documents"]
     lines = [
-        f"manage.py aggregate {common} --method {made.choices.method} --grades graded --output again-qrels.txt",
-        f"manage.py aggregate {common} --method {made.choices.method} --grades binary --output again-qrels-binary.txt",
-        f"manage.py campaign_stats {common} --pool pairs.tsv{f' --documents {documents}' if documents else ''} --json",
-        f"manage.py agreement {common} --json",
+        f"assay aggregate {common} --method {made.choices.method} --grades graded --output again-qrels.txt",
+        f"assay aggregate {common} --method {made.choices.method} --grades binary --output again-qrels-binary.txt",
+        f"assay judgements stats {common} --pool pairs.tsv{f' --documents {documents}' if documents else ''} --json",
+        f"assay agreement {common} --json",
     ]
     if is_sampled(campaign) and stages_of(campaign)[0]:
-        lines.append("manage.py evaluate prels.txt RUN... --sampled")
+        lines.append("assay evaluate prels.txt RUN... --sampled")
     note = ""
     if made.n_adjudicated:
         takes = counts.counted(

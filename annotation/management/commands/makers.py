@@ -31,7 +31,7 @@ class Command(BaseCommand):
                 self.stdout.write(name)
             return
         if not names:
-            raise CommandError("name somebody: manage.py makers add ada")
+            raise CommandError("name a user, as in: assay creators add ada")
         users = {
             user.get_username(): user
             for user in get_user_model().objects.filter(username__in=names)

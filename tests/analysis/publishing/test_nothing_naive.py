@@ -356,7 +356,7 @@ def test_exports_and_releases_score_nothing_and_say_what_they_are(campaign):
         "A measure under qrels.txt would count all others as not relevant; scores are estimated from prels.txt"
         in sheet
     )
-    assert "manage.py evaluate prels.txt RUN... --sampled" in sheet
+    assert "assay evaluate prels.txt RUN... --sampled" in sheet
 
 
 def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):

@@ -481,7 +481,7 @@ def test_the_report_tells_inputs_by_their_digest_and_how_it_was_made(tmp_path: P
     )["inputs"]
     page = (out / "report.html").read_text(encoding="utf-8")
     assert digest in page
-    assert "manage.py compare_systems qrels.txt good.txt late.txt mixed.txt" in page
+    assert "assay compare systems qrels.txt good.txt late.txt mixed.txt" in page
     assert "Three &amp; more" in page
     assert str(tmp_path) not in page + (out / "report.md").read_text(encoding="utf-8") + (
         out / "study.json"

@@ -14,6 +14,7 @@ import numpy as np
 from django.utils import timezone
 
 from annotation.models import Campaign
+from assay.cli.command_list import find_command
 from assay.formats.qrels import read_qrels, save_qrels
 from assay.formats.runs import read_run, save_run
 from pooling.models import Collection, Job
@@ -127,13 +128,16 @@ def work_off(job: Job) -> Job:
 
 def by_command(command: str, folder: Path) -> dict:
     """What a person gets who types the report's command in the folder of its files."""
-    words = shlex.split(command)
-    assert words[:2] == ["python", "manage.py"]
+    program, *words = shlex.split(command)
+    assert program == "assay"
+    found = find_command(words)
+    assert found is not None
+    _, module, arguments = found
     out = StringIO()
     here = Path.cwd()
     os.chdir(folder)
     try:
-        call_command(words[2], *words[3:], stdout=out, stderr=StringIO())
+        call_command(module, *arguments, stdout=out, stderr=StringIO())
     finally:
         os.chdir(here)
     return json.loads(out.getvalue())

@@ -113,7 +113,7 @@ def test_a_new_kind_is_one_file(tmp_path: Path, monkeypatch, settings, client) -
             seed=0,
             user=owner,
         )
-        assert report.command == "python manage.py aggregate judged.csv --min-judgements=1 --json"
+        assert report.command == "assay aggregate judged.csv --min-judgements=1 --json"
         assert work_off(report.job).state == "done"
         page = client.get(reverse("report", args=[report.pk])).content.decode()
         assert "a picture of labels" in page
