@@ -7,12 +7,14 @@ read_judgements(path, scale=4) -> Judgements
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from assay.column_types import JudgementColumns
+from assay.formats.added import added_reader
 from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
@@ -64,6 +66,9 @@ def read_judgements(
     the scale, seconds that are negative or no number, a time that is none, no row at all. Warned
     about: FiRA's misleading answers (they count as grade 0), rows without a grade or id (skipped),
     times without offset, grades that never use 0."""
+    if reader := added_reader("judgements", path):
+        added: JudgementColumns = reader(os.fspath(path))  # type: ignore[arg-type]
+        return added
     called = source_name(path, name)
     stream = Peeked(path, name=called, max_bytes=max_bytes)
     if stream.head.lstrip()[:1] == b"[":

@@ -6,6 +6,7 @@ columnar storage
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from assay.column_types import QrelsColumns
 from assay.counts import counted
 from assay.formats import cells, numerals
+from assay.formats.added import added_reader
 from assay.formats.errors import FormatError
 from assay.formats.growing import Growing
 from assay.formats.opening import Source, bare_name, blocks, source_name
@@ -53,6 +55,9 @@ def read_qrels(
     grade that is not a whole number of 32 bits, a pair twice with different grades, no line at all,
     and what `opening` refuses. Warned about: a pair twice with one grade, a `lone_grade`. Noted:
     comment lines, grades such as 2.0."""
+    if reader := added_reader("qrels", path):
+        added: QrelsColumns = reader(os.fspath(path))  # type: ignore[arg-type]
+        return added if name is None else replace(added, name=name)
     called = source_name(path)
     reading = _QrelsReading(called, lenient=lenient)
     for first_line, n_lines, block in blocks(path, name=called, max_bytes=max_bytes):

@@ -7,6 +7,7 @@ storage
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import IO, Literal
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from assay.column_types import RunColumns
 from assay.counts import counted, part_of
 from assay.formats import cells, numerals
+from assay.formats.added import added_reader
 from assay.formats.errors import FormatError
 from assay.formats.growing import Growing
 from assay.formats.opening import Source, bare_name, blocks, lines, plain_size, source_name
@@ -23,6 +25,7 @@ from assay.formats.storage import load_columns, save_columns
 from assay.formats.topic_column import TopicColumn
 from assay.formats.unread import refuse_unread
 from assay.formats.ways_out import with_ways_out
+from assay.precision import in_single_precision
 from assay.ranking import (
     BATCH,
     duplicates,
@@ -65,6 +68,9 @@ def read_run(
     about in `Run.warnings`: several tags (the first names the system), the rank column
     contradicting the order by score, scores equal only in single precision, blank lines, a header
     skipped. In `Run.notes`: comment lines, ties that the rank column orders otherwise."""
+    if reader := added_reader("runs", path):
+        added: RunColumns = reader(os.fspath(path))  # type: ignore[arg-type]
+        return in_single_precision(added) if scores == "float32" else added
     called = source_name(path, name)
     reading = _RunReading(
         called, lenient=lenient, needs_rank=order == "rank", n_bytes=plain_size(path)

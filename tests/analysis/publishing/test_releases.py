@@ -29,6 +29,7 @@ from annotation.services.errors import CampaignError
 from annotation.services.judging import submission
 from annotation.services.llm_judges import judges
 from annotation.services.people import participation
+from assay.cli.command_list import find_command
 from assay.version import program_version
 from pooling.models import Job
 from pooling.platform import jobs
@@ -228,10 +229,11 @@ def test_the_commands_of_the_datasheet_give_the_numbers_of_the_release(
         (tmp_path / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
     lines = [
-        line.split()[1:]
+        find_command(line.split()[1:])
         for line in found["datasheet.md"].decode().splitlines()
-        if line.startswith("manage.py ")
+        if line.startswith("assay ")
     ]
+    lines = [[module, *arguments] for _, module, arguments in lines]
     assert [line[0] for line in lines] == ["aggregate", "aggregate", "campaign_stats", "agreement"]
     for command, *arguments in lines[:2]:
         run(command, *arguments)

@@ -1,0 +1,32 @@
+"""File formats added by other packages, by entry points of the group `assay.formats`.
+
+An entry point is called `KIND.SUFFIX`, where KIND is runs, qrels or judgements. It is a function that
+takes a path and returns RunColumns, QrelsColumns or JudgementColumns. It reads every file of this
+kind whose name ends in .SUFFIX, instead of the reader of text files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+GROUP = "assay.formats"
+TEXT = frozenset({"", ".run", ".qrels", ".txt", ".tsv", ".csv", ".trec", ".gz", ".json", ".jsonl"})
+"""Suffixes that are never looked up."""
+
+
+def added_reader(kind: str, path: Any) -> Callable[[str], Any] | None:
+    """The reader of another package for this file, None if there is none."""
+    if not isinstance(path, (str, os.PathLike)):
+        return None
+    suffix = Path(path).suffix.lower()
+    return None if suffix in TEXT else _readers().get(f"{kind}{suffix}")
+
+
+@cache
+def _readers() -> dict[str, Callable[[str], Any]]:
+    from importlib.metadata import entry_points  # slow, and most files do not need it
+
+    return {one.name.lower(): one.load() for one in entry_points(group=GROUP)}
