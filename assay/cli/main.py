@@ -62,14 +62,14 @@ def run(program: str, words: list[str]) -> None:
     """words: command and arguments."""
     if words[:1] == ["help"] and words[1:] not in ([], ["--django"]):
         words = [*words[1:], "--help"]
-    found = find_command(words)
-    if found is None and (near := near_commands(words)) and not server.is_of_django(words[0]):
+    command = find_command(words)
+    if command is None and (near := near_commands(words)) and not server.is_of_django(words[0]):
         raise SystemExit(f"assay: unknown command {words[0]!r}. Did you mean: {', '.join(near)}?")
     try:
-        if found is None:
+        if command is None:
             server.run_by_django(program, words)
             return
-        name, module, rest = found
+        name, module, rest = command
         path = command_files().get(module)
         if path is None or (about := described(path)).on_files:
             if path is not None and not about.module.startswith("assay."):

@@ -210,7 +210,7 @@ def click_qrels(bench: Bench) -> dict[str, str]:
         path = bench.scratch_file(f"{name}.qrels")
         bench.run(
             "click_qrels",
-            log=bench.file("click_log") or "",
+            clicks=bench.file("click_log") or "",
             **shown,
             model=name.lower(),
             output=path,
