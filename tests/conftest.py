@@ -3,8 +3,10 @@ a message that cannot be overlooked; ASSAY_TEST_REQUIRE turns the skip into a fa
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
+import shutil
 import socket
 import sys
 from collections.abc import Iterator
@@ -17,11 +19,13 @@ from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
 from django.core.management.color import no_style
 from django.db import connections
-from django.test import TransactionTestCase
+from django.test import TransactionTestCase, override_settings
 from hypothesis import HealthCheck, settings
+from pytest_django import DjangoDbBlocker
 
 from analysis.judgements import live
 from tests import times
+from tests.databases import for_several_tests
 from tests.migrated import copy_migrated
 
 pytest_plugins = ["tests.second_attempts"]
@@ -147,17 +151,44 @@ def rows_read_anew(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Pat
     monkeypatch.setattr(live, "FRESH", 0.0)
 
 
+@pytest.fixture(scope="module")
+def module_world(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+) -> Iterator[tuple[Any, Path]]:
+    """What `make_world()` of the test module returns, and the folder of its stored files."""
+    files = tmp_path_factory.mktemp("world")
+    with for_several_tests(django_db_blocker):
+        with override_settings(MEDIA_ROOT=files):
+            made = request.module.make_world()
+        yield made, files
+
+
+@pytest.fixture
+def world(db: None, module_world: tuple[Any, Path], settings: Any, tmp_path: Path) -> Any:
+    """A copy of what the module's `make_world()` returns, made once per module. Each test has its
+    own transaction and its own copy of the stored files. Only for tests that do not commit."""
+    made, files = module_world
+    settings.MEDIA_ROOT = shutil.copytree(files, tmp_path / "files")
+    return copy.deepcopy(made)
+
+
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Bytes give a test no name: packed ones hold the second in which they were packed, and two
     workers that name one test differently run none at all."""
     return argname if isinstance(val, bytes) else None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Processes that share the tests take groups first (those of a file in which much is made
-    once), then the slow ones, so that none of them is begun when the others have come to their
-    end."""
+    """Keep the tests of a shared world in one process. Processes that share the tests take groups
+    first, then slow tests, so that no slow test begins when the other processes have finished."""
     if hasattr(config, "workerinput"):
+        for item in items:
+            if "module_world" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.xdist_group(item.path.stem))
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

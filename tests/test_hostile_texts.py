@@ -3,7 +3,6 @@ picture: they stay texts."""
 
 from __future__ import annotations
 
-import copy
 import io
 import json
 import re
@@ -12,23 +11,20 @@ import subprocess
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.apps import apps
 from django.db import models
 from django.http import HttpResponse
-from django.test import Client, override_settings
+from django.test import Client
 from django.urls import reverse
-from pytest_django import DjangoDbBlocker
 
 from analysis.models import Report
 from analysis.publishing.exports import EXPORTS
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
 from tests.conftest import absent
-from tests.databases import for_several_tests, undone
+from tests.databases import undone
 from tests.hostile_world import (
     LONG,
     PageProblems,
@@ -38,7 +34,8 @@ from tests.hostile_world import (
     problems_of,
     raw_problems,
 )
-from tests.test_urls_by_role import ROLES, TABLE, World, every_pattern, make_world
+from tests.test_urls_by_role import ROLES, TABLE, World, every_pattern
+from tests.test_urls_by_role import make_world as make_plain_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.timeout(1200)]
 REPORT_OF_ONE_FILE = "<style>"
@@ -102,26 +99,15 @@ ASKED = (
 )
 
 
-@pytest.fixture(scope="module")
-def made(
-    tmp_path_factory: pytest.TempPathFactory,
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-) -> Iterator[tuple[World, Path]]:
-    """The world as it is before each test, and the folder of its files."""
-    files = tmp_path_factory.mktemp("hostile")
-    with for_several_tests(django_db_blocker):
-        with override_settings(MEDIA_ROOT=files):
-            world = make_world(brought())
-            fill(world)
-        yield world, files
+def make_world() -> World:
+    made = make_plain_world(brought())
+    fill(made)
+    return made
 
 
 @pytest.fixture
-def hostile(made: tuple[World, Path], settings: Any, tmp_path: Path) -> World:
-    world, files = made
-    settings.MEDIA_ROOT = shutil.copytree(files, tmp_path / "files")
-    return copy.deepcopy(world)
+def hostile(world: World) -> World:
+    return world
 
 
 def harmless_fields() -> dict[str, list[str]]:

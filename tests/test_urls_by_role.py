@@ -25,7 +25,6 @@ from django.db import connection
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
-from pytest_django import DjangoDbBlocker
 
 from analysis.dashboard import exclusions
 from analysis.publishing import recipes
@@ -47,10 +46,10 @@ from pooling.models import Collection, Job
 from pooling.services import extending, pool_preview, pools
 from pooling.services.collections import create_collection
 from tests.builders import judge, make_annotator, make_campaign, make_user
-from tests.databases import for_several_tests, undone
+from tests.databases import undone
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, run
 
-pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("addresses")]
+pytestmark = pytest.mark.django_db
 SECRET = "Zweitmeinung-7"
 """Stands in everything that the world's machine judge is and says."""
 ROLES = ("anonymous", "stranger", "annotator", "manager", "superuser")
@@ -375,27 +374,6 @@ class Brought:
     pair: tuple[str, str] = ("051", "a")
 
 
-@pytest.fixture(scope="module")
-def made(
-    tmp_path_factory: pytest.TempPathFactory,
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-) -> Iterator[tuple[World, Path]]:
-    """The world as it is before each test, and the folder of its files."""
-    files = tmp_path_factory.mktemp("world")
-    with for_several_tests(django_db_blocker):
-        with override_settings(MEDIA_ROOT=files):
-            world = make_world(Brought())
-        yield world, files
-
-
-@pytest.fixture
-def world(made: tuple[World, Path], settings: Any, tmp_path: Path) -> World:
-    world, files = made
-    settings.MEDIA_ROOT = shutil.copytree(files, tmp_path / "files")
-    return copy.deepcopy(world)
-
-
 @dataclass(frozen=True)
 class Answer:
     """What one address answered, and the statements that were sent to the database for it."""
@@ -409,10 +387,10 @@ class Answer:
 
 @pytest.fixture(scope="module")
 def answers_to(
-    made: tuple[World, Path], tmp_path_factory: pytest.TempPathFactory
+    module_world: tuple[World, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], dict[str, Answer]]:
     """answers_to(role): of every address, asked once for all tests."""
-    world, files = made
+    world, files = module_world
     routes = every_pattern()
 
     @functools.cache
@@ -436,7 +414,8 @@ def answers_to(
     return ask_all
 
 
-def make_world(brought: Brought) -> World:
+def make_world(brought: Brought | None = None) -> World:
+    brought = brought or Brought()
     say, call = brought.say, brought.call
     manager = make_user("manager", may_create=True)
     collection = create_collection(name=say("Small"), user=manager)

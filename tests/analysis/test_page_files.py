@@ -19,10 +19,13 @@ from pooling.models import Job
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 
 
-@pytest.fixture
-def campaign(settings, tmp_path) -> Campaign:
-    settings.MEDIA_ROOT = tmp_path
+def make_world() -> Campaign:
     return small_campaign(small_collection())
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 def linked(page: str) -> list[tuple[str, str]]:

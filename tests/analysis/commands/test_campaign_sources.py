@@ -17,10 +17,13 @@ from tests.builders import make_campaign
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign(settings, tmp_path: Path) -> Campaign:
-    settings.MEDIA_ROOT = tmp_path / "media"
+def make_world() -> Campaign:
     return small_campaign(small_collection())
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 @pytest.fixture
@@ -158,10 +161,10 @@ def test_what_a_campaign_cannot_give_is_refused(campaign) -> None:
 
 def test_a_campaign_without_labels_has_no_qrels(settings, tmp_path) -> None:
     settings.MEDIA_ROOT = tmp_path
-    campaign = small_campaign(small_collection(), judged=False)
+    campaign = small_campaign(small_collection(slug="bare"), judged=False)
     status, out, err = refused("evaluate", "--campaign", campaign.slug)
     assert (status, out) == (2, "")
-    assert "no pair of the campaign spring has a label yet" in err
+    assert f"no pair of the campaign {campaign.slug} has a label yet" in err
 
 
 def test_the_noise_of_labels_is_that_of_the_campaigns_own_judgements(

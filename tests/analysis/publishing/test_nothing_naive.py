@@ -102,13 +102,20 @@ def commands() -> dict[str, object]:
     }
 
 
-@pytest.fixture
-def campaign(settings, tmp_path, monkeypatch) -> Campaign:
-    """Its first stage is judged; whatever computes a measure under labels ends the test."""
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Campaign:
+    """A campaign of which the first stage is judged."""
     made = make_sampled(make_collection_with_runs())
     judge_stage(made, 1)
+    return made
 
+
+@pytest.fixture
+def campaign(world, monkeypatch) -> Campaign:
+    forbid_measures_under_labels(monkeypatch)
+    return world
+
+
+def forbid_measures_under_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     def naive(self, *arguments, **named):
         raise AssertionError("a measure under labels was computed over a sampled pool")
 
@@ -119,7 +126,6 @@ def campaign(settings, tmp_path, monkeypatch) -> Campaign:
         "measures.batch",
     ):  # batch last: whoever is imported while it is patched would keep what stands there
         monkeypatch.setattr(f"assay.{module}.evaluate", naive)
-    return made
 
 
 def sampled_only(measures) -> bool:

@@ -27,10 +27,13 @@ from tests.builders import make_user
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign(settings, tmp_path: Path) -> Campaign:
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Campaign:
     return small_campaign(small_collection())
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 @pytest.fixture
@@ -250,7 +253,7 @@ def test_what_a_study_does_not_take_is_refused_at_the_form(campaign, owner, clie
 
 def test_a_study_of_which_nothing_can_be_made_says_why(settings, tmp_path, client) -> None:
     settings.MEDIA_ROOT = tmp_path / "files"
-    campaign = small_campaign(small_collection(), judged=False)
+    campaign = small_campaign(small_collection(slug="bare"), judged=False)
     client.force_login(campaign.collection.managers.get())
     form = StudyForm(
         study=study_named("comparison"), collection=campaign.collection, campaign=campaign

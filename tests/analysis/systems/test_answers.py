@@ -24,19 +24,21 @@ from annotation.models import Campaign, Judgement
 from assay.measures.measures import parse_measure
 from pooling.models import Job
 from pooling.services.runs import rankings_of
-from tests.analysis.publishing.test_nothing_naive import (
-    campaign as sampled_campaign,  # noqa: F401  a fixture
-)
+from tests.analysis.publishing.test_nothing_naive import forbid_measures_under_labels
+from tests.analysis.publishing.test_nothing_naive import make_world as make_sampled_world
 from tests.analysis.systems.builders import small_campaign, small_collection, work_off
 from tests.builders import lease_of, make_annotator, submit
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def judged(settings, tmp_path) -> Campaign:
-    settings.MEDIA_ROOT = tmp_path
+def make_world() -> Campaign:
     return small_campaign(small_collection())
+
+
+@pytest.fixture
+def judged(world: Campaign) -> Campaign:
+    return world
 
 
 def page_of(campaign: Campaign, client: Client, query: str = "") -> str:
@@ -232,9 +234,11 @@ def test_a_failed_answer_is_said_and_not_asked_for_again_and_again(judged, clien
 
 
 def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(
-    sampled_campaign,  # noqa: F811
-    client,
+    settings, tmp_path, monkeypatch, client
 ):
+    settings.MEDIA_ROOT = tmp_path / "files"
+    sampled_campaign = make_sampled_world()
+    forbid_measures_under_labels(monkeypatch)
     assert sample_of(sampled_campaign, Choices()).stage >= 1
     assert "would count every pair that was not drawn" in page_of(
         sampled_campaign, client, "?measure=nDCG@10"

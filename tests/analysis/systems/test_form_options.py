@@ -90,10 +90,13 @@ def test_every_option_of_the_command_is_in_the_form(name: str) -> None:
     assert not missing
 
 
-@pytest.fixture
-def campaign(settings, tmp_path: Path) -> Campaign:
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Campaign:
     return small_campaign(small_collection())
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 def choices(campaign: Campaign, kind: str, qrels: list[str], **options: Any) -> dict[str, Any]:

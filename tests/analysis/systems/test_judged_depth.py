@@ -19,10 +19,13 @@ from tests.analysis.systems.builders import small_campaign, small_collection
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign(settings, tmp_path: Path) -> Campaign:
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Campaign:
     return small_campaign(small_collection())
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 def defaults(campaign: Campaign, client, folder: Path) -> dict[str, str]:

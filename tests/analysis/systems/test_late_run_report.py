@@ -10,16 +10,20 @@ from django.urls import reverse
 
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
+from pooling.models import Collection
 from pooling.platform.jobs import Refused
 from tests.analysis.systems.builders import N_TOPICS, small_collection, work_off
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def collection(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Collection:
     return small_collection()
+
+
+@pytest.fixture
+def collection(world: Collection) -> Collection:
+    return world
 
 
 def asked(collection, **options):

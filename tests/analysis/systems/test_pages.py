@@ -17,6 +17,7 @@ from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import result_of
+from annotation.models import Campaign
 from assay.counts import counted
 from pooling.models import Job
 from pooling.platform import jobs
@@ -27,10 +28,13 @@ pytestmark = pytest.mark.django_db
 DRAWS_FIGURES = True
 
 
-@pytest.fixture
-def campaign(settings, tmp_path: Path):
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Campaign:
     return small_campaign(small_collection())
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 @pytest.fixture
@@ -351,7 +355,7 @@ def test_undefined_is_said_in_words(campaign, owner, client) -> None:
 
 def test_labels_that_do_not_exist_yet_fail_with_a_reason(settings, tmp_path, client) -> None:
     settings.MEDIA_ROOT = tmp_path / "files"
-    campaign = small_campaign(small_collection(), judged=False)
+    campaign = small_campaign(small_collection(slug="bare"), judged=False)
     report = asked(campaign)
     job = work_off(report.job)
     assert job.state == Job.State.FAILED

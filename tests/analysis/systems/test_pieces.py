@@ -4,7 +4,6 @@ computes them."""
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,17 +14,20 @@ from analysis.systems import pieces, reports, tasks
 from analysis.systems.kinds import KINDS
 from analysis.systems.running import as_text, from_text
 from assay.comparison.bootstrap import BootstrapTally
-from pooling.models import Job
+from pooling.models import Collection, Job
 from pooling.platform import jobs
 from tests.analysis.systems.builders import small_collection, work_off
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def collection(settings, tmp_path: Path):
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Collection:
     return small_collection()
+
+
+@pytest.fixture
+def collection(world: Collection) -> Collection:
+    return world
 
 
 def ask(collection, kind: str = "stability", **options) -> Report:

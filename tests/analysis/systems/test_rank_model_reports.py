@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
+from annotation.models import Campaign
 from pooling.platform.jobs import Refused
 from tests.analysis.commands.judged_file import run
 from tests.analysis.publishing.test_sampled_campaigns import (
@@ -21,12 +22,15 @@ from tests.pooling.conftest import run as do
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Campaign:
     made = make_sampled(make_collection_with_runs())
     judge_stage(made, 1)
     return made
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 def asked(campaign, kind, qrels="campaign:graded:majority", **options):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,13 +32,16 @@ from tests.analysis.systems.test_reports import ask, done
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign(settings, tmp_path: Path) -> Campaign:
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Campaign:
     made = small_campaign(small_collection())
     made.pool.runs.set(made.collection.runs.all())
     made.pool.entries.update(contributions={"sys.1": 3, "sys.3": 4})
     return made
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 def renamed(campaign: Campaign, before: str, after: str) -> Run:

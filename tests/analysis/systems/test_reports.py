@@ -77,10 +77,13 @@ ASKED: list[tuple[str, int, list[str], dict[str, Any]]] = [
 ]
 
 
-@pytest.fixture
-def campaign(settings, tmp_path: Path) -> Campaign:
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Campaign:
     return small_campaign(small_collection())
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 def ask(

@@ -15,7 +15,7 @@ from analysis.systems import top_ups
 from annotation.models import Campaign, Pair
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import scheduling
-from pooling.models import Document, Job
+from pooling.models import Collection, Document, Job
 from pooling.platform.jobs import Refused
 from tests.analysis.systems.builders import by_command, small_campaign, small_collection, work_off
 from tests.analysis.systems.test_late_run_report import asked
@@ -24,10 +24,13 @@ from tests.builders import make_annotator, make_user, submit
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def collection(tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path / "files"
+def make_world() -> Collection:
     return small_collection()
+
+
+@pytest.fixture
+def collection(world: Collection) -> Collection:
+    return world
 
 
 def finished(report: Report) -> Report:

@@ -31,10 +31,8 @@ LATE = {topic: [f"d{topic}-{number:02d}" for number in range(49, 29, -1)] for to
 """Twenty documents of the collection; twelve that no other run has come below them."""
 
 
-@pytest.fixture
-def campaign(settings, tmp_path) -> Campaign:
+def make_world() -> Campaign:
     """Both stages judged; the late run C is in the collection."""
-    settings.MEDIA_ROOT = tmp_path / "files"
     collection = make_collection_with_runs()
     made = make_sampled(collection)
     judge_stage(made, 1)
@@ -56,6 +54,11 @@ def campaign(settings, tmp_path) -> Campaign:
     )
     assert bring_in(collection, "run", "".join([*lines, *extra]), name="C.run").state == "done"
     return made
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 def extended(campaign: Campaign) -> Campaign:
