@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
 
 from analysis.judgements import live
-from tests import times
+from tests import pictures, times
 from tests.databases import for_several_tests
 from tests.migrated import copy_migrated
 
@@ -149,6 +149,22 @@ def rows_read_anew(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Pat
     request, and its files stay with the test."""
     settings.DATA_DIR = tmp_path
     monkeypatch.setattr(live, "FRESH", 0.0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sketched_pictures(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if not getattr(request.module, "PRINTS_PICTURES", False):
+            for name in pictures.USED_BY:
+                patch.setattr(f"{name}.printed", pictures.sketched)
+        yield
+
+
+@pytest.fixture
+def real_pictures() -> Iterator[None]:
+    """Pictures are printed as in production (see tests/pictures.py)."""
+    with pictures.real_pictures():
+        yield
 
 
 @pytest.fixture(scope="module")

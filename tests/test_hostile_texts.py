@@ -38,6 +38,7 @@ from tests.test_urls_by_role import ROLES, TABLE, World, every_pattern
 from tests.test_urls_by_role import make_world as make_plain_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.timeout(1200)]
+PRINTS_PICTURES = True
 REPORT_OF_ONE_FILE = "<style>"
 """The report of a study has its style in it, as it is also read without this server."""
 OWN = {

@@ -130,7 +130,9 @@ def test_every_picture_and_table_of_every_page_of_a_campaign_has_its_files(campa
 
 
 @pytest.mark.django_db
-def test_a_picture_comes_as_svg_and_png_with_the_measure_of_the_page(campaign, client):
+def test_a_picture_comes_as_svg_and_png_with_the_measure_of_the_page(
+    campaign, client, real_pictures
+):
     client.force_login(campaign.created_by)
     address = reverse("campaign-systems", args=[campaign.slug]) + "?measure=AP"
     client.get(address)

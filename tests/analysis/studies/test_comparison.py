@@ -459,6 +459,7 @@ def test_what_is_missing_is_left_out_and_said(tmp_path: Path) -> None:
         assert "a file of topics and their groups" in (out / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("real_pictures")
 def test_a_study_made_again_is_the_same_bytes(tmp_path: Path) -> None:
     out = made(tmp_path)
     first = {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
@@ -541,6 +542,7 @@ def test_a_study_is_replaced_behind_a_symbolic_link_with_the_permissions_of_its_
     assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o750
 
 
+@pytest.mark.usefixtures("real_pictures")
 def test_latex_of_a_study_is_typeset(tmp_path: Path) -> None:
     if which("pdflatex") is None:
         absent("latex", "pdflatex is not installed, so no table of a study was typeset")

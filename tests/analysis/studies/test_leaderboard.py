@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from tests.analysis.studies.made import about, drawn, json_table, refusal, study_of, table
+from tests.pictures import real_pictures
 
 pytestmark = pytest.mark.xdist_group("study of a leaderboard")
 QRELS = "".join(f"{t} 0 r {1 + t % 2}\n" for t in range(20))
@@ -58,16 +59,17 @@ BOARD = (
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return study_of(
-        tmp_path_factory.mktemp("study"),
-        "leaderboard",
-        TOML,
-        qrels=QRELS,
-        board=BOARD,
-        submitted=SUBMITTED,
-        **LISTS,
-        **RUNS,
-    )
+    with real_pictures():
+        return study_of(
+            tmp_path_factory.mktemp("study"),
+            "leaderboard",
+            TOML,
+            qrels=QRELS,
+            board=BOARD,
+            submitted=SUBMITTED,
+            **LISTS,
+            **RUNS,
+        )
 
 
 def test_every_part_is_there(out: Path) -> None:

@@ -10,6 +10,7 @@ from scipy import stats
 
 from tests.analysis.studies.made import about, drawn, json_table, study_of, table
 from tests.assay.comparison.counted_signs import counted_signed_rank
+from tests.pictures import real_pictures
 
 pytestmark = pytest.mark.xdist_group("study of records")
 RANKS = {
@@ -40,14 +41,15 @@ def run_of(tag: str, ranks: list[int]) -> str:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return study_of(
-        tmp_path_factory.mktemp("study"),
-        "sota",
-        TOML,
-        qrels=QRELS,
-        order=ORDER,
-        **{tag: run_of(tag, ranks) for tag, ranks in RANKS.items()},
-    )
+    with real_pictures():
+        return study_of(
+            tmp_path_factory.mktemp("study"),
+            "sota",
+            TOML,
+            qrels=QRELS,
+            order=ORDER,
+            **{tag: run_of(tag, ranks) for tag, ranks in RANKS.items()},
+        )
 
 
 def rr(tag: str) -> np.ndarray:

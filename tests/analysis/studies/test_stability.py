@@ -14,6 +14,7 @@ from scipy.stats import kendalltau, linregress
 
 from tests.analysis.commands.judged_file import run
 from tests.analysis.studies.made import about, drawn, refusal, study_of, table
+from tests.pictures import real_pictures
 
 pytestmark = pytest.mark.xdist_group("study of stability")
 N = 12
@@ -40,7 +41,8 @@ TOML = (
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return study_of(tmp_path_factory.mktemp("study"), "stability", TOML, qrels=QRELS, **runs())
+    with real_pictures():
+        return study_of(tmp_path_factory.mktemp("study"), "stability", TOML, qrels=QRELS, **runs())
 
 
 def test_all_elements_stand_in_one_table_with_their_sizes(out: Path) -> None:

@@ -17,6 +17,7 @@ from sklearn.metrics import cohen_kappa_score
 from analysis.studies import published
 from assay.comparison.rankings import tau_of_sorted_names
 from tests.analysis.studies.made import about, refusal, study_of, table
+from tests.pictures import real_pictures
 
 pytestmark = pytest.mark.xdist_group("study of judgements")
 GIVEN = {
@@ -90,7 +91,8 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return study_of(tmp_path_factory.mktemp("study"), "tripjudge", TOML, **FILES)
+    with real_pictures():
+        return study_of(tmp_path_factory.mktemp("study"), "tripjudge", TOML, **FILES)
 
 
 def test_every_part_is_there(out: Path) -> None:

@@ -13,6 +13,8 @@ from analysis.systems.kinds import KINDS
 from assay.tabular import place, to_latex
 from tests.assay.charts.forms import usual
 
+PRINTS_PICTURES = True
+
 HOSTILE = '$\\frac{<b>&"x"$'
 
 

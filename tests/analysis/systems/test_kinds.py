@@ -17,7 +17,7 @@ from tests.analysis.commands.judged_file import ROWS
 from tests.analysis.systems.builders import small_collection, work_off
 from tests.commands import get_commands
 
-DRAWS_FIGURES = True
+PRINTS_PICTURES = True
 ROOT = Path(__file__).resolve().parents[3]
 BY_NAME = {("reports.py", "compare_rankings"), ("reports.py", "label_overlap")}
 """One click asks for these two."""

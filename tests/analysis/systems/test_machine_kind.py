@@ -32,7 +32,7 @@ from tests.builders import make_campaign
 from tests.pooling.conftest import run as do
 
 pytestmark = pytest.mark.django_db
-DRAWS_FIGURES = True
+PRINTS_PICTURES = True
 KIND = KINDS["machine_judges"]
 
 

@@ -25,7 +25,6 @@ from tests.analysis.systems.builders import small_campaign, small_collection, wo
 from tests.builders import make_annotator, make_manager, make_user
 
 pytestmark = pytest.mark.django_db
-DRAWS_FIGURES = True
 
 
 def make_world() -> Campaign:
@@ -199,7 +198,9 @@ def test_what_cannot_be_computed_is_refused_at_the_form(
 @pytest.mark.parametrize(
     "kind", [kind for kind in KINDS if kind != "machine_judges"]
 )  # asks for a sampled pool: test_machine_kind.py
-def test_every_kind_has_a_form_a_page_tables_and_figures(campaign, owner, client, kind) -> None:
+def test_every_kind_has_a_form_a_page_tables_and_figures(
+    campaign, owner, client, kind, real_pictures
+) -> None:
     client.force_login(owner)
     for address in (
         reverse("campaign-report-new", args=[campaign.slug, kind]),
