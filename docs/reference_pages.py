@@ -1,7 +1,7 @@
 """Sphinx directives for reference pages that are generated from the code.
 
-`command NAME` lists the arguments of a command from its parser, `api-operations` the operations of
-the OpenAPI document. Docstrings are plain text: the hook for autodoc escapes what reStructuredText
+`command NAME` lists the arguments of a command from its parser, `campaign-keys TABLE` the keys of a
+table of campaign files, `api-operations` the operations of the OpenAPI document. Docstrings are plain text: the hook for autodoc escapes what reStructuredText
 would read as markup."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from docutils import nodes
@@ -85,6 +85,45 @@ def table(header: list[str], rows: list[list[nodes.Node]]) -> nodes.table:
     return nodes.table("", group)
 
 
+def kind_in_words(key: Any) -> str:
+    """Kind, choices and bounds of a key of a campaign file."""
+    bounds = [f"from {key.least:,.10g}"] if key.least else []
+    bounds += [f"to {key.most:,.10g}"] if key.most is not None and key.most < 2**31 - 1 else []
+    return " ".join([" or ".join(key.choices) if key.choices else key.kind, *bounds])
+
+
+def keys_table(keys: Iterable[Any]) -> nodes.table:
+    return table(
+        ["Key", "Kind", "Meaning"],
+        [
+            [
+                nodes.paragraph("", "", nodes.literal(text=key.name)),
+                nodes.paragraph(text=kind_in_words(key)),
+                nodes.paragraph(text=key.help.replace("`", "")),
+            ]
+            for key in keys
+        ],
+    )
+
+
+class CampaignKeys(SphinxDirective):
+    """The keys of a table of campaign files, and those of its rows."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        from annotation.core.campaign_file import TABLES
+
+        name = self.arguments[0]
+        found: list[nodes.Node] = [keys_table(TABLES[name])]
+        for key in TABLES[name]:
+            if key.row:
+                heading = nodes.literal(text=f"{name}.{key.name}")
+                found.append(nodes.paragraph("", "Keys of a row of ", heading, nodes.Text(":")))
+                found.append(keys_table(key.row))
+        return found
+
+
 def operations() -> dict[str, list[tuple[str, str, str]]]:
     """tag -> method, path and summary of its operations."""
     from drf_spectacular.generators import SchemaGenerator
@@ -133,6 +172,7 @@ def escape_docstring(
 def setup(app: Sphinx) -> dict[str, bool]:
     set_up_django()
     app.add_directive("command", Command)
+    app.add_directive("campaign-keys", CampaignKeys)
     app.add_directive("api-operations", ApiOperations)
     app.connect("autodoc-process-docstring", escape_docstring)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

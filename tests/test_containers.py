@@ -19,7 +19,7 @@ FOLDER = ROOT / "docs" / "how-to" / "container"
 SETTINGS = set(
     re.findall(
         r"^\| `(ASSAY_\w+)`",
-        (ROOT / "docs" / "how-to" / "deploy.md").read_text(encoding="utf-8"),
+        (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8"),
         re.MULTILINE,
     )
 )

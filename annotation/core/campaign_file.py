@@ -23,84 +23,87 @@ from pooling.core.declared import Change, Key, Mistake, Path, differences, plain
 
 STATES = ("draft", "open", "paused", "closed")
 GRADE = (
-    Key("value", "whole", "The grade.", least=0, most=999, required=True),
-    Key("name", "text", "What annotators read.", required=True),
-    Key("explanation", "text", "When it is given.", default=""),
-    Key("example", "text", "Examples, one a line.", default=""),
-    Key("shape", "text", "The sign beside its colour.", choices=SHAPES, default="disc"),
+    Key("value", "whole", "Value of the grade.", least=0, most=999, required=True),
+    Key("name", "text", "Name shown to annotators.", required=True),
+    Key("explanation", "text", "When to give this grade.", default=""),
+    Key("example", "text", "Examples, one per line.", default=""),
+    Key("shape", "text", "Sign shown with its colour.", choices=SHAPES, default="disc"),
 )
 GOLD = (
-    Key("topic", "text", "The topic's id.", required=True),
-    Key("document", "text", "The document's id.", required=True),
+    Key("topic", "text", "Topic ID.", required=True),
+    Key("document", "text", "Document ID.", required=True),
     Key(
         "kind",
         "text",
-        "What the pair is.",
+        "Kind of control pair.",
         choices=("gold", "everyone", "qualification"),
         default="gold",
     ),
-    Key("grade", "whole", "The known grade; of a pair for everyone there is none.", least=0),
+    Key("grade", "whole", "Known grade. Calibration pairs (everyone) have none.", least=0),
     Key(
         "explanation",
         "text",
-        "What annotators of the qualification read after their answer.",
+        "Explanation shown after a qualification answer.",
         default="",
     ),
 )
 GOLD_GRADES = (
-    Key("file_grade", "whole", "A grade in the rows of gold.", required=True),
+    Key("file_grade", "whole", "Grade in the rows of gold.", required=True),
     Key(
-        "grade", "whole", "What it counts as on the scale; left out: its rows are ignored.", least=0
+        "grade",
+        "whole",
+        "Grade of the scale it counts as. If left out, its rows are ignored.",
+        least=0,
     ),
 )
 PERSON = (
     Key(
         "user",
         "text",
-        "Sign-in name; may be left out of somebody who is there under the pseudonym.",
+        "Username. Optional if the pseudonym exists in the campaign.",
         default="",
     ),
     Key(
         "role",
         "text",
-        "What the person does here.",
+        "Role in the campaign.",
         choices=("manager", "annotator", "viewer"),
         default="annotator",
     ),
     Key(
         "pseudonym",
         "text",
-        "Under which the judgements leave the campaign; left out: the next free one.",
+        "Pseudonym in exports. Default: the next free one.",
         default="",
     ),
     Key(
         "standing",
         "text",
-        "Whether the person takes part.",
+        "Status of the person.",
         choices=("active", "paused", "excluded"),
         default="active",
     ),
-    Key("reason", "text", "Why paused or excluded.", default=""),
+    Key("reason", "text", "Reason for a pause or exclusion.", default=""),
 )
 INVITATION = (
-    Key("name", "text", "For whom it is, if for one.", default=""),
-    Key("email", "text", "The person's address.", default=""),
+    Key("name", "text", "Name of the invited person, if it is for one person.", default=""),
+    Key("email", "text", "Email address of the invited person.", default=""),
     Key(
         "role",
         "text",
-        "What the person will do.",
+        "Role of people who accept.",
         choices=("annotator", "manager", "viewer"),
         default="annotator",
     ),
-    Key("max_uses", "whole", "For how many people it is good; 0 for any number.", least=0, none=0),
-    Key("expires_at", "moment", 'Until when; "" for ever.', none=""),
+    Key("max_uses", "whole", "Maximum uses; 0 for no limit.", least=0, none=0),
+    Key("expires_at", "moment", 'Expiry date and time; "" for none.', none=""),
 )
 
 
 INVITATIONS = Key(
     "invitations",
     "rows",
-    "Links to send. Others stay.",
+    "Invitation links. Links that are not listed stay.",
     row=INVITATION,
     identity=("name", "email", "role", "max_uses", "expires_at"),
 )
@@ -112,109 +115,122 @@ def _number(name: str, kind: str, help: str, *, none: int | None = None) -> Key:
 
 
 SETTINGS = (
-    Key("name", "text", "What annotators read."),
-    Key("description", "text", "What it is about."),
-    Key("scale", "rows", "The grades, lowest first.", row=GRADE, identity=("value",), whole=True),
-    _number("threshold", "whole", "The lowest relevant grade."),
-    _number("judgements_per_pair", "whole", "How many different annotators grade each pair."),
-    _number("target_per_annotator", "whole", "Judgements that each is asked for; 0 for no target."),
+    Key("name", "text", "Name shown to annotators."),
+    Key("description", "text", "Description of the campaign."),
+    Key("scale", "rows", "Grades, lowest first.", row=GRADE, identity=("value",), whole=True),
+    _number("threshold", "whole", "Minimum relevant grade."),
+    _number("judgements_per_pair", "whole", "Judgements per pair, each by another annotator."),
     _number(
-        "daily_limit", "whole", "Judgements of one annotator on one day; 0 for no limit.", none=0
+        "target_per_annotator",
+        "whole",
+        "Target number of judgements per annotator; 0 for no target.",
     ),
-    Key("continue_after_target", "flag", "Whether annotators may go on after their target."),
-    Key("deadline", "moment", 'When the judging ends; "" for no deadline.', none=""),
+    _number(
+        "daily_limit", "whole", "Maximum judgements per annotator and day; 0 for no limit.", none=0
+    ),
+    Key("continue_after_target", "flag", "Whether annotators can continue after their target."),
+    Key("deadline", "moment", 'End of judging; "" for no deadline.', none=""),
     _number(
         "grace_minutes",
         "whole",
-        "Minutes after the deadline in which answers given before it are taken.",
+        "Minutes after the deadline in which earlier answers are accepted.",
     ),
     _number(
         "closing_hours",
         "whole",
-        "From so many hours before the deadline pairs that have judgements come first.",
+        "Hours before the deadline in which partly judged pairs come first.",
     ),
-    _number("min_active_seconds", "number", "Faster judgements count nowhere."),
+    _number(
+        "min_active_seconds",
+        "number",
+        "Minimum active time in seconds. Faster judgements are not counted.",
+    ),
     _number(
         "pause_after_fast",
         "whole",
-        "Too fast judgements after which an annotator is paused until a manager lets go on; 0: nobody is.",
+        "Judgements below the minimum time after which an annotator is paused; 0 for never.",
     ),
-    _number(
-        "idle_seconds", "whole", "Longer stretches without a sign of life are not active time."
-    ),
+    _number("idle_seconds", "whole", "Inactivity timeout in seconds. Longer gaps are idle time."),
     _number("expected_seconds", "number", "Expected seconds per judgement, for previews of cost."),
-    _number("lease_minutes", "whole", "How long a pair is reserved for who has it on screen."),
-    _number("lease_window", "whole", "Pairs leased ahead."),
-    _number("block_length", "whole", "Pairs of one topic in a row."),
+    _number("lease_minutes", "whole", "Minutes for which a pair on screen stays assigned."),
+    _number("lease_window", "whole", "Number of pairs assigned ahead."),
+    _number("block_length", "whole", "Consecutive pairs of one topic."),
     _number(
         "band",
         "whole",
-        "Neighbouring priorities that are judged together; 1: strictly by priority.",
+        "Number of neighbouring priorities judged together; 1 for strict order.",
     ),
-    _number(
-        "truncate_words", "whole", "Words of a document that are shown at first; 0 for all.", none=0
+    _number("truncate_words", "whole", "Words of a document shown at first; 0 for all.", none=0),
+    Key(
+        "spans",
+        "text",
+        "Whether annotators mark passages.",
+        choices=("off", "optional", "required"),
     ),
-    Key("spans", "text", "Marking passages.", choices=("off", "optional", "required")),
-    _number("spans_from", "whole", "The lowest grade for which a passage is required."),
-    Key("rotate_text", "flag", "Start each annotator at another sentence, as FiRA does."),
+    _number("spans_from", "whole", "Lowest grade that requires a passage."),
+    Key(
+        "rotate_text", "flag", "Start the text at another sentence for each annotator, as in FiRA."
+    ),
     Key(
         "show_near_duplicates",
         "flag",
-        "Offer a document very like the one on the page beside it, with the annotator's own grade of it.",
+        "Offer a very similar document with the annotator's own grade of it.",
     ),
-    _number("gold_every", "whole", "One gold or everyone pair in so many, on average."),
+    _number("gold_every", "whole", "Average number of pairs per gold or calibration pair."),
     _number(
         "min_common",
         "whole",
-        "Planned overlap: pairs that two annotators should share; 0: not planned.",
+        "Planned overlap: pairs shared by two annotators; 0 for none.",
     ),
-    _number("min_partners", "whole", "Planned overlap: with how many others."),
+    _number("min_partners", "whole", "Planned overlap: number of other annotators."),
     Key(
         "consent_text",
         "text",
-        "Markdown that annotators agree to before the first pair; empty: none.",
+        "Consent text in Markdown, shown before the first pair. Empty for none.",
     ),
-    Key("thanks_text", "text", "Words at the end."),
+    Key("thanks_text", "text", "Text shown at the end."),
     Key(
         "completion_code",
         "text",
-        "Shown to who has reached the target; left out of a new campaign: one by chance.",
+        "Code shown when the target is reached. Default for a new campaign: a random code.",
     ),
-    Key("completion_url", "text", "Where annotators go at the end."),
+    Key("completion_url", "text", "Address to which annotators are sent at the end."),
     _number(
         "qualification_pass",
         "number",
-        "Share of qualification pairs to get right; 0: no qualification.",
+        "Share of qualification pairs to answer correctly; 0 for no test.",
     ),
     Key(
         "gold_rule",
         "text",
         (
-            "When a judgement of a gold or qualification pair is right: same side of `threshold`, "
+            "When a gold or qualification answer counts as right: same side of `threshold`, "
             "within one grade, or the known grade."
         ),
         choices=tuple(rule.value for rule in GoldRule),
     ),
 )
 CAMPAIGN = (
-    Key("slug", "text", "Its address: the campaign that is meant, or that is made.", required=True),
+    Key("slug", "text", "Slug of the campaign to change or create.", required=True),
     *SETTINGS,
-    _number("seed", "whole", "What fixes chances; cannot be changed."),
+    _number("seed", "whole", "Seed of random choices. Cannot be changed."),
     Key(
         "judge_kind",
         "text",
-        "Who judges; cannot be changed.",
+        "Annotator type. Cannot be changed.",
         choices=tuple(kind.value for kind in JudgeKind),
     ),
     Key(
-        "guidelines", "text", "Markdown. Another text is a new version, which annotators must read."
+        "guidelines",
+        "text",
+        "Guidelines in Markdown. A changed text is a new version, which annotators must read.",
     ),
-    Key("guidelines_file", "file", "A file with the guidelines, in place of the text."),
-    Key("guidelines_note", "text", "What changed in a new version."),
+    Key("guidelines_file", "file", "File with the guidelines, instead of the text."),
+    Key("guidelines_note", "text", "Summary of the changes in a new version."),
     Key(
         "gold",
         "rows",
-        "Pairs that are not ordinary. The list is whole: others become so.",
+        "Control pairs. The list is complete: other pairs become ordinary.",
         row=GOLD,
         identity=("topic", "document"),
         whole=True,
@@ -222,14 +238,14 @@ CAMPAIGN = (
     Key(
         "gold_file",
         "file",
-        "A file of them (topic, document, grade; or qrels), in place of the list.",
+        "File of control pairs (topic, document, grade; or qrels), instead of the list.",
     ),
     Key(
         "gold_grades",
         "rows",
         (
-            "What the grades of gold count as. Needed if they may be of another scale: one is not on "
-            "the scale, or none is its highest."
+            "Mapping of gold grades to the scale. Required if a grade is not on "
+            "the scale, or if none is its highest."
         ),
         row=GOLD_GRADES,
         identity=("file_grade",),
@@ -237,13 +253,13 @@ CAMPAIGN = (
     Key(
         "people",
         "rows",
-        "Who takes part; accounts must exist. Others stay.",
+        "People with existing accounts. People who are not listed stay.",
         row=PERSON,
         identity=("user", "pseudonym"),
     ),
     INVITATIONS,
-    Key("state", "text", "The state that is wanted.", choices=STATES),
-    Key("paused_reason", "text", "What annotators read while it is paused."),
+    Key("state", "text", "State of the campaign.", choices=STATES),
+    Key("paused_reason", "text", "Reason shown to annotators during a pause."),
 )
 TABLES = {"collection": COLLECTION, "pool": POOL, "campaign": CAMPAIGN}
 FIXED = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -27,7 +26,7 @@ from annotation.services.errors import CampaignError
 from annotation.services.judging import scheduling
 from annotation.services.people import accounts
 from assay.formats.errors import FormatError
-from pooling.core.declared import Key, line_of
+from pooling.core.declared import line_of
 from pooling.models import Collection, DocumentFile
 from tests.builders import judge, make_annotator, make_user
 from tests.commands import call_command
@@ -509,21 +508,6 @@ def test_who_applies_it_manages_what_is_made(folder):
     campaign = Campaign.objects.get()
     assert campaign.memberships.get(user__username="operator").role == "manager"
     assert campaign.collection.managers.filter(username="operator").exists()
-
-
-def test_the_page_about_the_file_has_every_key_of_it_and_no_other():
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "campaign-file.md").read_text(
-        encoding="utf-8"
-    )
-    found = set(re.findall(r"^\| `(\w+)` \| (.*?) \| (.*) \|$", page, re.MULTILINE))
-    keys = [key for table in TABLES.values() for one in table for key in (one, *one.row)]
-    assert found == {(key.name, kind_in_words(key), key.help) for key in keys}
-
-
-def kind_in_words(key: Key) -> str:
-    bounds = [f"from {key.least:,.10g}"] if key.least else []
-    bounds += [f"to {key.most:,.10g}"] if key.most is not None and key.most < 2**31 - 1 else []
-    return " ".join([*([" or ".join(key.choices)] if key.choices else [key.kind]), *bounds])
 
 
 def test_the_file_can_say_every_setting_of_a_campaign():

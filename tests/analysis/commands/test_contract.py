@@ -427,6 +427,8 @@ def test_each_key_of_the_answer_is_in_the_commands_section_of_the_document(
         )
     )
     told |= {option.replace("-", "_") for option in told}
+    parser = load_command_class(get_commands()[name], name).create_parser("assay", name)
+    told |= {action.dest for action in parser._actions}  # the site lists them, `settings` has them
     keys = {
         key
         for key in names_of_keys(answers(name))
