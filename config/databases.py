@@ -25,11 +25,6 @@ KEPT_SECONDS = 60
 """For which a thread keeps its connection."""
 WAL_BYTES = 64_000_000
 """To which SQLite cuts its write-ahead log after a checkpoint."""
-WAL_PAGES, WAL_PAGES_OF_WEB = 1_000, 60_000
-"""After so many pages in the log whoever commits brings them into the database first. In the web
-server a thread apart does that earlier (config.sqlite.checkpoints), and this is only for where that
-has failed: while a release is built nothing can be brought in, and each commit would try in
-vain."""
 
 
 def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> dict[str, Any]:
@@ -41,15 +36,13 @@ def described(url: str, data_dir: Path, *, query_seconds: int, pooler: bool) -> 
     if database["ENGINE"] == "django.db.backends.sqlite3":
         database["ENGINE"] = "config.sqlite"
         # each of the web server's threads has a cache
-        kept_s, cache_kb, pages = (
-            (KEPT_SECONDS, 8_000, WAL_PAGES_OF_WEB) if query_seconds else (0, 32_000, WAL_PAGES)
-        )
+        kept_s, cache_kb = (KEPT_SECONDS, 8_000) if query_seconds else (0, 32_000)
         database.update(CONN_MAX_AGE=kept_s, CONN_HEALTH_CHECKS=True)
         database["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": min(query_seconds or SQLITE_WAIT_SECONDS, SQLITE_WAIT_SECONDS),
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=268435456; "
-            f"PRAGMA cache_size=-{cache_kb}; PRAGMA journal_size_limit={WAL_BYTES}; PRAGMA wal_autocheckpoint={pages};",
+            f"PRAGMA cache_size=-{cache_kb}; PRAGMA journal_size_limit={WAL_BYTES};",
         }
     elif database["ENGINE"] == "django.db.backends.postgresql":
         database.update(

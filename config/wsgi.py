@@ -3,13 +3,11 @@
 import os
 import sys
 
-from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
 from config import environment
 from config.numerics import import_numerics_later
-from config.sqlite import checkpoints
 from pooling.platform import signs_of_life
 
 APP_LOAD_ERROR = 4
@@ -21,7 +19,6 @@ with environment.ending_in_a_sentence(APP_LOAD_ERROR):
     django_application = get_wsgi_application()
     from config.admission import Admission
 application = Admission(django_application)
-checkpoints.begin(settings.DATABASES["default"])
 signs_of_life.begin(signs_of_life.WEB_SERVER)
 get_resolver().url_patterns  # noqa: B018 - the pages are imported now, not with the first visitor
 sys.setswitchinterval(

@@ -268,7 +268,7 @@ def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_se
     assert said.startswith("note   No mail is sent (ASSAY_EMAIL_HOST)")
     assert "\n0 to be mended, " in said
     there = {path.name for path in newcomer.data.iterdir()}
-    assert there - {"assay.sqlite3", "assay.sqlite3-line"} == {
+    assert there - {"assay.sqlite3"} == {
         "files",
         "hashing.lock",
         "secret-key",

@@ -1,12 +1,9 @@
-"""SQLite has one writer at a time: who wants to be the next stands in a line, within a process in
-the order of asking."""
+"""SQLite has one writer at a time; the others wait."""
 
 from __future__ import annotations
 
 import gc
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -22,10 +19,7 @@ from django.utils.module_loading import import_string
 from annotation.models import Judgement, Lease
 from annotation.services.judging import serving
 from config import databases
-from config.sqlite import checkpoints
-from config.sqlite.turns import Turns
 from tests.builders import make_annotator, make_campaign
-from tests.installation import ROOT
 
 
 @pytest.fixture
@@ -64,64 +58,6 @@ def write(database: Any, by: str) -> None:
 def written(path: Path) -> list[str]:
     with sqlite3.connect(path) as database:
         return [by for (by,) in database.execute("SELECT by FROM done ORDER BY rowid")]
-
-
-def test_a_turn_is_handed_on_in_the_order_of_asking():
-    turns, order, threads = Turns(), [], []
-    assert turns.take(0)
-
-    def work(number: int) -> None:
-        assert turns.take(60)
-        order.append(number)
-        turns.give()
-
-    for number in range(6):
-        threads.append(threading.Thread(target=work, args=(number,)))
-        threads[-1].start()
-        while len(turns.waiting) <= number:
-            time.sleep(0.001)
-    assert not turns.take(0.01), "who gives up has left the line"
-    turns.give()
-    for thread in threads:
-        thread.join()
-    assert order == list(range(6))
-    assert turns.take(0)
-
-
-def test_who_has_written_does_not_go_before_another_process_that_waits(tmp_path):
-    ours, theirs = (
-        Turns(str(tmp_path / "line")),
-        Turns(str(tmp_path / "line")),
-    )  # a file opened twice is locked as by two processes
-    assert ours.take(1)
-    assert not theirs.take(0.01), "one process at a time stands in the gate"
-    ours.leave_gate()  # and writes now
-    assert theirs.take(1)
-    ours.give()
-    assert not ours.take(0.01), "the other process is next, though it has not begun yet"
-    theirs.leave_gate()
-    assert ours.take(1)
-    theirs.give()
-
-
-def test_a_process_that_dies_in_the_gate_holds_up_nobody(tmp_path):
-    stands = (
-        "from config.sqlite.turns import Turns; import sys, time; Turns(sys.argv[1]).take(60); "
-        "print('there', flush=True); time.sleep(600)"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", stands, str(tmp_path / "line")],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "there\n"
-    ours = Turns(str(tmp_path / "line"))
-    assert not ours.take(0.01)
-    process.kill()
-    process.wait()
-    assert ours.take(60)
 
 
 def test_who_waits_in_vain_says_so_and_takes_nothing_with_him(path):
@@ -170,7 +106,7 @@ def test_a_thread_that_ends_in_the_middle_keeps_nobody_waiting(path):
     assert written(path) == ["after it"]
 
 
-def test_a_closed_connection_gives_the_turn_back(path):
+def test_a_closed_connection_lets_others_write(path):
     first, second = connected(path, patience_s=5), connected(path, patience_s=5)
     first.set_autocommit(False, force_begin_transaction_with_broken_autocommit=True)
     first.close()
@@ -241,26 +177,3 @@ def test_where_the_top_up_fails_nothing_is_acknowledged_and_the_repeated_judgeme
         Judgement.objects.count(),
         Lease.objects.filter(state="live").count(),
     ) == (200, 1, 2)
-
-
-def test_the_web_servers_log_is_brought_in_by_a_thread_apart_and_everybody_elses_by_who_commits(
-    path,
-):
-    def pages(query_seconds: int) -> str:
-        return databases.described("", path.parent, query_seconds=query_seconds, pooler=False)[
-            "OPTIONS"
-        ]["init_command"].split("wal_autocheckpoint=")[1]
-
-    assert (pages(12), pages(0)) == ("60000;", "1000;")
-    database = connected(path, patience_s=5)
-    for number in range(5):
-        write(database, str(number))
-    in_log, done = checkpoints.checkpoint(str(path))
-    assert in_log == done > 0
-    reader = sqlite3.connect(path)
-    reader.execute("BEGIN")
-    reader.execute("SELECT * FROM done").fetchall()
-    write(database, "while somebody reads")
-    in_log, done = checkpoints.checkpoint(str(path))
-    assert done < in_log, "a reader is not waited for"
-    reader.close()

@@ -1,1 +1,1 @@
-"""Django's SQLite with connections that outlive a request."""
+"""Django's SQLite backend, with a health check for kept connections."""

@@ -29,14 +29,14 @@ def shorten() -> int:
         cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
         _, in_log, done = cursor.fetchone()
         if in_log == done:  # nobody reads the old pages: cutting waits for no one for long
+            cursor.execute("PRAGMA busy_timeout")
+            (usual,) = cursor.fetchone()
             cursor.execute("PRAGMA busy_timeout = 200")
             try:
                 cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 cursor.fetchone()
             finally:
-                cursor.execute(
-                    "PRAGMA busy_timeout = 0"
-                )  # as config.sqlite leaves it, which waits by itself
+                cursor.execute(f"PRAGMA busy_timeout = {usual}")
     left = n_bytes()
     if left > WARN_BYTES:
         log.warning(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -83,7 +84,10 @@ def test_other_transactions_stay_the_kind_that_they_were(database):
         slugs()
         if database == "sqlite":
             assert connection.transaction_mode == "IMMEDIATE"
-            assert connection.has_turn
+            other = sqlite3.connect(connection.settings_dict["NAME"], timeout=0)
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                other.execute("BEGIN IMMEDIATE")
+            other.close()
         add("later")()
     assert slugs() == ["later"]
 
