@@ -12,7 +12,7 @@ from tests.documented import DOCS
 BANNED = {
     "told": r"\b(?:is|are|was) told\b",
     "clause as subject": r"(?m)^(?:[-*] )?(?:Who|Whoever) (?!is |are |needs |changed )",
-    "negated noun": r"\bis no (?!longer\b|more\b)",
+    "negated noun": r"(?<!there )\bis no (?!longer\b|more\b)",
     "mend": r"\bmend(?:s|ed|ing|ings)?\b",
     "for want of": r"\bfor want of\b|\bwanting\b",
     "anew": r"\banew\b",
@@ -23,11 +23,12 @@ BANNED = {
     "telegraphic default": r"(?m)^(?:Empty|0): ",
     "space before %": r"\d %",
     "literary word": r"\b(?:beside|whom|bears?|heed|mere|thereof)\b",
-    "one per line": r"\b(?:one|judgements?|row|answer) a (?:line|pair|row|topic|day|person)\b",
+    "one per line": r"\b(?:one|judgements?|row|answer) a (?:line|pair|row|topic|day|person)\b(?! needs)",
     "internal reference": r"\b(?:METHODS|SAMPLING) \d|\bsets X, Y\b",
 }
+TITLES = ("A machine beside people",)
+"""Titles of the interface that tables repeat."""
 NOT_YET_REWRITTEN: set[str] = {
-    "docs/decisions/0001-shape-of-the-project.md",
     "docs/decisions/0002-jobs.md",
     "docs/decisions/0003-judging-page.md",
     "docs/decisions/0004-claims.md",
@@ -43,10 +44,6 @@ NOT_YET_REWRITTEN: set[str] = {
     "docs/evidence/reproduction.md",
     "docs/evidence/sampling.md",
     "docs/evidence/usability.md",
-    "docs/how-to/deploy.md",
-    "docs/how-to/publish.md",
-    "docs/reference/commands.md",
-    "docs/reference/formats.md",
     "docs/reference/methods/aggregation.md",
     "docs/reference/methods/agreement.md",
     "docs/reference/methods/bootstrap.md",
@@ -64,11 +61,6 @@ NOT_YET_REWRITTEN: set[str] = {
     "docs/reference/methods/systems.md",
     "docs/reference/methods/topics-and-pools.md",
     "docs/reference/methods/watching.md",
-    "docs/reference/reports.md",
-    "docs/reference/studies.md",
-    "docs/tutorial/studies/comparison.md",
-    "docs/tutorial/studies/sota.md",
-    "docs/tutorial/studies/stability.md",
 }
 PAGES = [
     path
@@ -85,6 +77,8 @@ def prose(text: str) -> str:
     """The text without code blocks, quoted code and names of pages and buttons."""
     text = re.sub(r"(?ms)^(```|:::).*?^\1$", "", text)
     text = re.sub(r"(?m)^ {4}.*$", "", text)
+    for title in TITLES:
+        text = text.replace(title, "")
     return re.sub(r"`[^`\n]+`|\*[^*\n]+\*", "", text)
 
 
