@@ -1,6 +1,6 @@
-"""axe-core finds nothing of WCAG 2.2 level A and AA in what people open on the judging page, in
-light and dark; the page works at 400 % zoom, with a screen reader and without motion. Every page as
-it is first seen is looked at by test_pages.py."""
+"""The judging page works at 400% zoom, with a screen reader and without motion. axe-core looks at
+every page as it is first seen in test_pages.py, and at what people open on the judging page wherever
+a test calls `photograph`."""
 
 from __future__ import annotations
 
@@ -9,74 +9,28 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import problems, problems_in_both_schemes
+from tests.browser.axe import problems
 from tests.browser.judging import JudgingPage, make_job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 
 
-def test_axe_would_find_a_mistake(signed_in_page: Signed) -> None:
+def test_axe_would_find_a_mistake_and_nothing_moves_when_the_reader_asks_for_reduced_motion(
+    signed_in_page: Signed,
+) -> None:
     campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
-    judging.page.evaluate(
+    page = signed_in_page(ada.user, reduced_motion="reduce")
+    judging = JudgingPage(page, campaign).open()
+    judging.judge("3")
+    durations = page.evaluate(
+        "document.getAnimations().map(animation => animation.effect.getTiming().duration)"
+    )
+    assert all(duration < 1 for duration in durations)
+    page.evaluate(
         "document.querySelector('.doc-body').append(Object.assign(document.createElement('input'), {type: 'text'}))"
     )
-    assert any(problem.startswith("label:") for problem in problems(judging.page))
-
-
-def opened(name: str) -> Callable[[JudgingPage], object]:
-    return lambda judging: judging.page.evaluate(
-        f"document.querySelector('#menu [data-action={name}]').click()"
-    )
-
-
-STATES: dict[str, tuple[Callable[[JudgingPage], object], str, str]] = {
-    "reasons": (lambda judging: judging.press("0"), "#grades .reason", "Escape"),
-    "note": (lambda judging: judging.press("n"), "#note-dialog", "Escape"),
-    "shortcuts": (lambda judging: judging.press("?"), "#help-dialog", "Escape"),
-    "settings": (opened("settings"), "#settings-dialog", "Escape"),
-    "menu": (
-        lambda judging: judging.page.locator("#menu > summary").click(),
-        "#menu [data-action=leave]",
-        "Escape",
-    ),
-    "history": (opened("history"), "#history-dialog", "Escape"),
-    "find": (lambda judging: judging.press("/"), "#finder", "Escape"),
-    "information need": (lambda judging: judging.press("i"), "#need", "i"),
-    "pause": (lambda judging: judging.press("p"), "#panel[data-state=user-pause]", "x"),
-    "passage": (
-        lambda judging: judging.press("3", "s", "s", "ArrowRight", "Enter"),
-        "#marks li",
-        "",
-    ),
-    "reopened": (
-        lambda judging: (judging.judge("3"), judging.press("z")),
-        "[data-name=review]",
-        "Escape",
-    ),
-    "offline": (
-        lambda judging: (judging.page.context.set_offline(True), judging.judge("1")),
-        "[data-name=connection]",
-        "",
-    ),
-}
-"""What an annotator does one after another -> what is seen then, the key that ends it."""
-
-
-def test_axe_finds_nothing_in_the_states_of_judging(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(spans="required")
-    judging = JudgingPage(signed_in_page(ada.user, reduced_motion="reduce"), campaign).open()
-    wrong = {}
-    for state, (do, shown, end) in STATES.items():
-        do(judging)
-        judging.page.locator(shown).first.wait_for()
-        if problems_found := problems_in_both_schemes(judging.page):
-            wrong[state] = problems_found
-        if end:
-            judging.page.keyboard.press(end)
-            judging.page.locator(shown).first.wait_for(state="hidden")
-    assert wrong == {}
+    assert any(problem.startswith("label:") for problem in problems(page))
 
 
 def test_judging_works_at_400_percent_and_on_a_phone_on_its_side(signed_in_page: Signed) -> None:
@@ -122,14 +76,3 @@ def test_screen_reader_is_told_what_happens(signed_in_page: Signed) -> None:
     judging.press("x", "2")
     expect(said).to_contain_text("Judged Topic.")
     expect(page.locator("#say-now")).to_be_empty()
-
-
-def test_nothing_moves_when_the_reader_asks_for_reduced_motion(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(ada.user, reduced_motion="reduce")
-    judging = JudgingPage(page, campaign).open()
-    judging.judge("3")
-    durations = page.evaluate(
-        "document.getAnimations().map(animation => animation.effect.getTiming().duration)"
-    )
-    assert all(duration < 1 for duration in durations)

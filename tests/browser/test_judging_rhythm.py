@@ -62,10 +62,11 @@ def test_shift_and_a_digit_show_what_a_grade_means_and_judge_nothing(
     assert [row.grade for row in own_judgements(ada)] == [1]
 
 
-@pytest.mark.parametrize("width", [360, 390])
 def test_a_long_press_shows_what_a_grade_means_and_a_short_one_judges(
-    signed_in_page: Signed, width: int
+    signed_in_page: Signed,
 ) -> None:
+    """At 390 pixels by touch: test_judging_by_thumb.py."""
+    width = 360
     campaign, ada = make_job(scale=SCALE, threshold=1)
     page = signed_in_page(ada.user, viewport={"width": width, "height": 780})
     judging = JudgingPage(page, campaign).open()
@@ -169,22 +170,6 @@ def test_the_rhythm_stays_in_the_browser_and_a_break_is_offered_to_who_asked(
     for mark in (*map(str, PACES), "2.1 h", "43 h", "32 h"):
         assert mark not in kept, mark
         assert mark not in rows, mark
-
-
-def test_a_trial_can_be_ended_and_left_no_trace(signed_in_page: Signed) -> None:
-    campaign, ada = make_job()
-    page = signed_in_page(campaign.created_by, viewport=DESKTOP)
-    page.goto(f"/judge/{campaign.slug}/try")
-    page.locator("html[data-complete]").wait_for()
-    page.keyboard.press("Enter")  # its guidelines are read
-    page.locator(".doc .doc-title").wait_for()
-    page.keyboard.press("q")
-    dialog = page.locator("#ask-dialog")
-    dialog.get_by_role("textbox").fill("Does it count?")
-    page.keyboard.press("Control+Enter")
-    expect(dialog.locator(".questions li")).to_contain_text("This is a trial: nobody was asked.")
-    assert not ada.questions.exists()
-    assert not campaign.pairs.filter(questions__isnull=False).exists()
 
 
 def test_after_the_minutes_that_were_chosen_a_line_offers_a_pause(signed_in_page: Signed) -> None:

@@ -120,15 +120,29 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
     assert stored(campaign) == before
 
 
-def test_a_trial_asks_about_a_judgement_that_is_too_fast_and_begins_anew_after_a_reload(
+def test_a_draft_is_tried_from_its_last_step_a_judgement_too_fast_is_told_and_a_reload_begins_anew(
     signed_in_page: Signed,
 ) -> None:
-    campaign, _ada = make_job(
+    campaign, ada = make_job(
         min_active_seconds=3600, expected_seconds=7200, idle_seconds=7200, lease_minutes=120
     )
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.DRAFT)
     page = signed_in_page(campaign.created_by)
-    judging = open_trial(page, campaign)
+    judging = JudgingPage(page, campaign)
+    page.goto(f"/campaigns/{campaign.slug}/settings/open/")
+    page.locator("main").get_by_role("link", name="Try it").last.click()
     page.get_by_role("button", name="I have read this").click()
+    expect(judging.title).to_be_visible()
+    page.locator("html[data-complete]").wait_for()
+    page.keyboard.press("q")
+    dialog = page.locator("#ask-dialog")
+    dialog.get_by_role("textbox").fill("Does it count?")
+    page.keyboard.press("Control+Enter")
+    expect(dialog.locator(".questions li")).to_contain_text("This is a trial: nobody was asked.")
+    assert not ada.questions.exists()
+    assert not campaign.pairs.filter(questions__isnull=False).exists()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
     first = judging.title.inner_text()
     judging.judge("2")
     expect(page.locator(".banner")).to_contain_text("faster than anybody reads")
@@ -136,13 +150,3 @@ def test_a_trial_asks_about_a_judgement_that_is_too_fast_and_begins_anew_after_a
     page.get_by_role("button", name="I have read this").click()
     expect(judging.title).to_have_text(first)
     expect(page.locator("#progress-text")).to_have_text("0/4")
-
-
-def test_a_draft_can_be_tried_from_its_last_step(signed_in_page: Signed) -> None:
-    campaign, _ada = make_job()
-    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.DRAFT)
-    page = signed_in_page(campaign.created_by)
-    page.goto(f"/campaigns/{campaign.slug}/settings/open/")
-    page.locator("main").get_by_role("link", name="Try it").last.click()
-    page.get_by_role("button", name="I have read this").click()
-    expect(page.locator(".doc .doc-title")).to_be_visible()

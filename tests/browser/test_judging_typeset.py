@@ -73,15 +73,23 @@ def test_markdown_is_set_where_the_collection_says_so_and_runs_nothing(
     assert [MARKDOWN[slice(*span)] for span in row.spans] == ["Walking and", "weeks"]
 
 
-def test_a_passage_over_entities_and_a_formula_is_that_of_the_stored_text(
+def test_plain_text_stays_with_its_language_and_a_passage_over_entities_is_that_of_the_stored_text(
     signed_in_page: Signed,
 ) -> None:
     text = "Caf&eacute;s &amp; bars where $x^2$ grows. It costs $5 and $10 &undefined; here."
-    campaign, ada = make_job(n_documents=2, spans="optional")
-    one_document(text)
+    plain, arabic = "# No heading\n\nA *star* and R&D; 2 < 3.", "123 المشي السريع يخفض السكر."
+    campaign, ada = make_job(texts=[plain, arabic, text], n_documents=4, spans="optional")
+    Document.objects.filter(text=arabic).update(fields={"lang": "ar"})
     page = signed_in_page(ada.user)
     judging = JudgingPage(page, campaign).open()
-    expect(page.locator(".doc-body p")).to_have_text(
+    paragraph = page.locator(".doc-body p")
+    expect(paragraph).to_have_text(["# No heading", "A *star* and R&D; 2 < 3."])
+    judging.judge("1")
+    expect(page.locator("article.doc")).to_have_attribute("lang", "ar")
+    expect(paragraph).to_have_attribute("dir", "rtl")
+    assert paragraph.evaluate("(p) => getComputedStyle(p).direction") == "rtl"
+    judging.judge("3")
+    expect(paragraph).to_have_text(
         "Cafés & bars where x² grows. It costs $5 and $10 &undefined; here."
     )
     page.evaluate("""() => { const p = document.querySelector('.doc-body p'), nodes = [...p.childNodes].flatMap((one) => one.firstChild ?? one);
@@ -90,30 +98,11 @@ def test_a_passage_over_entities_and_a_formula_is_that_of_the_stored_text(
     stored(page)
     judging.judge("2")
     judging.saved()
-    [row] = own_judgements(ada)
+    row = own_judgements(ada)[2]
     passage = "Caf&eacute;s &amp; bars where $x^2$ grows"
     assert [text[slice(*span)] for span in row.spans] == [passage]
     page.keyboard.press("z")  # and it is painted again where it was
     expect(page.locator("#marks q")).to_have_text(passage)
-
-
-def test_plain_text_stays_as_it_is(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(n_documents=2)
-    one_document("# No heading\n\nA *star* and R&D; 2 < 3.")
-    page = signed_in_page(ada.user)
-    JudgingPage(page, campaign).open()
-    expect(page.locator(".doc-body p")).to_have_text(["# No heading", "A *star* and R&D; 2 < 3."])
-
-
-def test_language_and_direction_are_those_of_the_document(signed_in_page: Signed) -> None:
-    campaign, ada = make_job(n_documents=2)
-    one_document("123 المشي السريع يخفض السكر.", lang="ar")
-    page = signed_in_page(ada.user)
-    JudgingPage(page, campaign).open()
-    expect(page.locator("article.doc")).to_have_attribute("lang", "ar")
-    paragraph = page.locator(".doc-body p")
-    expect(paragraph).to_have_attribute("dir", "rtl")
-    assert paragraph.evaluate("(p) => getComputedStyle(p).direction") == "rtl"
 
 
 def test_a_direction_that_the_collection_gives_is_that_of_title_and_text_on_a_phone_too(
