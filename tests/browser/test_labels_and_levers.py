@@ -22,7 +22,6 @@ pytestmark = [
 ]
 Signed = Callable[..., Page]
 Photograph = Callable[[Page, str], None]
-both_sizes = pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 
 
 @pytest.fixture
@@ -47,8 +46,9 @@ def pair_of(campaign: Campaign, topic: str, document: str) -> Pair:
     return campaign.pairs.get(entry__topic__topic_id=topic, entry__docno=document)
 
 
-def signed_in(signed_in_page: Signed, campaign: Campaign, viewport: dict[str, int]) -> Page:
-    return signed_in_page(campaign.memberships.get(role="manager").user, viewport=viewport)
+def signed_in(signed_in_page: Signed, campaign: Campaign) -> Page:
+    """The manager's, on a phone; `fits` looks at a desktop as well."""
+    return signed_in_page(campaign.memberships.get(role="manager").user, viewport=PHONE)
 
 
 def rows(page: Page) -> Locator:
@@ -72,15 +72,21 @@ def choose(page: Page, **choices: str) -> None:
         page.wait_for_url(re.compile(rf"[?&]{name}={value}\b"))
 
 
-def fits_the_window(page: Page) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+def fits(page: Page, photograph: Photograph, name: str = "") -> bool:
+    """Whether the page is as wide as its window on a desktop and on a phone. name: of pictures."""
+    wide = []
+    for screen in (DESKTOP, PHONE):
+        page.set_viewport_size(screen)  # type: ignore[arg-type]
+        wide.append(page.evaluate("document.documentElement.scrollWidth > innerWidth"))
+        if name:
+            photograph(page, f"{name}-{screen['width']}")
+    return not any(wide)
 
 
-@both_sizes
 def test_labels_are_found_by_topic_grade_decision_and_standing(
-    signed_in_page: Signed, photograph: Photograph, campaign: Campaign, viewport: dict[str, int]
+    signed_in_page: Signed, photograph: Photograph, campaign: Campaign
 ) -> None:
-    page = signed_in(signed_in_page, campaign, viewport)
+    page = signed_in(signed_in_page, campaign)
     page.goto(f"/campaigns/{campaign.slug}/labels/")
     page.get_by_role("link", name="All labels as a list").click()
     lists(page, "t1 d1", "t1 d2", "t1 d3", "t2 d1", "t2 d2", "t2 d3")
@@ -88,8 +94,7 @@ def test_labels_are_found_by_topic_grade_decision_and_standing(
         re.compile(r"Wrong\s+lowest grade\s+2\s+2\.25\s+disputed")
     )  # 1.5 to each side of the mean
     expect(rows(page).nth(5)).to_contain_text(re.compile(r"none yet\s+1\s+still to be judged"))
-    assert fits_the_window(page)
-    photograph(page, f"label-list-{viewport['width']}")
+    assert fits(page, photograph, "label-list")
     page.locator("#by-topic").get_by_role("link", name="t2", exact=True).click()
     page.wait_for_url(re.compile(r"topic=t2"))
     lists(page, "t2 d1", "t2 d2", "t2 d3")
@@ -112,11 +117,10 @@ def test_labels_are_found_by_topic_grade_decision_and_standing(
     expect(rows(page)).to_contain_text("Nothing fits.")
 
 
-@both_sizes
 def test_one_more_judgement_is_shown_asked_for_and_taken_back(
-    signed_in_page: Signed, photograph: Photograph, campaign: Campaign, viewport: dict[str, int]
+    signed_in_page: Signed, photograph: Photograph, campaign: Campaign
 ) -> None:
-    page = signed_in(signed_in_page, campaign, viewport)
+    page = signed_in(signed_in_page, campaign)
     page.goto(f"/campaigns/{campaign.slug}/labels/list/?state=disputed")
     page.get_by_label("Choose all pairs of this page").check()
     page.get_by_role("button", name="Ask for one more judgement…").click()
@@ -126,8 +130,7 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     expect(page.locator("section[aria-labelledby=one-more]")).to_contain_text(
         "1 is missing now, 3 then."
     )
-    assert fits_the_window(page)
-    photograph(page, f"one-more-{viewport['width']}")
+    assert fits(page, photograph, "one-more")
     page.get_by_role("link", name="Cancel").click()
     lists(page, "t1 d2", "t2 d2")
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
@@ -154,11 +157,10 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
 
 
-@both_sizes
 def test_from_the_list_one_adjudicates_pair_after_pair(
-    signed_in_page: Signed, photograph: Photograph, campaign: Campaign, viewport: dict[str, int]
+    signed_in_page: Signed, photograph: Photograph, campaign: Campaign
 ) -> None:
-    page = signed_in(signed_in_page, campaign, viewport)
+    page = signed_in(signed_in_page, campaign)
     page.goto(f"/campaigns/{campaign.slug}/labels/list/?state=disputed")
     first, second = pair_of(campaign, "t1", "d2"), pair_of(campaign, "t2", "d2")
     rows(page).first.get_by_role("link").click()
@@ -166,8 +168,7 @@ def test_from_the_list_one_adjudicates_pair_after_pair(
     way = page.get_by_role("navigation", name="Labels")
     expect(way).to_contain_text("1 of 2")
     assert way.get_by_role("link", name="Back").count() == 0
-    assert fits_the_window(page)
-    photograph(page, f"pair-of-the-list-{viewport['width']}")
+    assert fits(page, photograph, "pair-of-the-list")
     page.keyboard.press("3")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/pairs/{second.pk}/?of=labels&state=disputed")
@@ -203,9 +204,8 @@ def test_from_the_list_one_adjudicates_pair_after_pair(
     assert first.adjudicated_grade is None
 
 
-@both_sizes
 def test_less_depth_is_shown_before_it_acts_and_taken_back(
-    signed_in_page: Signed, photograph: Photograph, viewport: dict[str, int]
+    signed_in_page: Signed, photograph: Photograph
 ) -> None:
     """Ten topics, eight ranks, two judgements a pair: 160. One annotator has judged ranks 1 to 6
     once, 60 pairs in 120 hours: 100 are missing, of ranks 7 and 8 twenty each, which nobody has
@@ -214,7 +214,7 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(
     campaign = campaign_on_its_way(
         n_judged=60, every=every, left=left, n_topics=10, n_documents=8, judgements_per_pair=2
     )
-    page = signed_in(signed_in_page, campaign, viewport)
+    page = signed_in(signed_in_page, campaign)
     page.goto(f"/campaigns/{campaign.slug}/")
     page.get_by_role("link", name="Ways to finish on time").click()
     expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text(
@@ -222,8 +222,7 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(
     )
     depth = page.locator("section[aria-labelledby=depths]")
     expect(depth.locator("tbody tr").last).to_contain_text(re.compile(r"rank 8\s+100"))
-    assert fits_the_window(page)
-    photograph(page, f"levers-{viewport['width']}")
+    assert fits(page, photograph, "levers")
 
     def pull() -> None:
         depth.get_by_role("button", name="Preview: Stop at rank 6").click()
@@ -239,8 +238,7 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(
         return known.judged_to, known.pairs.filter(beyond_depth=True).count()
 
     pull()
-    assert fits_the_window(page)
-    photograph(page, f"lever-shown-{viewport['width']}")
+    assert fits(page, photograph, "lever-shown")
     assert stored() == (None, 0)
     page.get_by_role("link", name="Cancel").click()
     assert stored() == (None, 0)
