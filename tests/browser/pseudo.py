@@ -1,5 +1,5 @@
-"""A language for tests, in which every message stands between ⟦ and ⟧: what is outside of them was
-never asked for in the catalogue.
+"""A language for tests: German, in which every message is written between ⟦ and ⟧. What is outside
+of them was never asked for in the catalogue, and what is inside has the length of German.
 
 What people bring (queries, documents, names, grades) is Greek here, so Latin letters outside of a
 message are words of the program. Esperanto lends its code, for Django and browsers know it and
@@ -18,41 +18,36 @@ from playwright.sync_api import BrowserContext, Page, Route
 from config import catalogues
 
 CODE = "eo"
-CONTEXT = "\x04"
 
 
 class Pseudo(trans_real.DjangoTranslation):
-    """Knows what the German catalogues know, Django's and Assay's, and says it in English between
-    the marks."""
+    """What the German catalogues say, Django's and Assay's, between the marks; what they do not
+    know is said in English without marks."""
 
     def __init__(self) -> None:
         super().__init__(CODE)
         self.known = trans_real.translation("de")._catalog
 
     def gettext(self, message: str) -> str:
-        return (
-            f"⟦{message.rpartition(CONTEXT)[2]}⟧"
-            if message in self.known or (message, 0) in self.known
-            else message
-        )
+        for key in (message, (message, 0)):
+            if key in self.known:
+                return f"⟦{self.known[key]}⟧"
+        return message
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return (
-            f"⟦{(msgid1 if n == 1 else msgid2).rpartition(CONTEXT)[2]}⟧"
-            if (msgid1, 0) in self.known
-            else msgid1
-        )
+        key = (msgid1, int(n != 1))
+        return f"⟦{self.known[key]}⟧" if key in self.known else msgid1
 
 
 def words() -> dict[str, Any]:
     """As static/words/<code>.json holds them."""
-    told: dict[str, Any] = {}
-    for message in catalogues.messages_of(catalogues.of_scripts()):
-        texts = [f"⟦{text}⟧" for text in catalogues.forms(message.id)]
-        told[texts[0][1:-1]] = (
-            dict(zip(("one", "other"), texts, strict=True)) if message.pluralizable else texts[0]
-        )
-    return told
+    told = json.loads((catalogues.ROOT / "static/words/de.json").read_text(encoding="utf-8"))
+    return {
+        text: f"⟦{known}⟧"
+        if isinstance(known, str)
+        else {form: f"⟦{one}⟧" for form, one in known.items()}
+        for text, known in told.items()
+    }
 
 
 DATES = """() => {
