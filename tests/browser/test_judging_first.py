@@ -16,7 +16,7 @@ from annotation.services.campaigns import lifecycle
 from pooling.models import Collection
 from tests.browser.judging import JudgingPage, make_job, own_judgements
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 
 
@@ -249,24 +249,20 @@ def test_with_answers_that_wait_to_be_sent_no_pairs_are_asked_for_before_them(
     assert [row.grade for row in own_judgements(ada)] == [3]
 
 
-@pytest.mark.parametrize("lost", ["setup", "leases"])
-def test_a_first_request_that_is_lost_is_sent_again(signed_in_page: Signed, lost: str) -> None:
+def test_first_requests_that_are_lost_are_sent_again_and_refusals_are_no_answers(
+    signed_in_page: Signed,
+) -> None:
+    """Both are refused with 503: when the settings have come, the pairs are asked for anew."""
     campaign, ada = make_job()
     judging = JudgingPage(signed_in_page(ada.user), campaign)
     asked = heard(judging.page)
-    judging.pretend(lost, lambda route: route.abort(), times=1)
-    judging.open()
-    assert len([one for one in asked if one.endswith(f" {lost}")]) == 2
+    for lost in ("setup", "leases"):
+        asked.clear()
+        judging.pretend(lost, lambda route: route.abort(), times=1)
+        judging.open()
+        assert len([one for one in asked if one.endswith(f" {lost}")]) == 2, lost
     judging.judge("2")
     judging.saved()
-
-
-def test_a_first_request_that_is_refused_for_a_while_is_not_taken_for_the_next_answer(
-    signed_in_page: Signed,
-) -> None:
-    """Both say 503; when the settings have come, the pairs are asked for anew."""
-    campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign)
     for what in ("setup", "leases"):
         judging.pretend(what, {"code": "busy", "detail": "Later."}, status=503, times=1)
     judging.open()
