@@ -119,8 +119,8 @@ def pairs_table(
         "A",
         "B",
         "B - A",
-        "2.5 %",
-        "97.5 %",
+        "2.5%",
+        "97.5%",
         *(["why no interval"] if reasons else []),
         "effect",
         "from",
@@ -167,6 +167,8 @@ def pairs_table(
         f"differences, with its interval. "
     )
     note += verdict + constant_words({"": answer})
+    if settings["family"] == "none" and len(rows) > 1:
+        note += "Uncorrected p-values of many pairs find differences that do not exist. "
     randomised = (
         f"Randomisation: {settings['trials']:,} changes of signs, all where they are fewer."
     )
@@ -192,7 +194,7 @@ def these_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
         return None
     key = re.sub(r"\W+", "-", measure).strip("-").lower()
     note = (
-        "Where the difference under all of this pool, judged, would lie with 95 % certainty; from "
+        "Where the difference under all of this pool, judged, would lie with 95% certainty; from "
         "the variance of the draw alone."
     )
     return Table(
@@ -246,7 +248,7 @@ def greatest(pairs: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[
 def differences_picture(measure: str, answer: Mapping[str, Any]) -> Picture:
     pairs: Sequence[Mapping[str, Any]] = answer["pairs"]
     caption = (
-        f"Mean differences by {measure} (B - A) with 95 % intervals over {answer['topics']} topics"
+        f"Mean differences by {measure} (B - A) with 95% intervals over {answer['topics']} topics"
     )
     if len(pairs) > MOST_PAIRS:
         pairs = greatest(pairs, MOST_PAIRS)

@@ -68,10 +68,11 @@ RUNS = ("scores", "lenient")
 def alpha_option(default: float = 0.05) -> Any:
     return option(
         default,
-        "Significant means p below",
-        help="significant means a p-value below this",
+        "Significance level (α)",
+        help="significance level",
         least=0,
         most=1,
+        strict=True,
         metavar="P",
     )
 
@@ -80,8 +81,9 @@ class DefaultNames(str):
     """The names of the default measures, for a parser: a campaign limits their cutoffs."""
 
 
-def measures_option(default: str, read: Any) -> Any:
-    """read: text -> measures, an ArgumentTypeError for one that the analysis does not take."""
+def measures_option(default: str, read: Any, **more: Any) -> Any:
+    """read: text -> measures, an ArgumentTypeError for one that the analysis does not take. more:
+    settings of the form's field."""
     return option(
         DefaultNames(default),
         "Measures",
@@ -90,4 +92,5 @@ def measures_option(default: str, read: Any) -> Any:
         read=read,
         metavar='"..."',
         kind="measures",
+        more=more,
     )

@@ -1,29 +1,22 @@
 """Differences of systems estimated from a sampled pool, with their intervals (SAMPLING 3.2, 3.4).
 
-compared_by_sample(self, "pool.prel", runs, measures, against="all", family="holm", alpha=0.05,
-options=options)
-
-For new topics: the paired t over the topics' estimates; their spread holds the noise of the draw
-already. For these very topics: the variance of the draw alone, of measures that are sums over
-pairs. No other test is made of estimates: only these intervals were found to cover what they say.
+For new topics: the paired t-test over the topics' estimates; their variance includes the noise of
+the sample. For these topics: the variance of the sample alone, for measures that are sums over
+pairs. There is no other test of estimates: only these intervals were found to have their coverage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses.shared.linear_estimates import LINEAR, ranges_of, targets_of
-from assay.analyses.shared.sampled_files import (
-    SampledPool,
-    packed_runs,
-    refuse_topic_choice,
-    sampled_pool,
-)
-from assay.cli.base import BadInput, FileCommand
+from assay.analyses.shared.reading import SampledReading
+from assay.analyses.shared.sampled_files import SampledPool, refuse_topic_choice
+from assay.cli.base import BadInput
+from assay.column_types import RunColumns
 from assay.comparison.leading import compared_words
 from assay.comparison.significance import why_no_verdict
 from assay.comparison.system_comparison import (
@@ -36,7 +29,8 @@ from assay.comparison.system_comparison import (
 )
 from assay.comparison.system_comparison import corrected as held_together
 from assay.measures.measures import Measure
-from assay.measures.packing import Packed
+from assay.measures.packing import Packed, pack
+from assay.results import Values
 from assay.sampling.correction import (
     Targets,
     corrected,
@@ -50,40 +44,45 @@ SystemPairs = Sequence[tuple[int, int]]
 ONLY_T = "estimates from a sample are tested by t alone: only its intervals were found to cover what they say"
 
 
+def pairs_to_compare(tags: Sequence[str], against: str) -> list[tuple[int, int]]:
+    """Return every pair of runs, or the run `against` with each other run, as places in `tags`.
+
+    Raises BadInput if no run has the tag `against`."""
+    if against == "all":
+        return all_pairs(len(tags))
+    if against not in tags:
+        raise BadInput(f"--against {against}, but the runs are {', '.join(tags)}")
+    return [(tags.index(against), k) for k, tag in enumerate(tags) if tag != against]
+
+
 def compared_by_sample(
-    command: FileCommand,
-    path: str,
-    runs: Sequence[str],
+    pool: SampledPool,
+    runs: Iterable[RunColumns],
     measures: Sequence[Measure],
+    reading: SampledReading,
     *,
     against: str,
     family: str,
     alpha: float,
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The contract's answer of `compare_systems PREL RUN... --sampled`. Raises BadInput."""
+    seed: int,
+) -> Values:
+    """Test the differences of estimates; the keys are those of `compare_systems`. seed: of the
+    folds of the rank model. Raises BadInput."""
     if family == "max":
         raise BadInput(
             f"--family max is of the randomisation test, but {ONLY_T}; choose holm or bonferroni"
         )
-    refuse_topic_choice(options)
-    pool = sampled_pool(command, path)
-    packed = list(packed_runs(command, runs, pool, options))
+    refuse_topic_choice(vars(reading))
+    packed = [pack(run, pool.index) for run in runs]
     tags = [one.tag for one in packed]
-    if against != "all" and against not in tags:
-        raise BadInput(f"--against {against}, but the runs are {', '.join(tags)}")
-    pairs = (
-        all_pairs(len(tags))
-        if against == "all"
-        else [(tags.index(against), k) for k, tag in enumerate(tags) if tag != against]
-    )
+    pairs = pairs_to_compare(tags, against)
     by_run = np.stack(
-        [estimate_topics(one, pool.sample, measures, level=options["level"]) for one in packed],
+        [estimate_topics(one, pool.sample, measures, level=reading.level) for one in packed],
         axis=1,
     )
-    if options["topics"] == "intersection":
+    if reading.topics == "intersection":
         by_run[~np.all([one.has_topic for one in packed], axis=0)] = np.nan
-    result: dict[str, Any] = {}
+    result: Values = {}
     undefined: dict[str, str] = {}
     for column, measure in enumerate(measures):
         values = by_run[:, :, column]
@@ -95,9 +94,7 @@ def compared_by_sample(
         )
         if why is not None:
             undefined[str(measure)] = why
-        made = _compared(
-            values, measure, tags, pairs, family, alpha, None if why else options["seed"]
-        )
+        made = _compared(values, measure, tags, pairs, family, alpha, None if why else seed)
         words = compared_words(
             str(measure),
             made,
@@ -108,7 +105,7 @@ def compared_by_sample(
             no_verdict=why or "",
         )
         result[str(measure)] = {"verdict": words, **made}
-    _add_linear(result, pool, packed, pairs, options)
+    _add_linear(result, pool, packed, pairs, measures, reading, seed)
     result["pool"] = {
         "pairs": len(pool.sample.grades),
         "judged": int(pool.sample.n_judged.sum()),
@@ -134,11 +131,11 @@ def _compared(
     family: str,
     alpha: float,
     seed: int | None,
-) -> dict[str, Any]:
-    """values: float64 (n_topics, n_runs), estimates without NaN. seed: None where no interval may
-    be shown: then there are means alone."""
+) -> Values:
+    """values: float64 (n_topics, n_runs), estimates without NaN. seed: None if no interval may be
+    shown; then there are means only."""
     means = values.mean(axis=0) if len(values) else np.full(len(tags), np.nan)
-    shown: dict[str, Any] = {
+    shown: Values = {
         "means": dict(zip(tags, means.tolist(), strict=True)),
         "topics": len(values),
         "pairs": [],
@@ -176,26 +173,28 @@ def _compared(
 
 
 def _add_linear(
-    result: dict[str, Any],
+    result: Values,
     pool: SampledPool,
     packed: Sequence[Packed],
     pairs: SystemPairs,
-    options: Mapping[str, Any],
+    measures: Sequence[Measure],
+    reading: SampledReading,
+    seed: int,
 ) -> None:
-    """Of sums over pairs, over all topics: the interval for these topics, and the whole again with
-    the regression on ranks where it is asked for."""
+    """Add, for sums over pairs over all topics, the interval for these topics and, with the rank
+    model, the differences again."""
     linear = (
-        [measure for measure in options["measures"] if measure.family in LINEAR]
-        if options["topics"] == "complete"
+        [measure for measure in measures if measure.family in LINEAR]
+        if reading.topics == "complete"
         else []
     )
-    if options["rank_model"] and not linear:
+    if reading.rank_model and not linear:
         raise BadInput(
             "--rank-model is for HT-P@k and HT-DCG@k over all topics of the pool; name one of them in --measures"
         )
     first, second = ([pair[k] for pair in pairs] for k in (0, 1))
     features = rank_features(ranking_by_runs(packed, len(pool.sample.grades)))
-    for measure, of_runs in targets_of(pool.sample, packed, linear, options["level"]):
+    for measure, of_runs in targets_of(pool.sample, packed, linear, reading.level):
         targets = Targets(
             of_runs.sample,
             of_runs.weights[:, second] - of_runs.weights[:, first],
@@ -204,8 +203,8 @@ def _add_linear(
         )
         alone = corrected(targets, 0.0)
         helped = (
-            cross_fitted(targets, features, np.random.default_rng(options["seed"]))
-            if options["rank_model"]
+            cross_fitted(targets, features, np.random.default_rng(seed))
+            if reading.rank_model
             else None
         )
         for k, row in enumerate(result[str(measure)]["pairs"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -193,5 +194,5 @@ def test_the_usual_measures_are_estimates_and_naive_ones_are_refused(runs, sampl
         "compare_systems", sample, *runs, "--sampled", "--family", "max"
     )
     text = printed("compare_systems", sample, *runs, "--sampled")[0]
-    assert "320 of 640 pairs of the pool are judged" in text
+    assert re.search(r"640 +320", text)
     assert "xinfAP: " in text

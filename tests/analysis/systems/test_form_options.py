@@ -497,7 +497,7 @@ def test_groups_of_topics_are_uploaded_and_compared_within(campaign, client, tmp
         parts = [one["means"][tag] for one in found["by_group"].values()]
         assert mean == pytest.approx(sum(parts) / 2, abs=1e-12)  # two groups of four topics each
     page = client.get(reverse("report", args=[report.pk])).content.decode()
-    assert "Effectiveness on the topics of group Head" in page
+    assert "Effectiveness on topics of Head" in page
     assert "<strong>" in page.partition("Effectiveness of the systems")[2]  # the best
 
 
