@@ -15,22 +15,18 @@ Values = dict[str, Any]
 
 def undefined_reasons(result: Values) -> list[str]:
     """Why values of an analysis are undefined, one reason per entry."""
-    said = result.get("undefined")
-    if isinstance(said, str):
-        return [said]
-    reasons = []
-    for name, one in result.items():
-        if isinstance(one, dict) and isinstance(one.get("undefined"), str):
-            reasons.append(f"{name}: {one['undefined']}")
+    own = {
+        name: one["undefined"]
+        for name, one in result.items()
+        if isinstance(one, dict) and isinstance(one.get("undefined"), str)
+    }
+    return [*_reasons(own), *_reasons(result.get("undefined", {}))]
+
+
+def _reasons(said: Any, *names: str) -> list[str]:
     if isinstance(said, dict):
-        reasons += [
-            f"{name}, {tag}: {reason}"
-            for name, by in said.items()
-            if isinstance(by, dict)
-            for tag, reason in by.items()
-        ]
-        reasons += [f"{name}: {reason}" for name, reason in said.items() if isinstance(reason, str)]
-    return reasons
+        return [reason for name, one in said.items() for reason in _reasons(one, *names, name)]
+    return [f"{', '.join(names)}: {said}" if names else str(said)]
 
 
 class Result(Values):

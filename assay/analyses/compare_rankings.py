@@ -1,59 +1,248 @@
-"""Do two kinds of judgements rank systems alike? Correlations, swaps and ties of the rankings under
-each pair of qrels."""
+"""Compare the rankings of systems under two or more qrels, such as two kinds of judgements."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from assay.analyses.evaluate import means_of, notes, side_by_side, topic_counts
+from assay.analyses.evaluate import means_of, settings_of, topic_counts
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.evaluate_tables import topics_table
 from assay.analyses.shared.measures import (
     DEFAULT_MEASURES,
-    evaluate_files,
+    each_run,
+    evaluate_runs,
     measure_list,
     named_qrels,
 )
 from assay.analyses.shared.only_topics import add_only_topics, only_topics, qrels_of
 from assay.analyses.shared.reading import Reading, measures_option
-from assay.cli.base import BadInput, text_table
+from assay.analyses.shared.score_tables import scores_table
+from assay.charts.points import DrawnInterval, Spot, intervals, scatter
+from assay.charts.svg import Picture
+from assay.cli.base import BadInput, Warn
+from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.rankings import tau_b
 from assay.comparison.rankings_of_qrels import Rankings, compare
 from assay.counts import counted
 from assay.measures.measures import Measure
 from assay.options import add_options, option
+from assay.results import Values
+from assay.tabular import Cell, Table
+
+RANKING_MEASURES = "AP nDCG nDCG@10 RR@10 R@100"
+"""Measures that rank systems; Judged@10 ranks how well their documents are judged."""
 
 
 @dataclass(frozen=True)
 class Options(Reading):
-    measures: list[Measure] = measures_option(DEFAULT_MEASURES, measure_list)
+    measures: list[Measure] = measures_option(
+        DEFAULT_MEASURES, measure_list, begins=RANKING_MEASURES
+    )
     bootstrap: int = option(
         1000,
         "Bootstrap samples for the interval",
-        help="samples of topics (default 1000; 0: no interval)",
+        help="bootstrap samples of topics (default 1000; 0: no confidence interval)",
         least=0,
         most_in_form=100_000,
     )
 
 
+def compute(
+    qrels: Mapping[str, QrelsColumns],
+    runs: Iterable[RunColumns],
+    options: Options,
+    *,
+    seed: int = 0,
+    warn: Warn,
+    part: bool = False,
+) -> Values:
+    """Correlate the rankings of the runs under each pair of qrels.
+
+    qrels: by name, two or more. runs: read one at a time. part: the qrels are limited to a group of
+    topics. tau, tau-ap and RBO are undefined, with a reason, if all systems are tied. Raises
+    BadInput for fewer than two qrels. Sources: Kendall (1945); Yilmaz, Aslam and Robertson (2008);
+    Webber, Moffat and Zobel (2010)."""
+    if len(qrels) < 2:
+        raise BadInput(
+            "rankings are compared under two or more qrels: give --qrels NAME=FILE at least twice"
+        )
+    evaluations = evaluate_runs(runs, qrels, options.measures, options, warn=warn, part=part)
+    rankings = {name: Rankings.of(of_qrels) for name, of_qrels in evaluations.items()}
+    result: Values = compare(rankings, seed=seed, n_samples=options.bootstrap)
+    result["qrels"] = {
+        name: {e.tag: means_of(e) for e in of_qrels} for name, of_qrels in evaluations.items()
+    }
+    result["between_measures"] = {
+        name: between_measures(by_run) for name, by_run in result["qrels"].items()
+    }
+    result["evaluated"] = {name: topic_counts(of_qrels) for name, of_qrels in evaluations.items()}
+    result["settings"] = {"bootstrap": options.bootstrap} | settings_of(options)
+    return result
+
+
+def between_measures(by_run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Return Kendall's tau-b of the rankings by each two measures under one qrels; NaN if
+    undefined."""
+    means = {
+        measure: [values[measure] for values in by_run.values()]
+        for measure in next(iter(by_run.values()))
+    }
+    return {
+        one: {other: tau_b(means[one], means[other]) for other in means if other != one}
+        for one in means
+    }
+
+
+def tables(result: Values) -> list[Table]:
+    names = list(result["qrels"])
+    rows: list[list[Cell]] = []
+    swaps: list[list[Cell]] = []
+    open_pairs: list[list[Cell]] = []
+    for measure in result["tau"]:
+        for a, b in combinations(names, 2):
+            low, high = result["interval"][measure][a][b] or (None, None)
+            swapped = result["swaps"][measure][a][b]
+            tied = [result["tied"][measure][name] for name in (a, b)]
+            taus = [result[key][measure][a][b] for key in ("tau", "tau_a", "tau_ap")]
+            variant, rbo, why, undecided = (
+                result[key][measure][a][b]
+                for key in ("tau_ap_variant", "rbo", "interval_reason", "undecided")
+            )
+            open_pairs += [[measure, a, b, first, second] for first, second in undecided or []]
+            rows.append(
+                [
+                    measure,
+                    a,
+                    b,
+                    taus[0],
+                    low,
+                    high,
+                    *taus[1:],
+                    variant,
+                    rbo,
+                    len(swapped),
+                    *tied,
+                    result["topics"][a][b],
+                    why or "",
+                ]
+            )
+            swaps += [[measure, a, b, first, second] for first, second in swapped]
+    header = [
+        "measure",
+        "qrels A",
+        "qrels B",
+        "tau-b",
+        "2.5%",
+        "97.5%",
+        "tau-a",
+        "tau-ap",
+        "variant for ties",
+        "RBO",
+        "swapped pairs",
+        "tied under A",
+        "tied under B",
+        "shared topics",
+        "why no interval",
+    ]
+    note = (
+        f"{counted(len(next(iter(result['qrels'].values()))), 'system')}. A is the reference of "
+        "tau-ap; its variants a and b differ in the treatment of ties. RBO(0.9) gives most weight "
+        "to the top ranks. Two qrels with a tau above 0.9 are considered equivalent (Voorhees). "
+        "95% CI over the topics that both qrels have. Without one, the undecided pairs are those "
+        "whose order these topics leave open."
+    )
+    return [
+        Table("correlations", "Correlation of the rankings", header, rows, note),
+        scores_table(result["qrels"]),
+        Table(
+            "swaps",
+            "Swapped pairs of runs",
+            ["measure", "qrels A", "qrels B", "higher under A", "higher under B"],
+            swaps,
+        ),
+        Table(
+            "undecided",
+            "Undecided pairs of runs",
+            ["measure", "qrels A", "qrels B", "run", "run"],
+            open_pairs,
+        ),
+        topics_table(result["evaluated"]),
+    ]
+
+
+def pictures(result: Values) -> list[Picture]:
+    names = list(result["qrels"])
+    drawn = []
+    for a, b in list(combinations(names, 2))[:6]:
+        rows = []
+        for measure in result["tau"]:
+            low, high = result["interval"][measure][a][b] or (None, None)
+            rows.append(
+                DrawnInterval(
+                    measure, result["tau"][measure][a][b], low, high, "undefined: all runs are tied"
+                )
+            )
+        drawn.append(
+            intervals(
+                rows,
+                caption=(
+                    f"Kendall's tau-b between the rankings under {a} and {b}, with its interval "
+                    f"over topics where there is one"
+                ),
+                x_label="tau-b",
+                what="measure",
+                high=1.0,
+                reference=(0.9, "0.9"),
+                reason="Tau is undefined: under one of the qrels all runs are tied.",
+            )
+        )
+    a, b = names[0], names[1]
+    measure = next(iter(result["tau"]))
+    swapped = {tag for pair in result["swaps"][measure][a][b] for tag in pair}
+    spots = [
+        Spot(
+            tag,
+            result["qrels"][a][tag][measure],
+            result["qrels"][b][tag][measure],
+            int(tag in swapped),
+        )
+        for tag in result["qrels"][a]
+        if result["qrels"][a][tag][measure] is not None
+        and result["qrels"][b][tag][measure] is not None
+    ]
+    drawn.append(
+        scatter(
+            spots,
+            kinds=["run", "run in a swapped pair"],
+            caption=f"{measure} of each run under {a} and {b}",
+            x_label=a,
+            y_label=b,
+        )
+    )
+    return drawn
+
+
 class Command(ByTopicGroup, OfCampaign):
     help = (
-        "Rankings of systems under two or more qrels: Kendall's tau, AP correlation, swapped and "
-        "tied pairs, bootstrap interval."
+        "Compare the rankings of systems under two or more qrels: Kendall's tau, AP correlation, "
+        "swapped and tied pairs, confidence intervals."
     )
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("runs", metavar="RUN", nargs="+")
+        parser.add_argument("runs", metavar="RUN", nargs="+", help="run files")
         add_campaign_options(parser, grades="binary")
         parser.add_argument(
             "--qrels",
             metavar="NAME=FILE",
             action="append",
             default=[],
-            help="twice or more; once or more with --campaign",
+            help="qrels, at least two (with --campaign at least one)",
         )
         add_only_topics(parser)
         add_options(parser, Options)
@@ -65,132 +254,15 @@ class Command(ByTopicGroup, OfCampaign):
         prepared = super().prepared({**options, "qrels": None})
         return {**prepared, "qrels": [f"{prepared['qrels']}={prepared['qrels']}", *further]}
 
-    def compute(
-        self, *, runs: list[str], qrels: list[str], bootstrap: int, seed: int, **options: Any
-    ) -> dict[str, Any]:
-        if len(qrels) < 2:
-            raise BadInput(
-                "rankings are compared under two or more qrels: give --qrels NAME=FILE at least twice"
-            )
+    def compute(self, *, runs: list[str], qrels: list[str], seed: int, **options: Any) -> Values:
         named = named_qrels(self, qrels)
-        wanted = only_topics(
-            self,
-            options,
-            [topic for of_qrels in named.values() for topic in of_qrels.topics],
-            "the qrels",
-        )
-        evaluations = evaluate_files(
-            self,
-            runs,
+        all_topics = [topic for of_qrels in named.values() for topic in of_qrels.topics]
+        wanted = only_topics(self, options, all_topics, "the qrels")
+        return compute(
             {name: qrels_of(of_qrels, wanted) for name, of_qrels in named.items()},
-            options,
+            each_run(self, runs, options),
+            Options.of(options),
+            seed=seed,
+            warn=self.warn,
+            part=self.only_these is not None,
         )
-        rankings = {name: Rankings.of(of_qrels) for name, of_qrels in evaluations.items()}
-        result: dict[str, Any] = compare(rankings, seed=seed, n_samples=bootstrap)
-        result["qrels"] = {
-            name: {e.tag: means_of(e) for e in of_qrels} for name, of_qrels in evaluations.items()
-        }
-        result["between_measures"] = {
-            name: between_measures(by_run) for name, by_run in result["qrels"].items()
-        }
-        result["evaluated"] = {
-            name: topic_counts(of_qrels) for name, of_qrels in evaluations.items()
-        }
-        result["settings"] = {"bootstrap": bootstrap} | {
-            key: options[key] for key in ("level", "topics", "scores")
-        }
-        return result
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        names = list(result["qrels"])
-        n_systems = len(next(iter(result["qrels"].values())))
-        rows = []
-        for measure in result["tau"]:
-            for a, b in combinations(names, 2):
-                low, high = result["interval"][measure][a][b]
-                swaps = len(result["swaps"][measure][a][b])
-                ties = f"{result['tied'][measure][a]} / {result['tied'][measure][b]}"
-                tau_b, tau_a, tau_ap, rbo = (
-                    result[key][measure][a][b] for key in ("tau", "tau_a", "tau_ap", "rbo")
-                )
-                variant = (
-                    result["tau_ap_variant"][measure][a][b].removeprefix("tau_ap").lstrip(",")
-                    or "-"
-                )
-                rows.append(
-                    [
-                        measure,
-                        f"{a} - {b}",
-                        tau_b,
-                        low,
-                        high,
-                        tau_a,
-                        tau_ap,
-                        variant,
-                        rbo,
-                        swaps,
-                        ties,
-                    ]
-                )
-        header = [
-            "measure",
-            "qrels",
-            "tau-b",
-            "2.5 %",
-            "97.5 %",
-            "tau-a",
-            "tau-ap",
-            "variant",
-            "RBO",
-            "swaps",
-            "ties",
-        ]
-        shared = "; ".join(
-            f"{a} - {b}: {result['topics'][a][b]}" for a, b in combinations(names, 2)
-        )
-        pairs = n_systems * (n_systems - 1) // 2
-        reasons = [
-            (
-                f"{measure}, {a} - {b}: no interval: {why}; undecided: "
-                f"{pairs_in_words(result['undecided'][measure][a][b])} of {counted(pairs, 'pair')} of "
-                f"systems"
-            )
-            for measure in result["tau"]
-            for a, b in combinations(names, 2)
-            if (why := result["interval_reason"][measure][a][b])
-        ]
-        legend = (
-            f"{n_systems} systems. tau-ap: the first of the two is the reference; a, b: for ties. "
-            f"RBO(0.9) weighs the top most. Above 0.9 two qrels are"
-            f" read as equivalent (Voorhees). Interval: over the topics that both share ({shared})."
-        )
-        return "\n\n".join(
-            [
-                side_by_side(result["qrels"]),
-                text_table(header, rows),
-                legend,
-                *reasons,
-                notes(result["evaluated"]),
-            ]
-        )
-
-
-def between_measures(by_run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Measure -> other measure -> Kendall's tau-b of the two rankings of the systems under one
-    qrels; NaN where it is undefined."""
-    means = {
-        measure: [values[measure] for values in by_run.values()]
-        for measure in next(iter(by_run.values()))
-    }
-    return {
-        one: {other: tau_b(means[one], means[other]) for other in means if other != one}
-        for one in means
-    }
-
-
-def pairs_in_words(pairs: list[list[str]], most: int = 5) -> str:
-    """How many pairs of systems, and the first of them by name."""
-    if not pairs:
-        return "0"
-    named = ", ".join(" and ".join(pair) for pair in pairs[:most])
-    return f"{len(pairs)} ({named}{', ...' if len(pairs) > most else ''})"

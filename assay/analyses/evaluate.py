@@ -27,9 +27,8 @@ from assay.analyses.shared.sampled_files import (
     sampled_measures,
     sampled_pool,
 )
-from assay.cli.base import BadInput, Warn, named_file, text_table
+from assay.cli.base import BadInput, Warn, named_file
 from assay.column_types import QrelsColumns, RunColumns
-from assay.counts import counted
 from assay.measures.evaluation import Evaluation
 from assay.measures.measures import Measure, UnknownMeasure, refuse_estimates
 from assay.options import add_options, option
@@ -222,44 +221,3 @@ class Command(ByTopicGroup, OfCampaign):
             warn=self.warn,
             part=self.only_these is not None,
         )
-
-
-def side_by_side(means: dict[str, dict[str, dict[str, float]]]) -> str:
-    """One row a run; the measures under each qrels beside each other, the qrels' name above
-    them."""
-    tags = list(next(iter(means.values())))
-    blocks = [["", *text_table(["run"], [[tag] for tag in tags]).splitlines()]]
-    for name, by_run in means.items():
-        measures = list(next(iter(by_run.values())))
-        blocks.append(
-            [name, *text_table(measures, [list(by_run[tag].values()) for tag in tags]).splitlines()]
-        )
-    widths = [max(map(len, block)) for block in blocks]
-    return "\n".join(
-        "   ".join(line.ljust(width) for line, width in zip(lines, widths, strict=True)).rstrip()
-        for lines in zip(*blocks, strict=True)
-    )
-
-
-def notes(topics: dict[str, dict[str, Any]]) -> str:
-    """What the means are over, a sentence for each qrels."""
-    sentences = []
-    for name, counts in topics.items():
-        averaged = set(counts["averaged"].values())
-        over = f"{averaged.pop()}" if len(averaged) == 1 else f"{min(averaged)} to {max(averaged)}"
-        sentence = (
-            f"{name}: means over {over} of {counted(counts['qrels'], 'topic')}, "
-            f"{counts['without_relevant']} without relevant documents"
-        )
-        for kind, text in (
-            ("missing", "topics missing from runs"),
-            ("ignored", "topics of runs that are not in the qrels, ignored"),
-        ):
-            concerned = {tag: n for tag, n in counts[kind].items() if n}
-            if concerned:
-                shown = ", ".join(f"{tag} {n}" for tag, n in list(concerned.items())[:5])
-                sentence += f"; {text}: {shown}" + (
-                    f" and {len(concerned) - 5} more runs" if len(concerned) > 5 else ""
-                )
-        sentences.append(sentence)
-    return "\n".join(sentences)

@@ -160,14 +160,9 @@ def intervals_table(result: Values) -> Table:
     )
 
 
-def tables(result: Values) -> list[Table]:
-    if is_estimate(result):
-        return estimates(result)
-    made = [scores_table(result["qrels"])]
-    if "interval" in result:
-        made.append(intervals_table(result))
-    counts = []
-    for name, topics in result["topics"].items():
+def topics_table(topics_by_qrels: Mapping[str, Any]) -> Table:
+    counts: list[list[Cell]] = []
+    for name, topics in topics_by_qrels.items():
         for tag, averaged in topics["averaged"].items():
             counts.append(
                 [
@@ -189,7 +184,16 @@ def tables(result: Values) -> list[Table]:
         "missing from the run",
         "of the run, not in the qrels",
     ]
-    made.append(Table("topics", "Topics averaged over", header, counts))
+    return Table("topics", "Topics averaged over", header, counts)
+
+
+def tables(result: Values) -> list[Table]:
+    if is_estimate(result):
+        return estimates(result)
+    made = [scores_table(result["qrels"])]
+    if "interval" in result:
+        made.append(intervals_table(result))
+    made.append(topics_table(result["topics"]))
     for number, (name, by_run) in enumerate(result.get("per_topic", {}).items(), 1):
         rows: list[list[Cell]] = []
         measures: list[str] = []
