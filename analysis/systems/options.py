@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.analyses.shared.first_ranks import VerdictOptions
 from assay.analyses.shared.measures import DEFAULT_MEASURES
 from assay.analyses.shared.reading import MEASURES_HINT, Reading, SampledReading
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
@@ -94,8 +93,6 @@ def named(fields: Sequence[Field], *names: str) -> list[Field]:
 
 TRIPJUDGE_MEASURES = "nDCG@5 nDCG@10 RR@10 R@100"
 """Those by which TripJudge's Table 3 compares rankings."""
-RANKING_MEASURES = "AP nDCG nDCG@10 RR@10 R@100"
-"""Those by which systems are ranked; how many documents are judged ranks pools, not systems."""
 MEASURES = DEFAULT_MEASURES
 LEVEL, TOPICS, WITH_RELEVANT, SCORES = fields_of(
     Reading, "level", "topics", "only_with_relevant", "scores"
@@ -105,23 +102,16 @@ READING = (LEVEL, TOPICS, WITH_RELEVANT, SCORES)
 READ = tuple(one.name for one in READING)
 
 
-def measures_field(
-    default: str, *, begins: str = "", graded: str = "", divisible: bool = False
-) -> Field:
+def measures_field(default: str, *, graded: str = "", divisible: bool = False) -> Field:
     return Field(
         "measures",
         "Measures",
         "measures",
         default,
         hint=MEASURES_HINT,
-        begins=begins,
         graded=graded,
         divisible=divisible,
     )
-
-
-VERDICT = fields_of(VerdictOptions, "cutoff", "alpha", "decide")
-(FAMILY,) = fields_of(VerdictOptions, "family")
 
 
 (RANK_MODEL,) = fields_of(SampledReading, "rank_model")

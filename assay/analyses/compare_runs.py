@@ -1,26 +1,135 @@
-"""`manage.py compare_runs QRELS RUN_A RUN_B`: is run B significantly better than run A? (Lin et al.
-2021)"""
+"""Compare two runs by outcome, with tests and verdicts (Lin et al. 2021)."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
-from assay.analyses.shared.first_ranks import add_verdict_options, first_ranks
-from assay.analyses.shared.reading import Reading
-from assay.cli.base import BadInput, text_table
+from assay.analyses.shared.first_ranks import VerdictOptions, correction_option, first_ranks
+from assay.analyses.shared.measures import each_run, one_qrels
+from assay.analyses.shared.pictures import outcome_bars
+from assay.analyses.shared.verdict_tables import comparisons, p_value
+from assay.charts.svg import Picture
+from assay.cli.base import BadInput, Warn
+from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.equal_runs import equal_runs
 from assay.comparison.outcomes import compare
-from assay.comparison.verdict_words import UNPAIRED, equal_runs_words, verdict_word
+from assay.comparison.verdict_words import equal_runs_words
 from assay.comparison.verdicts import as_json, judge
-from assay.counts import counted
-from assay.digits import p_text
 from assay.options import add_options
+from assay.results import Values
+from assay.tabular import Cell, Table
+
+
+@dataclass(frozen=True)
+class Options(VerdictOptions):
+    correction: str = correction_option("none", "bonferroni")
+
+
+def compute(
+    qrels: QrelsColumns,
+    run_a: RunColumns,
+    run_b: RunColumns,
+    options: Options,
+    *,
+    seed: int = 0,
+    warn: Warn,
+    part: bool = False,
+) -> Values:
+    """Count topics by outcome (answered by neither run, A, B or both), test and judge B against A.
+
+    Differences are B - A in reciprocal rank (RR) and expected search length (ESL). seed: of the
+    comparisons of equal runs. part: the qrels are limited to a group of topics. Means over topics
+    that both runs answer are undefined if there are none. Raises BadInput for Bonferroni without
+    the number of comparisons. Source: Lin et al. (2021)."""
+    refuse_unknown_family(options)
+    first = first_ranks(qrels, [run_a, run_b], options, warn=warn, part=part)
+    comparison = compare(*first.ranks)
+    (judged,) = judge(
+        [comparison],
+        alpha=options.alpha,
+        decide=options.decide,
+        correction=options.correction,
+        family=options.family,
+    )
+    rates = equal_runs(
+        *first.ranks,
+        alpha=options.alpha,
+        decide=options.decide,
+        family=1 if options.correction == "none" or options.family is None else options.family,
+        rng=np.random.default_rng(seed),
+    )
+    a, b = first.tags
+    row = {
+        "a": a,
+        "b": b,
+        **as_json(comparison, judged),
+        "topics_with_several_relevant": first.n_several,
+    }
+    return {**row, "alpha": options.alpha, "equal_runs": asdict(rates)}
+
+
+def refuse_unknown_family(options: Options) -> None:
+    if options.correction == "bonferroni" and options.family is None:
+        raise BadInput(
+            "--correction bonferroni needs --family, the number of comparisons made in all"
+        )
+
+
+def tests_table(row: Values) -> Table:
+    """Every test of one comparison, raw and corrected."""
+    mrr, scales, methods = row["mrr"], row["scales"], row["wsr_method"]
+    of_all = [
+        ("wrs", "rank-sum (unpaired)", ""),
+        ("wrs_tie_corrected", "rank-sum (unpaired), corrected for ties", ""),
+        ("wsr", "signed-rank", methods["mrr"]),
+        ("t", "t", ""),
+    ]
+    rows: list[list[Cell]] = [
+        ["RR, all topics", words, p_value(mrr[test]), None, scales[test], method]
+        for test, words, method in of_all
+    ]
+    corrected = {} if row["correction"] == "none" else row["corrected"]
+    rows.append(
+        [
+            "topics that one run answers",
+            "binomial",
+            p_value(row["binomial"]),
+            p_value(corrected.get("binomial")),
+            "",
+            "",
+        ]
+    )
+    for key, name in (("esl", "ESL"), ("rr", "RR")):
+        for test, words in (("wsr", "signed-rank"), ("t", "t")):
+            rows.append(
+                [
+                    f"{name}, topics that both runs answer",
+                    words,
+                    p_value(row[key][test]),
+                    p_value(corrected.get(f"{key}_{test}")),
+                    scales[test],
+                    (methods["esl"] or "") if (key, test) == ("esl", "wsr") else "",
+                ]
+            )
+    note = f"{row['topics']} topics. The scale is the one that the test requires."
+    if corrected:
+        note += f" Correction: {row['correction']}, {row['family']} comparisons. Verdicts use it."
+    header = ["compared", "test", "p", "p, corrected", "scale", "method"]
+    return Table("tests", "Tests of B against A", header, rows, note)
+
+
+def tables(result: Values) -> list[Table]:
+    return [*comparisons([result], rates=equal_runs_words(result)), tests_table(result)]
+
+
+def pictures(result: Values) -> list[Picture]:
+    return [outcome_bars([result], f"Topics by outcome: A is {result['a']}, B is {result['b']}")]
 
 
 class Command(ByTopicGroup, OfCampaign):
@@ -29,131 +138,19 @@ class Command(ByTopicGroup, OfCampaign):
         "differences are B minus A."
     )
     run_places = ("run_a", "run_b")
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS")
-        parser.add_argument("run_a", metavar="RUN_A")
-        parser.add_argument("run_b", metavar="RUN_B")
+        parser.add_argument("qrels", metavar="QRELS", help="qrels")
+        parser.add_argument("run_a", metavar="RUN_A", help="run A")
+        parser.add_argument("run_b", metavar="RUN_B", help="run B")
         add_campaign_options(parser)
-        add_verdict_options(parser, ["none", "bonferroni"])
-        add_options(parser, Reading)
+        add_options(parser, Options)
 
-    def compute(
-        self, *, qrels: str, run_a: str, run_b: str, seed: int, **options: Any
-    ) -> dict[str, Any]:
-        if options["correction"] == "bonferroni" and options["family"] is None:
-            raise BadInput(
-                "--correction bonferroni needs --family, the number of comparisons made in all"
-            )
-        first = first_ranks(self, qrels, [run_a, run_b], options)
-        comparison = compare(*first.ranks)
-        how = {name: options[name] for name in ("alpha", "decide")}
-        (judged,) = judge(
-            [comparison], **how, correction=options["correction"], family=options["family"]
-        )
-        family = 1 if options["correction"] == "none" else options["family"]
-        rates = equal_runs(*first.ranks, **how, family=family, rng=np.random.default_rng(seed))
-        a, b = first.tags
-        row = {
-            "a": a,
-            "b": b,
-            **as_json(comparison, judged),
-            "topics_with_several_relevant": first.n_several,
-        }
-        return {**row, "alpha": options["alpha"], "equal_runs": asdict(rates)}
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        return comparison_table(result)
-
-
-def comparison_table(row: dict[str, Any]) -> str:
-    """What a person reads of one comparison."""
-    mrr, shares, verdict = row["mrr"], row["outcomes"], row["verdict"]
-    k = {
-        "wrs": "rank-sum (unpaired)",
-        "wrs_tie_corrected": "rank-sum, ties corrected",
-        "wsr": "signed-rank",
-        "t": "t",
-    }
-    tests = text_table(
-        ["test of mean RR", "p", "asks for"],
-        [[name, p_text(mrr[test]), f"{row['scales'][test]} scale"] for test, name in k.items()],
-    )
-    outcomes = text_table(
-        ["outcome", "topics", "share"],
-        [
-            [name, row["outcome_topics"][name], f"{100 * share:.1f} %"]
-            for name, share in shares.items()
-        ],
-    )
-    both = text_table(
-        ["where both answer", "A", "B", "signed-rank p", "t p"],
-        [
-            [
-                name,
-                *(number(row[key][part]) for part in ("a", "b")),
-                *(p_text(row[key][part]) for part in ("wsr", "t")),
-            ]
-            for key, name in (("esl", "mean ESL"), ("rr", "mean RR"))
-        ],
-    )
-    lines = [
-        f"A {row['a']}: mean RR {mrr['a']:.4f}",
-        (
-            f"B {row['b']}: mean RR {mrr['b']:.4f}, difference {mrr['difference']:+.4f} on "
-            f"{counted(row['topics'], 'topic')}"
-        ),
-        "",
-        tests,
-        UNPAIRED,
-        (
-            f"signed-rank test: {row['wsr_method']['mrr']} for mean RR of all topics, "
-            f"{row['wsr_method']['esl'] or '-'} where both answer"
-        ),
-        "",
-        outcomes,
-        f"only one run answers: binomial p {p_text(row['binomial'])}",
-        "",
-        both,
-        "",
-        f"{'':28}by ESL      by RR",
-        *(
-            f"B is {words:22} {verdict_word(verdict[key]):10}  {verdict_word(verdict['by_rr'][key])}"
-            for key, words in (
-                ("better", "better"),
-                ("significantly_better", "significantly better"),
-                ("do_no_harm", "better, doing no harm"),
-            )
-        ),
-        *(f"because {reason}" for reason in verdict["because"]),
-        *(f"but {reason}" for reason in verdict["disagreements"]),
-        "",
-        *corrected_lines(row),
-        equal_runs_words(row),
-    ]
-    return "\n".join(lines)
-
-
-def corrected_lines(row: dict[str, Any]) -> list[str]:
-    """Every p-value is raw unless it is called corrected; here are the corrected ones, if there is
-    a correction."""
-    if row["correction"] == "none":
-        return []
-    tests = {
-        "binomial": "binomial",
-        "esl_wsr": "ESL signed-rank",
-        "esl_t": "ESL t",
-        "rr_wsr": "RR signed-rank",
-        "rr_t": "RR t",
-    }
-    words = ", ".join(f"{name} {p_text(row['corrected'][key])}" for key, name in tests.items())
-    return [
-        (
-            f"p-values above are raw; corrected ({row['correction']}, {row['family']} comparisons), "
-            f"as the verdicts use them: {words}"
-        )
-    ]
-
-
-def number(value: float) -> str:
-    return "-" if value != value else f"{value:.6g}"
+    def compute(self, *, qrels: str, run_a: str, run_b: str, seed: int, **given: Any) -> Values:
+        options = Options.of(given)
+        refuse_unknown_family(options)  # before files are read
+        judged = one_qrels(self, qrels)
+        a, b = each_run(self, [run_a, run_b], given)
+        part = self.only_these is not None
+        return compute(judged, a, b, options, seed=seed, warn=self.warn, part=part)

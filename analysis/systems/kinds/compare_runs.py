@@ -5,26 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.systems.kind import Files, NotPossible, ReportKind, Result
-from analysis.systems.options import FAMILY, READING, VERDICT, Field, given_of
-from assay.analyses.shared.pictures import outcome_bars
-from assay.analyses.shared.verdict_tables import comparisons
-from assay.charts.svg import Picture
-from assay.comparison.verdict_words import equal_runs_words
-from assay.tabular import Table
+from analysis.systems.kind import Files, NotPossible, ReportKind
+from analysis.systems.options import READ, fields_of, given_of
+from assay.analyses.compare_runs import Options, pictures, tables
 
-FIELDS = (
-    *VERDICT,
-    Field(
-        "correction",
-        "Correction",
-        "choice",
-        "none",
-        (("none", "none"), ("bonferroni", "Bonferroni")),
-    ),
-    FAMILY,
-    *READING,
-)
+FIELDS = fields_of(Options, "cutoff", "alpha", "decide", "correction", "family", *READ)
 
 
 def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,14 +22,6 @@ def given(files: Files, options: Mapping[str, Any]) -> dict[str, Any]:
         "run_b": run_b,
         **given_of(FIELDS, options),
     }
-
-
-def tables(result: Result) -> list[Table]:
-    return comparisons([result], rates=equal_runs_words(result))
-
-
-def pictures(result: Result) -> list[Picture]:
-    return [outcome_bars([result], f"Topics by outcome: A is {result['a']}, B is {result['b']}")]
 
 
 KIND = ReportKind(

@@ -1,26 +1,24 @@
-"""How the commands after Lin et al. read runs: the rank of the first relevant document of every
-topic."""
+"""Ranks of the first relevant document of every topic, as Lin et al. (2021) compare runs."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.measures import evaluate_files, one_qrels
-from assay.analyses.shared.reading import alpha_option
-from assay.cli.base import BadInput, FileCommand
-from assay.column_types import QrelsColumns
+from assay.analyses.shared.measures import evaluate_runs
+from assay.analyses.shared.reading import Reading, alpha_option
+from assay.cli.base import BadInput, Warn
+from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.outcomes import Ranks, ranks_from_rr
 from assay.comparison.significance import Floats
 from assay.comparison.verdicts import ALPHA
 from assay.counts import part_of
 from assay.measures.measures import Measure
 from assay.measures.score_table import score_table
-from assay.options import Checked, add_options, option
+from assay.options import option
 
 MANY = "several relevant documents: the framework is defined for one, so the first one that a run retrieves counts"
 
@@ -37,11 +35,11 @@ class FirstRanks:
 
 
 @dataclass(frozen=True)
-class VerdictOptions(Checked):
+class VerdictOptions(Reading):
     cutoff: int = option(
         100,
-        "Answered up to rank",
-        help="a topic is answered by a relevant document up to this rank",
+        "Rank cutoff",
+        help="rank cutoff: a topic is answered by a relevant document up to this rank",
         hint="A topic is answered by a relevant document up to this rank.",
         least=1,
         metavar="K",
@@ -49,44 +47,47 @@ class VerdictOptions(Checked):
     alpha: float = alpha_option(ALPHA)
     decide: str = option(
         "wsr",
-        "Test where both runs answer",
+        "Test of topics that both runs answer",
         choices=(("wsr", "signed-rank test"), ("t", "t-test")),
     )
     family: int | None = option(
         None,
-        "Comparisons in all",
-        help="with a correction: how many comparisons are made in all",
-        hint="For a correction: how many comparisons are made in all.",
+        "Number of comparisons",
+        help="number of comparisons to correct for",
+        hint="For a correction. Counts all comparisons of your study.",
         least=1,
     )
 
 
-def add_verdict_options(parser: ArgumentParser, corrections: Sequence[str]) -> None:
-    """--cutoff, --alpha, --decide, --correction, and how measures and runs are read except
-    --scores."""
-    add_options(parser, VerdictOptions)
-    parser.add_argument(
-        "--correction",
-        choices=corrections,
-        default="none",
-        help="of the p-values that verdicts use (default none)",
+def correction_option(*corrections: str) -> Any:
+    names = {"none": "none", "bonferroni": "Bonferroni", "holm": "Holm"}
+    return option(
+        "none",
+        "Correction",
+        help="correction of the p-values that verdicts use",
+        choices=tuple((name, names[name]) for name in corrections),
     )
 
 
 def first_ranks(
-    command: FileCommand, qrels: str, runs: Sequence[str], options: Mapping[str, Any]
+    qrels: QrelsColumns,
+    runs: Iterable[RunColumns],
+    options: VerdictOptions,
+    *,
+    warn: Warn,
+    part: bool = False,
 ) -> FirstRanks:
-    """Reads the files and finds, per topic and run, the rank of the first relevant document within
-    --cutoff."""
-    judged = one_qrels(command, qrels)
-    n_several = topics_with_several(judged, options["level"])
+    """Find the rank of the first relevant document within the cutoff, per run and topic.
+
+    part: the qrels are limited to a group of topics. Raises BadInput if no topic is in all runs."""
+    n_several = topics_with_several(qrels, options.level)
     if n_several:
-        command.warn(
-            f"{qrels}: {part_of(n_several, len(judged.topics), 'topic', 'has', 'have')} {MANY}"
+        warn(
+            f"{qrels.name}: {part_of(n_several, len(qrels.topics), 'topic', 'has', 'have')} {MANY}"
         )
-    measures = [Measure("RR", options["cutoff"])]
+    measures = [Measure("RR", options.cutoff)]
     table = score_table(
-        evaluate_files(command, runs, {"": judged}, {**options, "measures": measures})[""]
+        evaluate_runs(runs, {"": qrels}, measures, options, warn=warn, part=part)[""]
     )
     if not table.topics:
         raise BadInput("no topic of the qrels is in all runs")

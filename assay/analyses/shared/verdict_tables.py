@@ -12,7 +12,11 @@ from assay.tabular import Cell, Table
 
 def _verdict_cells(row: Values) -> list[Cell]:
     verdict = row["verdict"]
-    return [verdict_word(verdict[key]) for key in ("better", "significantly_better", "do_no_harm")]
+    return [
+        verdict_word(of[key])
+        for of in (verdict, verdict["by_rr"])
+        for key in ("better", "significantly_better", "do_no_harm")
+    ]
 
 
 def p_value(value: float | None) -> PValue | None:
@@ -47,7 +51,8 @@ OUTCOMES = [
     "RR t p",
 ]
 CORRECTED = ["binomial p, corrected", "ESL signed-rank p, corrected", "ESL t p, corrected"]
-VERDICTS = ["better", "significantly better", "better, doing no harm", "because", "disagreements"]
+BETTER = ["better", "significantly better", "better, doing no harm"]
+VERDICTS = [*BETTER, *(f"{name} by RR" for name in BETTER), "because", "disagreements"]
 
 
 def comparisons(rows: Sequence[Values], words: str = "", rates: str = "") -> list[Table]:
@@ -92,14 +97,14 @@ def comparisons(rows: Sequence[Values], words: str = "", rates: str = "") -> lis
         groups = [row["a_group"], row["b_group"]] if has_groups else []
         reasons = ["; ".join(row["verdict"][key]) for key in ("because", "disagreements")]
         verdicts.append([*named, *groups, *after, *_verdict_cells(row), *reasons])
-    note = "P-values are raw unless they are called corrected. Differences are B minus A."
+    note = "P-values are raw unless called corrected. Differences are B minus A."
     return [
         Table(
             "outcomes",
             f"Outcomes{words}",
             OUTCOMES,
             outcomes,
-            f"Shares of topics; ESL and RR over the topics that both answer. {note}",
+            f"Shares of topics. Means of ESL and RR over the topics that both answer. {note}",
         ),
         Table("means", f"Mean reciprocal rank{words}", COMPARED, mrr, f"{note} {UNPAIRED}"),
         Table("verdicts", f"Is B better than A?{words}", header, verdicts, rates),
@@ -112,6 +117,6 @@ def displacement_table(result: Values) -> Table:
     rows: list[list[Cell]] = [
         [place, tag, score[tag]] for place, tag in enumerate(result["order"], 1)
     ]
-    return Table(
-        "order", "Order by displacement (do no harm)", ["place", "run", "score"], rows, DISPLACEMENT
-    )
+    without = [f"No order among {', '.join(cycle)}." for cycle in result["cycles"]]
+    note = " ".join([DISPLACEMENT, *without])
+    return Table("order", "Order by displacement", ["place", "run", "score"], rows, note)

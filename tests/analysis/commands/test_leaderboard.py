@@ -99,7 +99,7 @@ def test_a_family_may_be_larger_than_the_board_but_not_smaller(board):
         "leaderboard", qrels, *runs, *how, "5"
     )
     text = read("leaderboard", qrels, *runs, *how, "14")
-    assert "binomial, corrected" in text
+    assert "binomial p, corrected" in text
     assert "14 comparisons, correction: bonferroni" in text
 
 
@@ -121,7 +121,7 @@ def test_fewer_than_six_topics_have_no_verdict_and_no_order(tmp_path):
     assert found["order"] is found["cycles"] is None
     text = read("leaderboard", qrels, *runs)
     assert "No verdict: 5 topics; a verdict needs at least 6." in text
-    assert "order by displacement" not in text
+    assert "Order by displacement" not in text
 
 
 def test_a_board_without_correction_says_what_equal_runs_would_do(board):
@@ -199,9 +199,10 @@ def test_scores_alone_give_the_chain(tmp_path):
 def test_a_person_reads_both_tables_and_the_order(board):
     qrels, runs, order = board
     text = read("leaderboard", qrels, *runs, "--order", order)
-    for title in ("mean RR", "outcomes", "is B better than A?"):
-        assert f"\n{title}\n" in text
-    assert "order by displacement: four" in text
+    for title in ("Outcomes", "Mean reciprocal rank", "Is B better than A?"):
+        assert f"\n{title} along the chain\n" in text
+    first = text.partition("Order by displacement")[2].splitlines()[3]
+    assert first.split()[1] == "four"
     assert "stays high, whatever its score" in text
 
 
