@@ -58,8 +58,10 @@ def is_of_django(name: str) -> bool:
     if not is_installed():
         return False
     from_settings([name])
+    import django
     from django.core.management import get_commands
 
+    django.setup()  # get_commands needs the list of apps
     return name in get_commands()
 
 
