@@ -11,12 +11,10 @@ class AnalysisConfig(AppConfig):
         from analysis.deletion import forget_campaign
         from analysis.systems.selectors import files_of_collection
         from analysis.systems.top_ups import close_reports
-        from annotation.services.campaigns.removal import forgetters
         from pooling import hooks
-        from pooling.platform import jobs
 
         hooks.on_preview.append(cost_of_more)
         hooks.further_files.append(files_of_collection)
-        forgetters.append(forget_campaign)
-        jobs.upkeep.append(close_reports)
-        jobs.upkeep.append(mail_when_due)
+        hooks.before_deleting_campaign.append(forget_campaign)
+        hooks.upkeep.append(close_reports)
+        hooks.upkeep.append(mail_when_due)

@@ -20,7 +20,6 @@ class AnnotationConfig(AppConfig):
         )
         from annotation.services.people import sessions
         from pooling import hooks
-        from pooling.platform import jobs
 
         hooks.before_taking_back.append(give_back_pairs)
         hooks.on_decided.append(follow_decisions)
@@ -28,7 +27,7 @@ class AnnotationConfig(AppConfig):
         hooks.on_renamed.append(note_name)
         hooks.on_texts.append(follow_texts)
         hooks.labels_so_far.append(labels_so_far)
-        jobs.upkeep.append(plan_what_runs_low)
+        hooks.upkeep.append(plan_what_runs_low)
         hooks.machine_sources.append(SOURCE)
         hooks.job_readers.append(manages_campaign_of)
         user_logged_in.connect(

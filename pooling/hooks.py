@@ -1,7 +1,7 @@
 """What the apps above pooling add to it, since pooling imports neither.
 
 Each list is filled once, when the apps are ready, in annotation/apps.py and analysis/apps.py, and
-says who listens and in which transaction. What the worker does now and then is in `jobs.upkeep`."""
+says who listens and in which transaction."""
 
 from __future__ import annotations
 
@@ -70,3 +70,12 @@ job_readers: list[Callable[[Any, Job], bool]] = []
 further_files: list[Callable[[Collection], list[str]]] = []
 """Analysis names its files of a collection in the storage, which go with it. Called before the
 transaction that deletes the collection. Only reads."""
+
+upkeep: list[Callable[[], Sequence[Job]]] = []
+"""Work that is due by itself: campaigns plan batches, analysis closes reports and mails what is to
+do. Each worker calls these every few seconds and sends the jobs that they return. Quick, and
+harmless when several workers call it at once."""
+
+before_deleting_campaign: list[Callable[[Any], Callable[[], None]]] = []
+"""Analysis names its files of a campaign (its row) and returns what removes them. Called in the
+transaction that deletes the campaign; what is returned is called after its commit."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, close_old_connections, connection
 
+from pooling import hooks
 from pooling.models import Job
 from pooling.platform import jobs, sqlite_log
 from pooling.services.shared_folder import what_is_missing
@@ -48,7 +49,7 @@ class Upkeep:
     def keep_up(self) -> None:
         """Ask for the work that is due by itself. What is wrong with one kind of it does not stop
         the others."""
-        for look in jobs.upkeep:
+        for look in hooks.upkeep:
             try:
                 for job in look():
                     self.send(job)

@@ -59,10 +59,6 @@ SQLITE_ROWS, SQLITE_PAUSE, ROWS = 500, 0.03, 5000
 """Rows of one transaction and seconds between two on SQLite, so that judges are not kept waiting;
 rows elsewhere."""
 
-upkeep: list[Callable[[], Sequence[Job]]] = []
-"""Called by each worker every few seconds: asks for work that is due by itself (the jobs). Quick,
-and harmless when several workers call it at once."""
-
 T = TypeVar("T")
 
 

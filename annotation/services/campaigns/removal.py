@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -11,14 +10,12 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, Judgement, Lease, MachineJudge, MachineLabel, Pair, Skip
 from annotation.services.errors import CampaignError
+from pooling import hooks
 from pooling.models import Job
 
 logger = logging.getLogger(__name__)
 
 DELETABLE = {Campaign.State.DRAFT, Campaign.State.CLOSED}
-forgetters: list[Callable[[Campaign], Callable[[], None]]] = []
-"""Added by apps that keep files of a campaign: called before it is gone, returns what removes them
-when that is certain."""
 
 
 def n_judgements(campaign: Campaign) -> int:
@@ -42,7 +39,7 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
                 _("The campaign is %(state)s: close it first, then it can be deleted.")
                 % {"state": state}
             )
-        after = [forget(campaign) for forget in forgetters]
+        after = [forget(campaign) for forget in hooks.before_deleting_campaign]
         jobs = Job.objects.filter(campaign_id=campaign.pk)
         jobs.filter(state=Job.State.RUNNING).update(cancel_requested=True)
         jobs.exclude(state=Job.State.RUNNING).delete()

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from analysis.dashboard import to_do_mail
 from annotation.models import Campaign, Profile, Question
+from pooling import hooks
 from pooling.models import Job
-from pooling.platform import jobs
 from tests.analysis.dashboard.test_pages import manager_of
 from tests.builders import PASSWORD, make_annotator, make_campaign
 from tests.pooling.conftest import run as do
@@ -65,7 +65,7 @@ def passes(time: timedelta) -> None:
 
 
 def test_it_is_asked_for_by_the_worker():
-    assert to_do_mail.mail_when_due in jobs.upkeep
+    assert to_do_mail.mail_when_due in hooks.upkeep
 
 
 def test_one_mail_a_day_and_none_when_there_is_nothing_to_do(campaign):

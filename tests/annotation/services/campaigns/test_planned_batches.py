@@ -19,7 +19,6 @@ from annotation.services.errors import CampaignError
 from annotation.services.judging import scheduling
 from pooling import hooks
 from pooling.models import Collection, Document, Job, Pool
-from pooling.platform import jobs
 from pooling.services import ordering, pools
 from pooling.upkeep import Upkeep
 from tests.builders import judge, lease_of, make_annotator, make_campaign, make_user, submit
@@ -168,7 +167,7 @@ def test_a_worker_asks_for_what_is_due_and_survives_what_goes_wrong_with_it(camp
         seen.append(1)
         return []
 
-    monkeypatch.setattr(jobs, "upkeep", [lambda: 1 / 0, due])
+    monkeypatch.setattr(hooks, "upkeep", [lambda: 1 / 0, due])
     care = Upkeep()
     care.step()
     care.step()
@@ -176,7 +175,7 @@ def test_a_worker_asks_for_what_is_due_and_survives_what_goes_wrong_with_it(camp
 
 
 def test_the_worker_looks_after_ordered_pools():
-    assert planned_batches.plan_what_runs_low in jobs.upkeep
+    assert planned_batches.plan_what_runs_low in hooks.upkeep
     assert planned_batches.labels_so_far in hooks.labels_so_far
 
 
