@@ -2,14 +2,14 @@
 
 from django.urls import path
 
-from pooling.views import collections, files, jobs, pools, removing, topics, uploads
+from pooling.views import collections, files, jobs, pools, topics, uploads
 
 urlpatterns = [
     path("collections/", collections.index, name="collections"),
     path("collections/new", collections.new, name="collection-new"),
     path("collections/<slug:slug>/", collections.overview, name="collection"),
     path("collections/<slug:slug>/settings", collections.edit, name="collection-edit"),
-    path("collections/<slug:slug>/remove", removing.preview, name="collection-removal"),
+    path("collections/<slug:slug>/remove", collections.removal_page, name="collection-removal"),
     path("collections/<slug:slug>/delete", collections.delete, name="collection-delete"),
     path("collections/<slug:slug>/uploads", uploads.upload, name="collection-upload"),
     path("collections/<slug:slug>/uploads/all", uploads.decide_all, name="upload-decide-all"),

@@ -16,18 +16,17 @@ import numpy as np
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from analysis.judgements.audit_pairs import NoAudit, audited
 from analysis.judgements.campaign_sample import NotEstimable, sample_of, stages_of
 from analysis.judgements.labels import Choices, Labels, labels
 from annotation.models import Campaign
-from annotation.selectors.pairs import kept_pairs
+from annotation.selectors.pairs import kept_pairs, waited_for
 from assay.cli.base import jsonable
 from assay.measures.packing import index_of, pack
 from assay.pools.depth import of_topics
-from assay.pools.pool_kinds import PoolKind
+from assay.pools.pool_kinds import Entered, PoolKind
 from assay.precision import in_order_by_score
 from assay.sampling import estimates
-from assay.sampling.stopping import LOOKS, why_never, why_no_look
+from assay.sampling.stopping import LOOKS, Left, relevant_left, why_never, why_no_look
 from assay.sampling.stopping_answers import of_audit, of_order, of_sample
 from pooling.models import Job, Pool
 from pooling.platform import jobs
@@ -222,3 +221,66 @@ def _of_order(campaign: Campaign, made: Labels, last: int | None) -> dict[str, A
             by_audit.left, by_audit.n_relevant, by_audit.n, recall=RECALL, looks=LOOKS
         ) | {"batch": by_audit.batch}
     return answer
+
+
+class NoAudit(ValueError):
+    """Why nothing can be said of what is left."""
+
+
+class AuditedPairs(NamedTuple):
+    """batch: whose audit pairs tell. n: of them judged. left: at 95 % over LOOKS looks together.
+    n_relevant: relevant pairs so far."""
+
+    batch: int
+    n: int
+    left: Left
+    n_relevant: int
+
+
+class _Entry(NamedTuple):
+    row: int
+    topic: str
+    document: str
+    batch: int | None
+    entered: str
+    text: int | None
+
+
+def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
+    """Of kept topics and pairs that have a text. An audit pair that nobody could judge is missing
+    by chance. Raises NoAudit."""
+    assert campaign.pool is not None
+    columns = ("pk", "topic__topic_id", "docno", "stage", "entered", "document")
+    entries = [
+        _Entry(*row)
+        for row in campaign.pool.entries.filter(topic__removed_reason="").values_list(*columns)
+    ]
+    waiting = waited_for(campaign)
+    waits = set(waiting.values_list("entry", flat=True))
+    relevant = {(row.topic, row.document): row.grade >= campaign.threshold for row in made.rows}
+    sizes = dict(campaign.pool.strata.values_list("number", "size"))
+    for batch in sorted(sizes, reverse=True):
+        drawn = [one for one in entries if one.batch == batch and one.entered == Entered.CHANCE]
+        known = [
+            relevant[one.topic, one.document]
+            for one in drawn
+            if (one.topic, one.document) in relevant
+        ]
+        if not known or any(one.row in waits for one in drawn):
+            continue
+        since = [
+            one
+            for one in entries
+            if one.text is not None and (one.batch is None or one.batch >= batch)
+        ]
+        if len(since) > sizes[batch]:
+            raise NoAudit(
+                f"pairs came to the pool after batch {batch} was planned; the audit pairs of the "
+                f"next batch will tell of them"
+            )
+        found_since = sum(relevant.get((one.topic, one.document), False) for one in since)
+        left = relevant_left(
+            len(since), sum(known), len(known), found_since=found_since, confidence=1 - 0.05 / LOOKS
+        )
+        return AuditedPairs(batch, len(known), left, sum(relevant.values()))
+    raise NoAudit("the audit pairs of no batch are all judged yet")

@@ -9,9 +9,14 @@ from annotation.models.accounts import (
     Profile,
     Scope,
 )
-from annotation.models.audit import AuditEvent
-from annotation.models.campaigns import Campaign, GuidelineVersion, completion_code, default_scale
-from annotation.models.judgements import Judgement, Lease, Pair, Skip
+from annotation.models.campaigns import (
+    AuditEvent,
+    Campaign,
+    GuidelineVersion,
+    completion_code,
+    default_scale,
+)
+from annotation.models.judgements import Judgement, Lease, Pair, Question, Skip
 from annotation.models.machines import MachineJudge, MachineLabel
 from annotation.models.members import (
     Feedback,
@@ -21,7 +26,6 @@ from annotation.models.members import (
     ResultsLink,
     invite_token,
 )
-from annotation.models.questions import Question
 
 __all__ = [
     "EVERY_SCOPE",

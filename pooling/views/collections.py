@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -15,6 +16,7 @@ from pooling.forms import CollectionForm, ManagerForm
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage
 from pooling.platform.page_files import render
+from pooling.platform.removal import removal_preview
 from pooling.platform.requests import row_number
 from pooling.selectors import collections as selectors
 from pooling.services import collections as services
@@ -145,3 +147,32 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("collection-edit", slug)
     messages.success(request, _("%(name)s is deleted.") % {"name": collection.name})
     return redirect("collections")
+
+
+ADDRESSES = {
+    "topics": "collection-topics-change",
+    "run": "run",
+    "qrels": "qrels-delete",
+    "documents": "document-file-delete",
+    "pool": "pool-change",
+}
+"""Kind -> the address that deletes it."""
+
+
+@login_required
+@require_safe
+def removal_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """`kind` and `pk` of the address say of what; without a kind of the collection itself."""
+    collection = permissions.managed_collection(request, slug)
+    number = request.GET.get("pk", "")
+    pk = int(number) if number.isascii() and number.isdecimal() and len(number) < 18 else None
+    removal = removal_preview(collection, request.GET.get("kind", "collection"), pk)
+    if removal is None:
+        raise Http404("No such thing in this collection.")
+    name = ADDRESSES.get(removal.kind)
+    address = reverse(name, args=[slug] if removal.kind == "topics" else [slug, pk]) if name else ""
+    return render(
+        request,
+        "pooling/removal.html",
+        {"collection": collection, "tab": "", "removal": removal, "address": address},
+    )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import cast
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -11,10 +13,15 @@ from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control
 from django.views.decorators.http import require_safe
 
-from analysis.dashboard.live_strip import MINUTE, strip_figures
+from analysis.dashboard import agreement_figures
+from analysis.dashboard.progress import CampaignProgress, progress
 from analysis.dashboard.views.progress import verdict
+from analysis.judgements import live as rows
 from analysis.judgements.live import REFRESH
+from analysis.judgements.shared_answer import shared
+from annotation.models import Campaign
 from annotation.permissions import managed_campaign
+from assay.campaigns.forecast import Forecast
 from pooling.platform.page_files import render
 
 
@@ -48,3 +55,59 @@ def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
     response["ETag"] = tag
     patch_cache_control(response, private=True, no_cache=True)
     return response
+
+
+MINUTE = 60.0
+
+
+@dataclass(frozen=True)
+class Strip:
+    """now: without its depths, and its forecast to the minute. alpha: as of `figures.latest_alpha`.
+    changed_at: since when both are so."""
+
+    now: CampaignProgress
+    alpha: dict[str, Any]
+    changed_at: float
+
+
+def strip_figures(campaign: Campaign) -> Strip:
+    """Read from the database at most `rows.WAITING` seconds ago."""
+    answer = shared(
+        "strip", campaign, lambda: _computed(campaign), fresh=rows.FRESH, waiting=rows.WAITING
+    )
+    progress, alpha = dict(answer.value["now"]), dict(answer.value["alpha"])
+    forecast = Forecast(**progress.pop("forecast"))
+    moment = datetime.fromtimestamp(answer.changed_at, UTC)
+    alpha["at"] = datetime.fromisoformat(alpha["at"]) if alpha["at"] else None
+    return Strip(
+        CampaignProgress(**progress, depths=[], forecast=forecast, moment=moment),
+        alpha,
+        answer.changed_at,
+    )
+
+
+def _computed(campaign: Campaign) -> dict[str, Any]:
+    live = rows.live_rows(campaign, fresh=0.0)
+    now = progress(campaign, live=live)
+    ahead = now.forecast
+    ahead = replace(
+        ahead,
+        expected=_minute(ahead.expected),
+        early=_minute(ahead.early),
+        late=_minute(ahead.late),
+    )
+    figures = {
+        name: value
+        for name, value in vars(now).items()
+        if name not in ("depths", "forecast", "moment")
+    }
+    alpha = agreement_figures.latest_alpha(campaign, live)
+    return {
+        "now": {**figures, "forecast": asdict(ahead)},
+        "alpha": {**alpha, "at": alpha["at"].isoformat() if alpha["at"] else None},
+    }
+
+
+def _minute(seconds: float | None) -> float | None:
+    """Pages write minutes; what a page does not show is no change."""
+    return None if seconds is None else seconds - seconds % MINUTE

@@ -12,28 +12,32 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from analysis.dashboard import agreement_figures
+from analysis.dashboard import agreement_figures, levers
 from analysis.dashboard import progress as selectors
 from analysis.dashboard.headline import day_text, has_ended, headline, interval_text, moment_text
 from analysis.dashboard.home_figures import home_figures
 from analysis.dashboard.to_do import to_do
 from analysis.dashboard.without_forecast import true_without, why_and_since
 from analysis.judgements import stopping_looks
-from analysis.judgements.live import REFRESH, Live
+from analysis.judgements.live import REFRESH, Live, live_rows
 from analysis.judgements.page_rows import as_of, page_rows
 from annotation.models import Campaign, Lease, Pair
 from annotation.permissions import managed_campaign
 from annotation.selectors.pairs import held_back
 from annotation.selectors.qualification import waiting
+from annotation.services.campaigns.depth import why_whole
+from annotation.services.errors import CampaignError
 from assay.campaigns.statistics import HALF_DAY, judgements_per_half_day
 from assay.charts.bars import bars
 from assay.charts.lines import Line, lines
 from assay.charts.matrices import matrix
 from assay.charts.svg import Picture, number
+from pooling.permissions import SignedInRequest
 from pooling.platform.jobs import Refused
 from pooling.platform.page_files import render
+from pooling.platform.requests import row_number
 from pooling.tasks import send
 from pooling.templatetags.pooling import ahead as until
 
@@ -323,3 +327,45 @@ def ask_for_look(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, _("No look now: %(error)s.") % {"error": error})
     back = request.POST.get("back")
     return redirect(back if back in LOOK_PAGES else LOOK_PAGES[0], slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def levers_page(request: SignedInRequest, slug: str) -> HttpResponse:
+    """A POST of key and value shows what the lever changes; with `confirm` it is pulled."""
+    campaign = managed_campaign(request, slug)
+    if campaign.state == Campaign.State.DRAFT:
+        return redirect("campaign-settings", slug)
+    context = {
+        "campaign": campaign,
+        "tab": "progress",
+        "word": campaign.level_word,
+        "why_whole": why_whole(campaign),
+    }
+    if request.method == "POST":
+        key = request.POST.get("key", "")
+        try:
+            now, lever = levers.lever_of(campaign, key, row_number(request.POST.get("value")))
+            if "confirm" in request.POST:
+                messages.success(request, levers.pull(campaign, lever, actor=request.user))
+                return (
+                    redirect("campaign-step", slug, "people")
+                    if key == "invite"
+                    else redirect("campaign-levers", slug)
+                )
+        except CampaignError as error:
+            messages.error(request, str(error))
+            return redirect("campaign-levers", slug)
+        return render(request, "analysis/levers.html", {**context, "now": now, "lever": lever})
+    live = live_rows(campaign, fresh=0.0)
+    now, offered, why_none = levers.levers(campaign, live=live)
+    helpful = levers.helpful(now, offered)
+    shown = levers.depths(campaign, offered, live=live) if offered else []
+    context |= {
+        "now": now,
+        "levers": helpful,
+        "recommended": helpful[0] if helpful and now.is_late else None,
+    }
+    return render(
+        request, "analysis/levers.html", {**context, "why_none": why_none, "depths": shown}
+    )

@@ -1,15 +1,23 @@
-"""Leases: renewing, releasing, and giving back the slots of those that have expired."""
+"""Leases: renew and release them, and free the slots of expired ones.
+
+Leases end by the server's clock, which is sometimes set: by hand, by a time server, by a machine
+that wakes up. A process compares it with a clock that only runs on; a difference since the last
+comparison is a step. After a step no lease counts as expired, and live ones begin their time anew.
+Every process that sees the step does the same, and doing it twice changes nothing."""
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
 import uuid
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from annotation.models import Lease, Membership
-from annotation.services.judging import clock, slots
+from annotation.models import Campaign, Lease, Membership
+from annotation.services.judging import slots
 
 REAPED_AT_ONCE = 50
 
@@ -20,7 +28,7 @@ def reap_expired(now: datetime | None = None, *, at_most: int = REAPED_AT_ONCE) 
 
     Every claim calls this first, so no slot stays lost while anybody judges.
     """
-    clock.heed_steps()
+    heed_steps()
     now = now or timezone.now()
     expired = Lease.objects.filter(state=Lease.State.LIVE, expires_at__lte=now)
     if not expired.exists():
@@ -70,3 +78,55 @@ def release(
         return len(rows)
 
     return slots.retrying(give_back)
+
+
+log = logging.getLogger(__name__)
+STEP_S = 20.0
+"""Smaller steps matter to no lease: the page renews at a quarter of its time, and a lease lasts
+minutes."""
+
+
+class Watch:
+    """Compares the clock that is set with the one that runs on. One a process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.difference = time.time() - time.monotonic()
+
+    def step(self) -> float:
+        """Seconds by which the clock was set on (or back, below 0) since the last look; 0 where it
+        was not."""
+        difference = time.time() - time.monotonic()
+        with self.lock:
+            moved, self.difference = difference - self.difference, difference
+        return moved if abs(moved) > STEP_S else 0.0
+
+
+watch = Watch()
+
+
+def begin_leases_anew(now: datetime) -> int:
+    """Every live lease lasts its campaign's minutes from now. -> how many"""
+    minutes = dict(
+        Campaign.objects.filter(pairs__leases__state=Lease.State.LIVE)
+        .values_list("pk", "lease_minutes")
+        .distinct()
+    )
+    n = 0
+    for campaign_id, lasting in sorted(minutes.items()):
+        live = Lease.objects.filter(state=Lease.State.LIVE, membership__campaign=campaign_id)
+        n += live.update(expires_at=now + timedelta(minutes=lasting))
+    return n
+
+
+def heed_steps() -> None:
+    """Called before leases expire."""
+    step = watch.step()
+    if step:
+        n = begin_leases_anew(timezone.now())
+        log.warning(
+            "the clock was set %s by %.0f s: %s live leases begin their time anew",
+            "on" if step > 0 else "back",
+            abs(step),
+            n,
+        )

@@ -10,9 +10,8 @@ import pytest
 from django.test import Client
 
 from analysis.dashboard import agreement_figures
-from analysis.dashboard import live_strip as service
-from analysis.dashboard.live_strip import strip_figures
 from analysis.dashboard.views import live_strip as view
+from analysis.dashboard.views.live_strip import strip_figures
 from analysis.judgements import live, shared_answer
 from tests.builders import judge, make_annotator, make_campaign, make_manager
 from tests.pooling.conftest import run as do
@@ -78,8 +77,8 @@ def test_a_judgement_is_shown_within_five_seconds(clock, campaign):
 
 def test_ten_managers_cost_one_reading(clock, campaign, monkeypatch):
     calls = []
-    real = service.progress
-    monkeypatch.setattr(service, "progress", lambda *a, **k: calls.append(1) or real(*a, **k))
+    real = view.progress
+    monkeypatch.setattr(view, "progress", lambda *a, **k: calls.append(1) or real(*a, **k))
     clients = [manager_of(campaign) for _ in range(10)]
     answers = {client.get(f"/campaigns/{campaign.slug}/live").content for client in clients}
     assert (len(calls), len(answers)) == (1, 1)
@@ -129,7 +128,7 @@ def test_the_strip_is_that_of_the_page(clock, campaign):
     """Every figure that the strip shows, beside one computed for the page alone."""
     for grade in (1, 2):
         judge(make_annotator(campaign), grade)
-    shown, own = strip_figures(campaign).now, service.progress(campaign)
+    shown, own = strip_figures(campaign).now, view.progress(campaign)
     for name in (
         "needed",
         "counted",

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Lease
 from annotation.selectors.judging import audit_invariants
 from annotation.services.campaigns import lifecycle
-from annotation.services.judging import clock, leases, scheduling, submission
+from annotation.services.judging import leases, scheduling, submission
 from annotation.services.judging.submission import Answer
 from pooling.models import Job
 from pooling.platform import jobs
@@ -33,7 +33,7 @@ def set_clock(monkeypatch):
         monkeypatch.setattr(timezone, "now", lambda: now() + span)
         monkeypatch.setattr(time, "time", lambda: wall() + span.total_seconds())
 
-    monkeypatch.setattr(clock, "watch", clock.Watch())
+    monkeypatch.setattr(leases, "watch", leases.Watch())
     return by
 
 
