@@ -356,7 +356,7 @@ def worth_rows() -> list[Row]:
             [name, f"{latent:g}", EFFECTS[topic], f"{topics} x {pairs}"],
             (topics, pairs, worths.Machine(share, latent, topic)),
         )
-        for name, share in (("a half", 0.5), ("27 %", 0.27), ("5 %", 0.05))
+        for name, share in (("a half", 0.5), ("27%", 0.27), ("5%", 0.05))
         for latent in (0.2, 0.5, 0.8)
         for topic, topics, pairs in (
             (0.0, 10, 20),
@@ -386,7 +386,7 @@ TABLES = (
             "topic effect",
             "annotators",
             "true alpha",
-            "before",
+            "baseline",
             "BCa",
             "shown",
             "covered",
@@ -403,7 +403,7 @@ TABLES = (
             "topic effect",
             "own shift",
             "true kappa",
-            "before",
+            "baseline",
             "BCa",
             "shown",
             "covered",
@@ -413,7 +413,7 @@ TABLES = (
     ),
     Table(
         "taus",
-        ["systems", "topics", "true tau", "before", "BCa", "jackknife on z", "shown", "covered"],
+        ["systems", "topics", "true tau", "baseline", "BCa", "jackknife on z", "shown", "covered"],
         taus(),
         tau,
     ),
@@ -423,7 +423,7 @@ TABLES = (
             "systems",
             "topics",
             "apart",
-            "before",
+            "baseline",
             "the best",
             "ranks wide",
             "now",
@@ -449,7 +449,7 @@ TABLES = (
             "sign",
             "randomisation",
             "rank-sum",
-            "beaten in 97.5 % of samples",
+            "beaten in 97.5% of samples",
         ],
         tests(),
         test,
@@ -490,7 +490,7 @@ TABLES = (
     ),
     Table(
         "accused",
-        ["pairs", "kappa", "before", "honest", "honest, one at random among them", "at random"],
+        ["pairs", "kappa", "baseline", "honest", "honest, one at random among them", "at random"],
         accused(),
         accuse,
     ),
@@ -502,8 +502,8 @@ TABLES = (
             "seen alike",
             "topic effect",
             "topics x pairs",
-            "true worth",
-            "before",
+            "true gain",
+            "baseline",
             "shown",
             "covered",
         ],
