@@ -3,7 +3,7 @@ annotators, four grades, GENERATED.
 
 - Linearly weighted kappa of every pair of annotators with a pair in common, beside a loop over
   scikit-learn's cohen_kappa_score on the dense matrix of grades.
-- Dawid-Skene, beside crowd-kit's DawidSkene with the same limits; both must end after the same
+- Dawid-Skene, compared with crowd-kit's DawidSkene with the same limits; both must end after the same
   number of iterations, with posteriors equal to 1e-6. crowd-kit is asked in a process of its own,
   which holds the data and says how long the fit took:
   the interpreter of ASSAY_BENCH_CROWDKIT_PYTHON, or this one if crowd-kit can be imported (`pip

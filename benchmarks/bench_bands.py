@@ -34,7 +34,7 @@ def stays() -> dict[str, object]:
         for width in (1, 3, 5, 10)
     }
     told = ", ".join(
-        f"{row.mean_run:.1f} in bands of {width} ({row.percent_out_of_order:.0f} % before a better rank)"
+        f"{row.mean_run:.1f} in bands of {width} ({row.percent_out_of_order:.0f}% before a better rank)"
         for width, row in found.items()
     )
     return {
@@ -42,7 +42,7 @@ def stays() -> dict[str, object]:
         "peer": f"{STAY} documents",
         "ratio": found[10].mean_run / STAY,
         "at_least": 1.0,
-        "note": f"{told}; at most {max(row.most_per_pair for row in found.values())} judgements a pair of 3",
+        "note": f"{told}; at most {max(row.most_per_pair for row in found.values())} judgements per pair of 3",
         "figures": {},
     }
 

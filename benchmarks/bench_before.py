@@ -83,7 +83,7 @@ def compared(module: str, ours: Turns, before: Turns) -> list[dict[str, object]]
             )
             rows.append(
                 {
-                    "work": f"{work}, beside {peer}",
+                    "work": f"{work}, compared with {peer}",
                     "peer": f"the same at {BEFORE}",
                     "ratio": statistics.median(now) / statistics.median(then),
                     "at_least": LEAST,
@@ -113,7 +113,7 @@ def managers_pages(before: Path, *, quick: bool) -> list[dict[str, object]]:
             "ratio": statistics.median(then[page]) / statistics.median(now[page]),
             "at_least": LEAST,
             "note": (
-                f"{statistics.median(now[page]):.0f} ms beside "
+                f"{statistics.median(now[page]):.0f} ms compared with "
                 f"{statistics.median(then[page]):.0f} ms of processor time, {len(now[page])} turns"
             ),
         }

@@ -414,7 +414,7 @@ def main(
                     "ratio": ours["per_second"] / figures[peer]["per_second"],
                     "at_least": 20,
                     "note": (
-                        f"p95 {ours['p95_ms']:.1f} ms, {ours['per_second']:.0f}/s beside "
+                        f"p95 {ours['p95_ms']:.1f} ms, {ours['per_second']:.0f}/s compared with "
                         f"{figures[peer]['per_second']:.0f}/s"
                     ),
                     "figures": figures,
@@ -435,7 +435,7 @@ def main(
         rows.append(
             {
                 "work": f"claim of 300,000 pairs, {vendor}",
-                "peer": "our claim of 30,000 pairs",
+                "peer": "a claim of 30,000 pairs",
                 "ratio": larger["per_second"] / ours["per_second"],
                 "at_least": 0.67,
                 "note": f"p95 {larger['p95_ms']:.1f} ms; the cost may grow by less than half",
@@ -451,7 +451,7 @@ def main(
         theirs = statistics.median(
             over_judged_unreserved(judges, n_pairs, 3, seed) for seed in range(1 if quick else 3)
         )
-        note = f"{100 * json.loads(out):.1f} % over-judged beside {100 * theirs:.1f} %"
+        note = f"{100 * json.loads(out):.1f}% over-judged compared with {100 * theirs:.1f}%"
         rows.append(
             {
                 "work": f"{n_pairs} pairs, {judges} simulated judges",

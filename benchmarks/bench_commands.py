@@ -68,7 +68,7 @@ def main(quick: bool) -> list[dict[str, object]]:
         evaluated = seconds_of({"ir_measures": theirs, **ours}, rounds)
     rows = []
     for name in OUR_NAMES:
-        note = f"{1000 * helped[name]:.0f} ms beside {1000 * helped['numpy']:.0f} ms"
+        note = f"{1000 * helped[name]:.0f} ms compared with {1000 * helped['numpy']:.0f} ms"
         limit = TIMES_NUMPY * helped["numpy"] / helped[name]
         rows.append(
             {
@@ -80,7 +80,7 @@ def main(quick: bool) -> list[dict[str, object]]:
             }
         )
     for name in SMALL:
-        note = f"{1000 * started[name]:.0f} ms beside {1000 * started['numpy']:.0f} ms"
+        note = f"{1000 * started[name]:.0f} ms compared with {1000 * started['numpy']:.0f} ms"
         limit = TIMES_NUMPY_COMPUTING * started["numpy"] / started[name]
         work = f"`{name}` on two topics"
         rows.append(
@@ -93,7 +93,7 @@ def main(quick: bool) -> list[dict[str, object]]:
             }
         )
     for name in OUR_NAMES:
-        note = f"{1000 * evaluated[name]:.0f} ms beside {1000 * evaluated['ir_measures']:.0f} ms of processor time"
+        note = f"{1000 * evaluated[name]:.0f} ms compared with {1000 * evaluated['ir_measures']:.0f} ms of processor time"
         ratio = evaluated["ir_measures"] / evaluated[name]
         work = f"`{name} evaluate`, one run of 66 topics x 1000, AP and nDCG@10"
         rows.append(

@@ -128,7 +128,7 @@ def one_crowd(vendor: str, folder: str, n: int, every: float, seconds: float) ->
 
 def told(figures: dict[str, object]) -> str:
     return (
-        f"processor time for each, managers' pages with it: web {figures['web_ms_each']:.1f}, "
+        f"processor time per request, with managers' pages: web {figures['web_ms_each']:.1f}, "
         f"PostgreSQL {figures['database_ms_each']:.1f} ms (SQLite's is the web's); "
         f"{figures['done_per_s']:.0f} judgements and leases a second at p50 "
         f"{figures['p50_ms']:.0f}, p99 {figures['p99_ms']:.0f} ms, "

@@ -542,7 +542,7 @@ def page_rows(database: Database, vendor: str, times: int, *, rounds: int) -> li
     for name, ms in timings["median"].items():
         note = f"median {ms:.0f} ms, {timings['processor'][name]:.0f} ms of processor time"
         rows.append(limit_row(f"page {name}, {size}", ms, LIMITS_MS[times], note))
-    note = f"{after_others:.0f} ms; {nobody:.0f} ms where no process has read the campaign since it was filled"
+    note = f"{after_others:.0f} ms; {nobody:.0f} ms if no process has read the campaign since it was filled"
     rows.append(limit_row(f"first page of a new process, {size}", after_others, FIRST_MS, note))
     print(
         f"{vendor} x{times}: figures of the worker took {timings['jobs_s']:.1f} s", file=sys.stderr
@@ -569,16 +569,16 @@ def load_rows(
     for kind, name in (("claims", "claim"), ("judgements", "judgement and next pairs over HTTP")):
         with_them, without = of_rounds(some[kind], p95), of_rounds(none[kind], p95)
         middle = (
-            f"median {of_rounds(some[kind], statistics.median):.1f} beside "
+            f"median {of_rounds(some[kind], statistics.median):.1f} compared with "
             f"{of_rounds(none[kind], statistics.median):.1f} ms"
         )
         spread = f"rounds without from {min(map(p95, none[kind])):.1f} to {max(map(p95, none[kind])):.1f} ms"
         rows.append(
             {
                 "work": f"{name}, p95, while {MANAGERS} managers look, {vendor}",
-                "peer": "the same while nobody looks",
+                "peer": "the same without managers",
                 "ratio": without / with_them,
-                "note": f"p95 {with_them:.1f} ms beside {without:.1f} ms ({spread}), {middle}",
+                "note": f"p95 {with_them:.1f} ms compared with {without:.1f} ms ({spread}), {middle}",
             }
         )
     web, worker = (
@@ -589,7 +589,7 @@ def load_rows(
     rows.append(
         {
             "work": f"processor time of {MANAGERS} managers in {seconds:.0f} s, {vendor}",
-            "peer": "nobody looks",
+            "peer": "no managers",
             "note": note,
         }
     )

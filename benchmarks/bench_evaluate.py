@@ -59,7 +59,7 @@ def main(quick: bool) -> list[dict[str, object]]:
 
 def row(work: str, seconds: tuple[float, float], at_least: float, aim: float) -> dict[str, object]:
     ours, theirs = seconds
-    note = f"{1000 * ours:.0f} ms beside {1000 * theirs:.0f} ms"
+    note = f"{1000 * ours:.0f} ms compared with {1000 * theirs:.0f} ms"
     return {
         "work": work,
         "peer": "pytrec_eval",

@@ -240,7 +240,7 @@ def told(figures: dict[str, object]) -> str:
         f"{beside['done_per_s']:.0f}/s judged at p50 {beside['p50_ms']:.0f}, "
         f"p99 {beside['p99_ms']:.0f} ms; "
         f"{at_once['signed_in']} of {AT_ONCE} who came within a second were in after {at_once['all_in_s']:.0f} s "
-        f"({at_once['sign_ins_refused']} times asked to repeat) beside "
+        f"({at_once['sign_ins_refused']} times asked to repeat) compared with "
         f"{at_once['done_per_s']:.0f}/s at p99 {at_once['p99_ms']:.0f} ms; "
         f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms, its pages on "
         f"{full['pages_cores']:.2f} of the processors; "

@@ -54,7 +54,7 @@ def main(
                         "peer": f"the same at {BEFORE}",
                         "ratio": old / now if old and now else None,
                         "note": f"{now:.2f} ms of processor time"
-                        + (f" beside {old:.2f}" if old is not None else "; no history here"),
+                        + (f" compared with {old:.2f}" if old is not None else "; no history here"),
                     }
                 )
     return rows

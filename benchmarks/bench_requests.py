@@ -128,7 +128,7 @@ def main(
                     "at_least": 2.5 if name == "judgement with top-up" else 3.0,
                     "note": told(row)
                     + (
-                        f" beside {told(then)}"
+                        f" compared with {told(then)}"
                         if then
                         else "; no history here, so nothing to compare with"
                     ),

@@ -1,5 +1,5 @@
 """Split-half agreement: 100 splits x 780 pairs of 40 runs x 7 tests (4 with means, 3 with medians),
-5,793 topics, on GENERATED reciprocal ranks; beside it a loop over scipy's tests, timed on 30 pairs
+5,793 topics, on GENERATED reciprocal ranks; compared with it a loop over scipy's tests, timed on 30 pairs
 and one split and extrapolated.
 
 The loop takes each half's p-values once for the mean and once for the median, as seven tests; it

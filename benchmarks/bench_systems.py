@@ -85,7 +85,7 @@ def main(quick: bool = False) -> list[dict[str, Any]]:
             "ratio": seconds["scipy"] / seconds["ours"],
             "at_least": 20,
             "note": (
-                f"{seconds['ours']:.0f} s beside {seconds['scipy']:.0f} s of processor time, "
+                f"{seconds['ours']:.0f} s compared with {seconds['scipy']:.0f} s of processor time, "
                 f"{PAIRS} pairs measured"
             ),
             "figures": seconds,

@@ -38,11 +38,6 @@ NOT_YET_REWRITTEN: set[str] = {
     "docs/decisions/0009-standard-parts.md",
     "docs/decisions/0010-a-library-first.md",
     "docs/developing.md",
-    "docs/evidence/benchmarks.md",
-    "docs/evidence/reliability.md",
-    "docs/evidence/reproduction.md",
-    "docs/evidence/sampling.md",
-    "docs/evidence/usability.md",
 }
 PAGES = [
     path
@@ -56,7 +51,9 @@ PAGES = [
 
 
 def prose(text: str) -> str:
-    """The text without code blocks, quoted code and names of pages and buttons."""
+    """The text without output of commands, code blocks, quoted code and names of pages and buttons."""
+    text = re.sub(r"(?ms)^<!-- study: .*?<!-- end: [\w-]+ -->$", "", text)
+    text = re.sub(r"(?m)(?<= -->\n)(?:^\|.*\n)+", "", text)
     text = re.sub(r"(?ms)^(```|:::).*?^\1$", "", text)
     text = re.sub(r"(?m)^ {4}.*$", "", text)
     for title in TITLES:

@@ -1,2 +1,2 @@
 """Figures that the methods for sampled and ordered pools, machine labels and late runs were asked
-to reach, measured (SAMPLING 8)."""
+to reach, measured."""

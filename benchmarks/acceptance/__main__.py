@@ -1,4 +1,4 @@
-"""`make acceptance`: measure the figures of SAMPLING 8 on real runs and judgements, and write
+"""`make acceptance`: measure the methods for sampled pools on real runs and judgements, and write
 docs/evidence/sampling.md. Nothing here is tuned.
 
 ARGS="--simulations 40" for a short one, ARGS="corrections late" for some parts: each part's figures

@@ -82,7 +82,7 @@ def first_version(folder: Path) -> Iterator[Installation | None]:
 
 
 def table(tasks: list[Task], before: dict[str, Done], now: dict[str, Done]) -> str:
-    lines = ["| task | first version | now | first version, in words |", "|---|---|---|---|"]
+    lines = ["| task | version 0.1.0 | now | notes on version 0.1.0 |", "|---|---|---|---|"]
     for task in tasks:
         then = before.get(task.name)
         words = "; ".join(
@@ -90,7 +90,7 @@ def table(tasks: list[Task], before: dict[str, Done], now: dict[str, Done]) -> s
             for part in (
                 task.not_before,
                 then.note if then else "",
-                task.published and f"the review: {task.published}",
+                task.published and f"earlier count: {task.published}",
             )
             if part
         )

@@ -56,53 +56,53 @@ def of_annotators(
 TASKS = (
     of_managers(
         "files_to_campaign",
-        "I have five files. Make them a campaign, and open it.",
+        "Create a campaign from five files, and open it.",
         15,
         start="/collections/",
-        published="32 actions, 18 pages, with a collection of a real size",
+        published="32 actions, 18 pages, with a collection of realistic size",
     ),
     of_managers(
         "best_system",
-        "Which system is best, and how sure is that?",
+        "Find out which system is best, and how certain that is.",
         2,
         published="two reports and seven tables",
     ),
-    of_managers("who_needs_me", "Who needs me today?", 0),
+    of_managers("who_needs_me", "Find out who needs the manager today.", 0),
     of_managers(
         "deadline",
-        "Shall we be done by the deadline, and what could I do?",
+        "Find out whether the deadline will be met, and what could help.",
         3,
-        not_before="a forecast, and nothing to do about it",
+        not_before="a forecast without options",
     ),
-    of_managers("pause_clicker", "Somebody clicks through. Stop them, and say why.", 5),
+    of_managers("pause_clicker", "Stop an annotator who clicks at random, with a reason.", 5),
     of_managers(
         "gold_from_file",
-        "Here are ten pairs whose grade I know. Make them gold.",
+        "Import ten gold questions from a file.",
         5,
-        published="six actions a pair",
+        published="six actions per pair",
     ),
-    of_managers("disputed", "Let me decide five disputed pairs, one after the other.", 13),
+    of_managers("disputed", "Decide five disputed pairs, one after the other.", 13),
     of_managers(
-        "another_recipe", "Which labels change with another rule? Show me the first of them.", 4
+        "another_recipe", "Find the labels that change with another rule, and open the first.", 4
     ),
-    of_managers("picture_for_the_paper", "Give me the ranking as a figure for the paper.", 3),
+    of_managers("picture_for_the_paper", "Download the ranking of systems as a figure.", 3),
     of_managers(
         "show_a_colleague",
-        "Let a colleague read the results and change nothing.",
+        "Give a colleague read-only access to the results.",
         6,
         not_before="members and annotators only",
     ),
-    of_managers("pay", "What do I owe to whom? As a file.", 4, not_before="hours of nobody"),
+    of_managers("pay", "Download the payment list.", 4, not_before="no hours per annotator"),
     of_managers(
         "remove_doubles",
-        "62 of these topics are there twice. Out with them.",
+        "Remove 62 duplicate topics.",
         3,
         start="{doubles}",
-        published="64 clicks, one topic after the other; d059014 has *Remove all* already",
+        published="64 clicks, one topic after the other",
     ),
     of_annotators(
         "join",
-        "I was sent a link. Let me judge.",
+        "Accept an invitation and start judging.",
         5,
         start="/join/{token}",
         phone=True,
@@ -110,23 +110,21 @@ TASKS = (
     ),
     of_annotators(
         "passage",
-        "It is Perfect because of these words.",
+        "Mark the passage that makes a document Perfect.",
         3,
         phone=True,
-        not_before="the message lies over “Mark this passage”",
+        not_before="a message covered “Mark this passage”",
     ),
-    of_annotators("reopen", "The one before the last was wrong. Open it again.", 2),
+    of_annotators("reopen", "Reopen the judgement before the last one.", 2),
+    of_annotators("larger", "Enlarge the text.", 2, not_before="the setting did nothing"),
+    of_annotators("stay", "Judge eight documents of one query in a row.", 8),
     of_annotators(
-        "larger", "I cannot read this. Make it larger.", 2, not_before="the setting did nothing"
+        "ask", "Ask the manager a question, and read the answer.", 5, not_before="no way to ask"
     ),
-    of_annotators("stay", "Let me finish a query before the next: eight documents of it.", 8),
-    of_annotators(
-        "ask", "May I ask something? And what is the answer?", 5, not_before="nobody to ask"
-    ),
-    of_annotators("practice", "Was my practice answer right, and why not?", 1),
+    of_annotators("practice", "Find out why a practice answer was wrong.", 1),
     of_annotators(
         "language",
-        "I would rather read this in Arabic.",
+        "Switch the page to Arabic.",
         4,
         start="/account",
         phone=True,

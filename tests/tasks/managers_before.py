@@ -83,7 +83,7 @@ def best_system(hands: Hands) -> None:
 
 def who_needs_me(hands: Hands) -> None:
     open_campaign(hands, "People")
-    hands.note = "people's flags only; questions, failed tests and the deadline not at all"
+    hands.note = "only flags of annotators; no questions, failed tests or deadline"
 
 
 def deadline(hands: Hands) -> None:
