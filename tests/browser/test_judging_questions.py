@@ -96,7 +96,8 @@ def test_a_list_asked_for_while_the_question_is_on_its_way_has_it(signed_in_page
     expect(dialog.locator(".questions li")).to_have_count(1)
     expect(dialog.get_by_role("textbox")).to_have_value("And is it two?")
     page.keyboard.press("Control+Enter")
-    page.wait_for_timeout(200)
+    while len(held) < 2:
+        page.wait_for_timeout(50)
     held[1].continue_()
     expect(dialog.locator(".questions li")).to_have_count(2)
     assert sorted(Question.objects.values_list("text", flat=True)) == [
