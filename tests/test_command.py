@@ -167,16 +167,13 @@ def test_bash_completes_commands_options_and_values() -> None:
             "zsh",
             [
                 "_shtab_assay_aggregate_options=(",
-                '  "--json[print one JSON object and nothing else]"',
+                '  "--json[print one JSON object]"',
             ],
         ),
         (
             "fish",
             [
-                (
-                    "complete -c assay -n '_shtab_assay_using aggregate' -l json -d 'print one JSON "
-                    "object and nothing else'"
-                )
+                "complete -c assay -n '_shtab_assay_using aggregate' -l json -d 'print one JSON object'"
             ],
         ),
     ],

@@ -25,42 +25,46 @@ from assay.whole_files import whole_bytes
 def add_campaign_options(parser: ArgumentParser) -> None:
     """--campaign, --method, --threshold, --min-judgements, --min-seconds, --no-gold, --exclude,
     --judges."""
-    parser.add_argument("--campaign", required=True, metavar="SLUG")
+    parser.add_argument("--campaign", required=True, metavar="SLUG", help="slug of the campaign")
     parser.add_argument(
         "--method",
         choices=list(METHODS),
         default="majority",
-        help="default majority, with the lowest-grade rule",
+        help="aggregation method (default: majority, with the lowest grade on ties)",
     )
     parser.add_argument(
         "--threshold",
         type=positive,
         metavar="GRADE",
-        help="lowest relevant grade (default the campaign's)",
+        help="minimum relevant grade (default: the campaign's)",
     )
     parser.add_argument(
         "--min-judgements",
         type=positive,
         default=2,
         metavar="N",
-        help="a pair has a label from so many on (default 2)",
+        help="minimum judgements per label (default: 2)",
     )
     parser.add_argument(
         "--min-seconds",
         type=duration,
         default=0.0,
         metavar="S",
-        help="leave out faster judgements, beyond the campaign's limit",
+        help="minimum seconds per judgement, above the campaign's limit",
     )
     parser.add_argument(
         "--no-gold", action="store_true", help="leave out the judgements of gold pairs"
     )
     parser.add_argument(
-        "--exclude", nargs="*", default=[], metavar="PSEUDONYM", help="leave out these annotators"
+        "--exclude",
+        nargs="*",
+        default=[],
+        metavar="PSEUDONYM",
+        help="pseudonyms of annotators to leave out",
     )
     back = (
-        "count these annotators' judgements although the campaign excludes them (without a name: "
-        "all that it excludes)"
+        "pseudonyms of excluded annotators whose judgements count nevertheless (no name: all "
+        "excluded ones)"
     )
     parser.add_argument("--take-back", nargs="*", metavar="PSEUDONYM", help=back)
     add_judges(parser)

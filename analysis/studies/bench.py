@@ -85,7 +85,8 @@ class Bench:
             self.commands.append(said)
         if key not in self._done:
             try:
-                analysis = Analysis(command, {**given, "seed": self.seed}, stored=self._stored())
+                seed = {"seed": self.seed} if loaded(command).takes_seed else {}
+                analysis = Analysis(command, {**given, **seed}, stored=self._stored())
                 if analysis.command.takes_processes:
                     analysis.options["processes"] = self.processes
                 self._done[key] = analysis.compute()

@@ -427,7 +427,7 @@ class FilesField(forms.FileField):
 
 
 class MeasuresField(forms.CharField):
-    """Names of measures between blanks, in any usual spelling. -> canonical names"""
+    """Names of measures separated by spaces, in any usual spelling. -> canonical names"""
 
     def __init__(self, *, single: bool, divisible: bool = False, **kwargs: Any) -> None:
         self.single, self.check = single, refuse_indivisible if divisible else refuse_estimates

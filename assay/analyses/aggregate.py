@@ -31,15 +31,15 @@ class Command(FileCommand):
             choices=[str(rule) for rule in Rule],
             default=str(Rule.PENALISED),
             help=(
-                "of dawid-skene: 0.01 added to each count, until the posteriors stand still "
-                "(penalised), or as crowd-kit does"
+                "rule of dawid-skene: penalised (0.01 added to each count, to convergence) or "
+                "crowd-kit"
             ),
         )
         parser.add_argument(
             "--grades",
             choices=["graded", "binary"],
             default="graded",
-            help="which labels the qrels have (default graded)",
+            help="labels of the qrels (default: graded)",
         )
 
     def compute(

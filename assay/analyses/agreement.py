@@ -54,7 +54,7 @@ class Command(FileCommand):
             type=positive,
             default=1000,
             metavar="N",
-            help="of no effect: the interval is not a bootstrap any more; kept for scripts",
+            help="ignored; the interval is no longer a bootstrap",
         )
 
     def compute(

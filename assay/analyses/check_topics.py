@@ -29,7 +29,7 @@ class Command(FileCommand):
             "--match",
             choices=[str(m) for m in Match],
             default=str(Match.EXACT),
-            help="how alike duplicates are (default exact)",
+            help="similarity of duplicates (default: exact)",
         )
         parser.add_argument(
             "--keep", metavar="FILE", help="write the topics to keep here, `id<TAB>text`"

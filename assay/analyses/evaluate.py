@@ -27,7 +27,7 @@ from assay.analyses.shared.sampled_files import (
     sampled_measures,
     sampled_pool,
 )
-from assay.cli.base import BadInput, Warn, named_file
+from assay.cli.base import BadInput, Warn, named_file, seed_number
 from assay.column_types import QrelsColumns, RunColumns
 from assay.measures.evaluation import Evaluation
 from assay.measures.measures import Measure, UnknownMeasure, refuse_estimates
@@ -184,6 +184,13 @@ class Command(ByTopicGroup, OfCampaign):
             f"default {SAMPLED_MEASURES}",
         )
         add_only_topics(parser)
+        parser.add_argument(
+            "--seed",
+            type=seed_number,
+            default=0,
+            metavar="N",
+            help="random seed of the folds of the rank model (default: 0)",
+        )
         add_options(parser, Options)
 
     def compute(

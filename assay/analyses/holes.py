@@ -83,7 +83,7 @@ class Command(OfCampaign):
             "--judge",
             type=positive,
             metavar="N",
-            help="what judging the first N holes would settle",
+            help="number of unjudged documents to judge first; shows the effect on the score bounds",
         )
         parser.add_argument(
             "--top-up",
@@ -95,7 +95,7 @@ class Command(OfCampaign):
             nargs="+",
             metavar="QRELS",
             default=[],
-            help="what was judged of such pools since: the report as it is with that, and as it was",
+            help="qrels judged since from such a pool; shows the result with and without them",
         )
         parser.add_argument(
             "--scale",

@@ -385,7 +385,7 @@ class Command(ByTopicGroup, OfCampaign):
         parser.add_argument(
             "--score-column",
             metavar="NAME",
-            help="with --scores FILE: header of the column of scores",
+            help="header of the column of scores, with --scores FILE",
         )
         names = [one.name for one in declared(Options) if one.name != "scores"]
         add_options(parser, Options, *names)

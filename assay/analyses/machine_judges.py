@@ -41,7 +41,7 @@ class Command(FileCommand):
         parser.add_argument(
             "prel",
             metavar="PREL",
-            help="what people judged of a sampled pool (topic 0 document stratum grade)",
+            help="human labels of a sampled pool (topic 0 document stratum grade)",
         )
         parser.add_argument("runs", nargs="+", metavar="RUN")
         parser.add_argument(

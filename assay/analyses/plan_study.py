@@ -65,7 +65,7 @@ class Options(Reading):
     width: float | None = option(
         None,
         "Or: width of its interval",
-        help="in its place: the interval of the difference is to be at most so wide",
+        help="maximum width of the confidence interval, instead of --difference",
         hint="At most so wide; then no difference is given.",
         least=0,
         most=1,

@@ -35,7 +35,7 @@ class Command(FileCommand):
             "qrels",
             metavar="QRELS",
             nargs="?",
-            help="what people judged: a pilot of some 200 pairs is enough",
+            help="human labels; a pilot of about 200 pairs is enough",
         )
         parser.add_argument(
             "--machine",
@@ -47,7 +47,7 @@ class Command(FileCommand):
         parser.add_argument(
             "--table",
             metavar="FILE",
-            help="in place of both: topic, document, people's grade, and a column for each machine, with a header",
+            help="table with header instead of both: topic, document, human grade, one column per LLM judge",
         )
         parser.add_argument(
             "--level",

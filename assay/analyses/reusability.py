@@ -49,7 +49,7 @@ class Options(Reading):
     late: bool = option(
         False,
         "What each one left out would be told as a late run",
-        help="also what each one left out would be told as a late run: holes, range and expected nDCG",
+        help="unjudged documents, score bounds and expected nDCG of each run as if it had not been pooled",
         hint="Holes, exact range and expected nDCG.",
     )
 

@@ -65,7 +65,7 @@ class Command(FileCommand):
         parser.add_argument(
             "--draw",
             metavar="FILE",
-            help="also the pairs drawn: topic, document, stratum, place, probability, in a table",
+            help="table of the sampled pairs: topic, document, stratum, place, probability",
         )
 
     def compute(

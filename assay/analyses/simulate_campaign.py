@@ -79,12 +79,12 @@ class Command(PiecewiseCommand):
             type=positive,
             default=1,
             metavar="N",
-            help="with their own chance each (default 1)",
+            help="number of simulations (default: 1)",
         )
         parser.add_argument(
             "--stopping",
             action="store_true",
-            help="also: when the rule for this pool says stop, looking at the budgets",
+            help="stopping rule, checked at each budget",
         )
         parser.add_argument(
             "--part",
@@ -96,7 +96,7 @@ class Command(PiecewiseCommand):
             "--strata",
             choices=list(sampled.STRATA),
             default="rank",
-            help="of a sampled pool (default rank)",
+            help="strata of a sampled pool (default: rank)",
         )
         parser.add_argument(
             "--batch",
@@ -131,14 +131,14 @@ class Command(PiecewiseCommand):
             type=positive,
             default=1,
             metavar="N",
-            help="of each pair; their majority is its label (default 1)",
+            help="judgements per pair; the majority becomes the label (default: 1)",
         )
         parser.add_argument(
             "--seconds",
             type=positive,
             default=48,
             metavar="S",
-            help="of one judgement, for the hours of work (default 48)",
+            help="seconds per judgement, for the hours of work (default: 48)",
         )
         parser.add_argument(
             "--unjudged",
@@ -150,7 +150,7 @@ class Command(PiecewiseCommand):
             "--measures",
             type=measure_list,
             metavar='"..."',
-            help=f'of ordered pools (default "{MEASURES}"); sampled ones: {ESTIMATES}',
+            help=f'measures of ordered pools (default: "{MEASURES}"); of sampled pools: {ESTIMATES}',
         )
         add_options(parser, Reading, *LEVEL, *RUNS)
 

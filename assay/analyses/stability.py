@@ -56,7 +56,7 @@ class Options(Reading):
     threshold: float = option(
         0.9,
         "Rankings agree from a tau of",
-        help="of Kendall's tau-b",
+        help="minimum tau-b of rankings that agree",
         least=0,
         most=1,
         metavar="T",
@@ -83,13 +83,13 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             "--element",
             choices=[*ELEMENTS, *JOINT],
             required=True,
-            help="what is varied; positive: relevant assessments only; a+b: two at once, each by itself",
+            help="element to vary; positive: relevant assessments only; a+b: two elements at once",
         )
         parser.add_argument(
             "--overlaps",
             type=levels,
             metavar="5:100:5",
-            help="percent, first:last:step or 10,50,100 (default 5:100:5; topics: each number of shared topics)",
+            help="overlaps in percent, as first:last:step or 10,50,100 (default: 5:100:5; topics: each number)",
         )
         parser.add_argument(
             "--also",
@@ -101,7 +101,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         parser.add_argument(
             "--deltas",
             action="store_true",
-            help="in the JSON the tau-b of every pair of sub-collections, too",
+            help="tau-b of every pair of sub-collections in the JSON",
         )
         parser.add_argument(
             "--docids",
@@ -117,7 +117,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             "--export-qrels",
             type=positive,
             metavar="N",
-            help="with --export: the qrels of the first N pairs of each level, too",
+            help="number of pairs per level whose qrels are exported, with --export",
         )
         add_options(parser, Options)
 

@@ -34,7 +34,7 @@ class Command(OfCampaign):
         parser.add_argument(
             "qrels",
             metavar="QRELS",
-            help="what is judged so far; with --sampled the five columns of the sampled pool",
+            help="qrels judged so far, or the sampled pool in five columns with --sampled",
         )
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
@@ -72,7 +72,7 @@ class Command(OfCampaign):
             type=fraction,
             default=0.9,
             metavar="SHARE",
-            help="with --audit: the share wanted (default 0.9)",
+            help="recall to reach, with --audit (default: 0.9)",
         )
         add_options(parser, Reading, *LEVEL, *RUNS)
 

@@ -39,12 +39,14 @@ class Command(FileCommand):
         )
         add_options(parser, Options)
         parser.add_argument(
-            "--ranks", metavar="FILE", help="what `bootstrap --json` printed: private ranks by tag"
+            "--ranks",
+            metavar="FILE",
+            help="JSON file printed by `assay check bootstrap --json`, with private ranks",
         )
         parser.add_argument(
             "--condition",
             metavar="NAME",
-            help="with --ranks: the condition that is private (default: the only one)",
+            help="name of the private condition, with --ranks (default: the only one)",
         )
         parser.add_argument(
             "--until", default="", metavar="DATE", help="leave out what is later, as in 2021-02-01"

@@ -20,6 +20,7 @@ from typing import Any, NoReturn, TextIO
 import numpy as np
 
 from assay.cli import server
+from assay.cli.examples import example_text
 from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.errors import FormatError
 from assay.formats.opening import bare_name
@@ -42,6 +43,15 @@ class WrongArguments(BadInput):
     """What a command's parser refuses where no person has typed it: a form, a test."""
 
 
+USUAL_INPUTS = {
+    "qrels": "qrels file, TREC or BEIR",
+    "runs": "run files, TREC",
+    "run_a": "run file A, TREC",
+    "run_b": "run file B, TREC",
+}
+"""Help of the inputs that most commands have."""
+
+
 class FileParser(ArgumentParser):
     """from_command_line: whether a mistake ends the program, as argparse does, or is raised as
     WrongArguments. declared: every argument, in its order."""
@@ -53,6 +63,8 @@ class FileParser(ArgumentParser):
 
     def add_argument(self, *names: Any, **about: Any) -> Action:
         """As argparse does, and kept in `declared` for functions and completion."""
+        if not names[0].startswith("-") and names[0] in USUAL_INPUTS:
+            about.setdefault("help", USUAL_INPUTS[names[0]])
         action = super().add_argument(*names, **about)
         self.declared.append(action)
         return action
@@ -116,6 +128,7 @@ class FileCommand:
         parser = FileParser(
             prog=f"{Path(program).name} {name}",
             description=self.help,
+            epilog=example_text(name),
             from_command_line=from_command_line,
         )
         self.add_arguments(parser)
@@ -147,25 +160,21 @@ class FileCommand:
         self.handle(**options)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(
-            "--json", action="store_true", help="print one JSON object and nothing else"
+            "--output", metavar="FILE", help="output file (default: standard output)"
         )
-        parser.add_argument(
-            "--output", metavar="FILE", help="write to this file instead of standard output"
-        )
-        seeded = (
-            "fixes everything random (default 0)"
-            if self.takes_seed
-            else "accepted as everywhere; nothing here is random"
-        )
-        parser.add_argument("--seed", type=seed_number, default=0, metavar="N", help=seeded)
+        if self.takes_seed:
+            parser.add_argument(
+                "--seed", type=seed_number, default=0, metavar="N", help="random seed (default: 0)"
+            )
         if self.takes_processes:
             parser.add_argument(
                 "--processes",
                 type=positive,
                 default=1,
                 metavar="N",
-                help="the result is the same for any N",
+                help="number of processes; the result does not depend on it (default: 1)",
             )
         self.arguments(parser)
 

@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from assay.cli.examples import example_text
+
 PACKAGE = Path(__file__).resolve().parents[1]
 HOME = PACKAGE / "_server" if (PACKAGE / "_server").is_dir() else PACKAGE.parent
 """The folder with pooling, annotation, analysis, config, templates and static."""
@@ -87,7 +89,13 @@ def run_own_command(program: str, name: str, module: str, rest: list[str]) -> No
     django.setup()
     from django.core.management import get_commands
 
-    load_command_class(get_commands()[module], module).run_from_argv([program, name, *rest])
+    command = load_command_class(get_commands()[module], module)
+    if {"-h", "--help"} & set(rest):
+        asked = command.create_parser(program, name)
+        asked.epilog = example_text(name)
+        asked.print_help()
+    else:
+        command.run_from_argv([program, name, *rest])
 
 
 def from_settings(words: list[str]) -> None:

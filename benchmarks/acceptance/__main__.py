@@ -54,7 +54,7 @@ def corrections(data: Path, simulations: int, seed: int) -> list[dict]:
 def judges(data: Path, simulations: int, seed: int) -> list[dict]:
     from benchmarks.acceptance.machines import judges as ranked
 
-    return ranked(data / "llmjudge-2024", seed)
+    return ranked(data / "llmjudge-2024")
 
 
 def by_command(name: str) -> Callable[[Path, int, int], list[dict]]:

@@ -197,11 +197,11 @@ def corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, obj
     return rows
 
 
-def judges(folder: Path, seed: int) -> list[dict[str, object]]:
+def judges(folder: Path) -> list[dict[str, object]]:
     """The machine judges of LLMJudge, the most useful first, by `rank_machines`; labels outside the
     scale are left out."""
     out = io.StringIO()
-    given = ["--level", str(LEVEL), "--scale", str(HIGHEST), "--seed", str(seed)]
+    given = ["--level", str(LEVEL), "--scale", str(HIGHEST)]
     call_command(
         "rank_machines",
         "--table",

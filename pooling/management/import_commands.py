@@ -104,15 +104,17 @@ def _watch(job_id: int, stop: threading.Event, stderr: OutputWrapper) -> None:
 
 def add_file_arguments(parser: ArgumentParser, what: str, *, at_least: str = "+") -> None:
     parser.add_argument("files", nargs=at_least, metavar="FILE", help=what)
-    parser.add_argument("--collection", required=True, metavar="SLUG")
-    parser.add_argument("--user", metavar="NAME", help="in whose name it is done")
     parser.add_argument(
-        "--inspect", action="store_true", help="report what is in the file and import nothing"
+        "--collection", required=True, metavar="SLUG", help="slug of the collection"
+    )
+    parser.add_argument("--user", metavar="NAME", help="username to run the import as")
+    parser.add_argument(
+        "--inspect", action="store_true", help="show what the file contains without importing it"
     )
     parser.add_argument(
         "--as-named",
         action="store_true",
-        help="import it although it looks like another kind of file",
+        help="import the file even if it looks like another kind",
     )
 
 

@@ -50,7 +50,7 @@ def installation(full, settings, tmp_path) -> Path:
 
 def test_an_installation_that_agrees_is_left_alone(installation):
     assert verify() == (0, ["everything agrees"])
-    assert verify("--mend") == (0, ["everything agrees"])
+    assert verify("--fix") == (0, ["everything agrees"])
 
 
 def test_counters_are_found_and_counted_anew_only_when_told(installation):
@@ -62,7 +62,7 @@ def test_counters_are_found_and_counted_anew_only_when_told(installation):
         assert (status, len(lines)) == (1, 4)  # counted, started, the annotator's counter, the sum
         assert "0 counted, but 1 judgements count" in lines[0]
         assert "7 judged by the counter, 2 by the rows" in lines[2]
-    status, lines = verify("--mend")
+    status, lines = verify("--fix")
     assert (status, lines[-1]) == (0, "3 wrong, 3 of them mended")
     assert audit_invariants(Campaign.objects.get()) == []
     assert verify() == (0, ["everything agrees"])
@@ -78,11 +78,11 @@ def test_a_file_that_is_missing_or_has_another_content_is_found_and_never_mended
     path = Path(getattr(row, field).path)
     content = path.read_bytes()
     path.write_bytes(content[:-40] + bytes(byte ^ 1 for byte in content[-40:]))
-    status, [line, last] = verify("--mend")
+    status, [line, last] = verify("--fix")
     assert (status, last) == (1, "1 wrong, 0 of them mended")
     assert f"the content of {getattr(row, field).name} is not what was stored" in line
     path.unlink()
-    status, [line, _] = verify("--mend")
+    status, [line, _] = verify("--fix")
     assert (status, "is missing" in line) == (1, True)
 
 
@@ -98,14 +98,14 @@ def test_files_that_belong_to_nothing_are_put_aside_once_they_are_old_and_only_w
 ):
     left = installation / "runs" / "left.npz"
     left.write_bytes(b"12345")
-    assert verify("--mend") == (0, ["everything agrees"]), "it may belong to a job at work"
+    assert verify("--fix") == (0, ["everything agrees"]), "it may belong to a job at work"
     os.utime(left, (1, 1))
     assert verify() == (
         1,
         ["WRONG   runs/left.npz (5 bytes) belongs to nothing", "1 wrong, 0 of them mended"],
     )
     assert left.exists()
-    assert verify("--mend")[0] == 0
+    assert verify("--fix")[0] == 0
     assert not left.exists()
     assert (tmp_path / "put-aside" / "runs" / "left.npz").read_bytes() == b"12345"
     assert verify() == (0, ["everything agrees"])

@@ -1,5 +1,5 @@
 """Everything that a row keeps of other rows or of a file: spoiled, it is told and nothing is
-changed; with --mend it is as counted by hand again."""
+changed; with --fix it is as counted by hand again."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_each_figure_that_is_kept_is_told_when_it_is_wrong_and_mended_only_when_
         assert rows.values_list(field, flat=True).get() == spoiled, (
             f"{case}: looking changes nothing"
         )
-        status, lines = verify("--mend")
+        status, lines = verify("--fix")
         assert (status, {line[:6] for line in lines[:-1]}) == (0, {"mended"}), case
         assert rows.values_list(field, flat=True).get() == true, case
     assert verify() == AGREES
@@ -140,7 +140,7 @@ def test_the_slots_of_a_pair_for_everyone_are_what_the_campaign_says(installatio
     pair = Pair.objects.filter(entry__docno="d")
     pair.update(needed=9, open_slots=9)
     assert "needs 9" in only(verify())
-    assert verify("--mend")[0] == 0
+    assert verify("--fix")[0] == 0
     assert pair.values_list("needed", "open_slots").get() == (3, 3)  # judgements per pair
     assert verify() == AGREES
 
@@ -151,7 +151,7 @@ def test_what_was_judged_today_is_counted_when_it_is_asked_for_next(installation
     ada.update(n_today=5)
     assert "5 judged today by the counter, 2 by the rows" in only(verify())
     assert ada.values_list("n_today", flat=True).get() == 5
-    assert verify("--mend")[0] == 0
+    assert verify("--fix")[0] == 0
     member = ada.select_related("user__profile").get()
     assert judged_today(member, timezone.now())[1] == 2
     assert verify() == AGREES
@@ -184,7 +184,7 @@ def test_what_only_a_person_can_decide_is_told_and_never_mended(installation):
     ):
         rows.update(**change)
         assert words in only(verify())
-        assert words in only(verify("--mend"))
+        assert words in only(verify("--fix"))
         for name, value in change.items():
             assert rows.values_list(name, flat=True).get() == value
         rows.update(**back)
@@ -193,7 +193,7 @@ def test_what_only_a_person_can_decide_is_told_and_never_mended(installation):
 
 def test_pairs_that_are_others_than_those_of_the_pools_digest_are_found(installation):
     Pool.objects.get().entries.filter(docno="b").update(best_rank=2)
-    status, lines = verify("--mend")
+    status, lines = verify("--fix")
     assert status == 1
     assert any("digest is" in line and line.startswith("WRONG") for line in lines)
 
@@ -201,14 +201,14 @@ def test_pairs_that_are_others_than_those_of_the_pools_digest_are_found(installa
 def test_the_ids_of_a_document_file_are_as_many_as_its_documents_and_in_order(installation):
     file = DocumentFile.objects.get()
     DocumentFile.objects.update(n_documents=3)
-    assert "n_documents is 3, counted anew 2" in only(verify("--mend"))
+    assert "n_documents is 3, counted anew 2" in only(verify("--fix"))
     DocumentFile.objects.update(n_documents=2)
     path = Path(file.ids.path)
     digests = np.load(path)
     np.save(path.open("wb"), digests[::-1])
-    assert f"{file.ids.name} cannot be read" in only(verify("--mend"))
+    assert f"{file.ids.name} cannot be read" in only(verify("--fix"))
     path.write_bytes(b"")
-    assert f"{file.ids.name} cannot be read" in only(verify("--mend"))
+    assert f"{file.ids.name} cannot be read" in only(verify("--fix"))
 
 
 def test_documents_of_a_file_that_are_empty_or_long_are_counted_anew(installation):
@@ -233,7 +233,7 @@ def test_documents_of_a_file_that_are_empty_or_long_are_counted_anew(installatio
         rows.update(**{field: 7})
         assert f"(lengths.jsonl): {field} is 7, counted anew {so}" in only(verify())
         assert rows.values_list(field, flat=True).get() == 7
-        assert verify("--mend")[0] == 0
+        assert verify("--fix")[0] == 0
         assert rows.values_list(field, flat=True).get() == so
     assert verify() == AGREES
 
@@ -255,7 +255,7 @@ def test_how_often_an_invitation_was_used_is_what_the_audit_trail_says(installat
         rows.update(n_uses=spoiled)
         assert f"{spoiled} uses by the counter, {so} by the audit trail" in only(verify())
         assert rows.get().n_uses == spoiled
-        assert verify("--mend")[0] == 0
+        assert verify("--fix")[0] == 0
         assert rows.get().n_uses == so
     assert verify() == AGREES
 
@@ -306,7 +306,7 @@ def test_what_was_said_of_a_pair_that_cannot_be_judged_is_counted_anew(installat
         "is not marked as one that cannot be judged, and 2 of 2 said so" in line for line in lines
     )
     assert not pair.get().unjudgeable
-    assert verify("--mend")[0] == 0
+    assert verify("--fix")[0] == 0
     assert pair.get().unjudgeable
     assert verify() == AGREES
 
@@ -321,7 +321,7 @@ def test_a_file_of_a_report_that_is_missing_is_found(installation):
     )
     assert verify() == AGREES
     default_storage.delete(name)
-    assert f"(about runs): its file {name} is missing" in only(verify("--mend"))
+    assert f"(about runs): its file {name} is missing" in only(verify("--fix"))
 
 
 def test_how_many_were_drawn_of_a_stratum_is_counted_anew(collection, manager, settings, tmp_path):
@@ -353,7 +353,7 @@ def test_how_many_were_drawn_of_a_stratum_is_counted_anew(collection, manager, s
     ]
     assert first.drawn == drawn
     Stratum.objects.filter(pk=first.pk).update(drawn=[drawn[0], drawn[1] + 1])
-    assert f"drawn is {[drawn[0], drawn[1] + 1]}, counted anew {drawn}" in only(verify("--mend"))
+    assert f"drawn is {[drawn[0], drawn[1] + 1]}, counted anew {drawn}" in only(verify("--fix"))
 
 
 def test_figures_that_follow_a_job_are_left_to_it(installation):
@@ -368,9 +368,9 @@ def test_figures_that_follow_a_job_are_left_to_it(installation):
         collection=pool.collection,
         state=Job.State.RUNNING,
     )
-    assert verify("--mend") == AGREES
+    assert verify("--fix") == AGREES
     job.delete()
-    assert verify("--mend")[1][-1] == "2 wrong, 2 of them mended"
+    assert verify("--fix")[1][-1] == "2 wrong, 2 of them mended"
 
 
 def test_what_agrees_a_moment_later_is_not_told(installation, monkeypatch):

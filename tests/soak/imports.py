@@ -17,7 +17,7 @@ def release_imported(place: Place) -> Iterator[str]:
     """On SQLite it is refused with the reason."""
     status, text = place.manage("import_campaign", str(place.release))
     if place.vendor == "sqlite":
-        if status != 2 or "people are judging" not in text or "--anyway" not in text:
+        if status != 2 or "people are judging" not in text or "--force" not in text:
             raise AssertionError(
                 f"a large release was not refused while people judge: {status} {text}"
             )
@@ -31,7 +31,7 @@ def release_imported(place: Place) -> Iterator[str]:
 @contextmanager
 def release_imported_anyway(place: Place) -> Iterator[str]:
     began = time.monotonic()
-    status, text = place.manage("import_campaign", str(place.release), "--anyway")
+    status, text = place.manage("import_campaign", str(place.release), "--force")
     if status:
         raise AssertionError(text)
     yield f"{N_RELEASE:,} judgements imported by a command of {time.monotonic() - began:.0f} s"

@@ -26,8 +26,8 @@ N_PARTS = 20
 
 class Command(DatabaseCommand):
     help = (
-        "Write a release of a campaign: qrels, judgements under pseudonyms, topics, pool, "
-        "guidelines, datasheet, checksums."
+        "Write a release of a campaign: qrels, pseudonymous judgements, topics, pool, guidelines, "
+        "datasheet and checksums."
     )
     makes_data_file = True
     takes_seed = False
@@ -37,17 +37,17 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--recipe",
             metavar="NAME",
-            help="a recipe of the campaign, in place of the options above",
+            help="recipe of the campaign, instead of the options above",
         )
         parser.add_argument(
             "--documents",
             action="store_true",
-            help="put the texts of the pool's documents in (mind their licence)",
+            help="include the texts of the pool's documents (check their licence)",
         )
         parser.add_argument(
             "--notes",
             action="store_true",
-            help="put annotators' notes in (people may have written names)",
+            help="include annotators' notes (they may contain names)",
         )
 
     def compute(

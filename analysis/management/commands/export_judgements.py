@@ -24,8 +24,8 @@ FORMS = {
 
 class Command(ExportCommand):
     help = (
-        "Write the judgements of a campaign: every revision with times and standing, or what "
-        "counts in another tool's format."
+        "Write the judgements of a campaign: every revision with times and status, or the counted "
+        "ones in the format of another tool."
     )
 
     def arguments(self, parser: ArgumentParser) -> None:
@@ -35,12 +35,12 @@ class Command(ExportCommand):
             choices=list(FORMS),
             default="raw",
             dest="form",
-            help="default raw; the others hold what counts",
+            help="output format (default: raw; the others contain counted judgements only)",
         )
         parser.add_argument(
             "--spreadsheet",
             action="store_true",
-            help="make cells harmless that a spreadsheet would run as formulas (raw)",
+            help="neutralise cells that a spreadsheet would run as formulas, with --format raw",
         )
 
     def compute(

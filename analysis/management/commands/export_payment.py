@@ -19,18 +19,20 @@ class Command(DatabaseCommand):
     takes_seed = False
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--campaign", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--campaign", required=True, metavar="SLUG", help="slug of the campaign"
+        )
         parser.add_argument(
             "--rate",
             default="",
             metavar="NUMBER",
-            help="money for one hour or judgement; without it no amounts",
+            help="pay rate per hour or judgement; omit it to leave out amounts",
         )
         parser.add_argument(
             "--per",
             choices=payment.PER,
             default="hour",
-            help="what the rate is for (default hour: active time)",
+            help="unit of the rate (default: hour of active time)",
         )
 
     def compute(

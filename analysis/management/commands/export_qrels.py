@@ -19,10 +19,7 @@ from pooling.platform.snapshot import snapshot
 
 
 class Command(ExportCommand):
-    help = (
-        "Write the labels of a campaign as TREC qrels, sorted by topic and document: the same "
-        "judgements give the same bytes."
-    )
+    help = "Write the labels of a campaign as TREC qrels, sorted by topic and document."
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_campaign_options(parser)
@@ -30,12 +27,12 @@ class Command(ExportCommand):
             "--grades",
             choices=["graded", "binary"],
             default="graded",
-            help="which labels (default graded)",
+            help="labels to export (default: graded)",
         )
         parser.add_argument(
             "--comments",
             action="store_true",
-            help="begin with lines # that say how the labels were made",
+            help="begin with comment lines that describe how the labels were made",
         )
         add_only_topics(parser)
 

@@ -17,19 +17,21 @@ from pooling.platform.jobs import Refused
 
 class Command(DatabaseCommand):
     help = (
-        "Import a release: collection, topics, pool and the closed campaign with its judgements; "
-        "all of it or nothing."
+        "Import a release as a closed campaign with its collection, topics, pool and judgements, "
+        "completely or not at all."
     )
     takes_seed = False
 
     def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("release", metavar="RELEASE", help="zip file of a release")
         parser.add_argument(
-            "release", metavar="RELEASE", help="the zip file of export_campaign, or of a release"
+            "--user",
+            metavar="NAME",
+            help="username of the manager of the campaign and the collection",
         )
         parser.add_argument(
-            "--user", metavar="NAME", help="becomes manager of the campaign and the collection"
+            "--force", dest="anyway", action="store_true", help=beside_judging.ANYWAY
         )
-        parser.add_argument("--anyway", action="store_true", help=beside_judging.ANYWAY)
 
     def compute(
         self, *, release: str, user: str | None, anyway: bool, **options: Any

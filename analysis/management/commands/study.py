@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Command(FileCommand):
-    help = "The tables and figures of a paper in one folder, from plain files, a campaign, a collection or a release."
+    help = "Write the tables and figures of a paper to a folder, from files, a campaign, a collection or a release."
     writes = ()  # a folder
     makes_data_file = True
     takes_processes = True
@@ -29,21 +29,21 @@ class Command(FileCommand):
             "file",
             metavar="FILE",
             nargs="?",
-            help="a TOML file that names the inputs, or a release (its zip file or folder)",
+            help="TOML file that names the inputs, or a release (zip file or folder)",
         )
         parser.add_argument(
-            "--campaign", metavar="SLUG", help="this campaign in the database in place of FILE"
+            "--campaign", metavar="SLUG", help="slug of a campaign in the database, instead of FILE"
         )
         parser.add_argument(
             "--collection",
             metavar="SLUG",
-            help="this collection in the database: its runs, topics and imported qrels",
+            help="slug of a collection in the database, with its runs, topics and imported qrels",
         )
         parser.add_argument(
-            "--replace", action="store_true", help="put the new study in the place of an older one"
+            "--replace", action="store_true", help="replace an older study in the output folder"
         )
         parser.add_argument(
-            "--keys", action="store_true", help="say what the TOML file may hold, and nothing else"
+            "--keys", action="store_true", help="list the keys of the TOML file and exit"
         )
         for action in parser._actions:
             if action.dest == "output":
@@ -53,7 +53,7 @@ class Command(FileCommand):
                 )
             if action.dest == "seed":
                 action.default = None
-                action.help = "in place of the seed in the TOML file (default 0)"
+                action.help = "seed that replaces the one in the TOML file (default: 0)"
 
     def compute(
         self,

@@ -451,7 +451,7 @@ STUDY = Study(
         SettingKey(
             "measures",
             "text",
-            "Measures between blanks (RR@100); NCG@100, nDCG@10 and all others.",
+            "Measures separated by spaces (RR@100); NCG@100, nDCG@10 and all others.",
             "RR@100",
         ),
         SettingKey(

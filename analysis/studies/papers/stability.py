@@ -293,7 +293,7 @@ STUDY = Study(
     keys=(
         QRELS,
         RUNS,
-        SettingKey("measures", "text", "Measures between blanks (AP Rprec Bpref nDCG)."),
+        SettingKey("measures", "text", "Measures separated by spaces (AP Rprec Bpref nDCG)."),
         SettingKey("elements", "text", "Of documents topics assessments positive (all)."),
         SettingKey(
             "overlaps",

@@ -13,12 +13,14 @@ from pooling.platform.snapshot import snapshot
 
 class Command(BaseCommand):
     help = (
-        "Recompute the counters of campaigns from judgements and leases, and say what does not agree. "
-        "Changes nothing; may run while people judge."
+        "Recompute the counters of campaigns from judgements and leases, and report differences "
+        "without changing anything."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("campaigns", nargs="*", metavar="SLUG", help="default: all")
+        parser.add_argument(
+            "campaigns", nargs="*", metavar="SLUG", help="slugs of campaigns (default: all)"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         campaigns = Campaign.objects.order_by("slug")

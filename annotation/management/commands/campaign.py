@@ -31,44 +31,43 @@ MOST_SHOWN = 200
 
 
 class Command(DatabaseCommand):
-    help = (
-        "A campaign as a file: apply one (it says what it changes, and asks), or export the file "
-        "of a campaign that is there."
-    )
+    help = "Apply a campaign file, after showing the changes, or export the file of a campaign."
     writes = ()  # perhaps a folder
     makes_data_file = True
     toml = ""
     takes_seed = False
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("action", choices=["apply", "export"])
+        parser.add_argument("action", choices=["apply", "export"], help="action")
         parser.add_argument(
-            "what", metavar="FILE|SLUG", help="apply: the TOML file; export: the campaign's address"
+            "what",
+            metavar="FILE|SLUG",
+            help="TOML file to apply, or slug of the campaign to export",
         )
         parser.add_argument("--yes", action="store_true", help="apply without asking")
         parser.add_argument(
-            "--dry-run", action="store_true", help="say what would change, and change nothing"
+            "--dry-run", action="store_true", help="show what would change without changing it"
         )
         parser.add_argument(
             "--prune",
             action="store_true",
             help=(
-                "apply: remove annotators whom the file's list of people does not name and who "
-                "have judged nothing, and withdraw such invitations"
+                "remove annotators without judgements whom the file does not list, and withdraw "
+                "their invitations, when applying a file"
             ),
         )
         parser.add_argument(
-            "--user", metavar="NAME", help="in whose name it is done; manages what is made"
+            "--user", metavar="NAME", help="username to run the command as; manages what is created"
         )
         parser.add_argument(
             "--collection",
             action="store_true",
-            help="export: SLUG is that of a collection, of which no campaign is written",
+            help="export a collection without a campaign; SLUG is the collection's",
         )
         parser.add_argument(
             "--files",
             action="store_true",
-            help="export: --output is a new folder that gets the collection's files, too",
+            help="export the collection's files, too, into the new folder --output",
         )
 
     def compute(self, *, action: str, what: str, **options: Any) -> dict[str, Any]:

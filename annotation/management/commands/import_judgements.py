@@ -21,8 +21,8 @@ from pooling.platform.jobs import Refused
 
 class Command(DatabaseCommand):
     help = (
-        "Judgements made elsewhere (FiRA, crowd-kit, HiCAL, Label Studio, Potato, our columns) "
-        "become a closed campaign; all of them or none."
+        "Import judgements made in another tool (FiRA, crowd-kit, HiCAL, Label Studio, Potato, or "
+        "Assay's columns) as a closed campaign."
     )
     takes_seed = False
 
@@ -30,22 +30,22 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "judgements",
             metavar="FILE",
-            help="one row a judgement; the form is told by its content",
+            help="file with one judgement per row; the format is recognised by its content",
         )
         parser.add_argument(
             "--name",
             metavar="NAME",
-            help="of the campaign, and of the collection that is made for it (default the file's name)",
+            help="name of the campaign and of its new collection (default: the file's name)",
         )
         parser.add_argument(
             "--collection",
             metavar="SLUG",
-            help="a collection that is there already, with its topics, texts and runs",
+            help="existing collection with topics, texts and runs",
         )
         parser.add_argument(
             "--topics",
             metavar="FILE",
-            help="topics with their texts, for topics that the collection has not",
+            help="topic file with texts, for topics that the collection lacks",
         )
         parser.add_argument(
             "--scale",
@@ -65,25 +65,29 @@ class Command(DatabaseCommand):
             "--grades",
             metavar="NAMES",
             default="",
-            help="names of the grades, lowest first, with commas between",
+            help="comma-separated names of the grades, lowest first",
         )
         parser.add_argument(
             "--min-seconds",
             type=float,
             default=1.0,
             metavar="S",
-            help="faster judgements are kept and do not count (default 1)",
+            help="minimum seconds; faster judgements are kept but do not count (default: 1)",
         )
         parser.add_argument(
             "--judges",
             choices=[kind.value for kind in JudgeKind],
             default="person",
-            help="who judged (default person)",
+            help="type of the annotators (default: person)",
         )
         parser.add_argument(
-            "--user", metavar="NAME", help="becomes manager of the campaign and of a new collection"
+            "--user",
+            metavar="NAME",
+            help="username of the manager of the campaign and of a new collection",
         )
-        parser.add_argument("--anyway", action="store_true", help=beside_judging.ANYWAY)
+        parser.add_argument(
+            "--force", dest="anyway", action="store_true", help=beside_judging.ANYWAY
+        )
 
     def compute(
         self,

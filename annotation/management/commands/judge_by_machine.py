@@ -52,8 +52,8 @@ SCALE = (
 
 class Command(FileCommand):
     help = (
-        "Let a language model label pairs of a file; goes on where it was interrupted, counts "
-        "every call, never mixes its labels with people's."
+        "Label the pairs of a file with an LLM judge. Resumes after an interruption and records "
+        "every call."
     )
     makes_data_file = True
     takes_seed = False
@@ -62,103 +62,120 @@ class Command(FileCommand):
         parser.add_argument(
             "pairs",
             metavar="PAIRS",
-            help="a pool, a sampled pool or qrels: every pair of it is labelled",
+            help="pool, sampled pool or qrels file whose pairs are labelled",
         )
-        parser.add_argument("--topics", required=True, metavar="FILE")
-        parser.add_argument("--documents", required=True, nargs="+", metavar="FILE")
+        parser.add_argument("--topics", required=True, metavar="FILE", help="topic file")
+        parser.add_argument(
+            "--documents", required=True, nargs="+", metavar="FILE", help="document files"
+        )
         parser.add_argument(
             "--endpoint",
             required=True,
             type=address,
             metavar="URL",
-            help="its base, as in http://127.0.0.1:11434/v1",
+            help="base URL of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1",
         )
-        parser.add_argument("--model", required=True, metavar="NAME")
+        parser.add_argument("--model", required=True, metavar="NAME", help="name of the model")
         parser.add_argument(
             "--store",
             required=True,
             metavar="FILE",
-            help="every answer, a line each; given again, the work goes on",
+            help="file that keeps one answer per line; repeat it to resume",
         )
         parser.add_argument(
             "--key-variable",
             default=KEY_VARIABLE,
             metavar="NAME",
-            help=f"environment variable of the key (default {KEY_VARIABLE})",
+            help=f"environment variable that holds the API key (default {KEY_VARIABLE})",
         )
         parser.add_argument(
             "--prompt",
             default="grade",
             metavar="NAME|FILE",
-            help="grade (default), reasons, or a file with $query, $scale, $document",
+            help="prompt: grade (default), reasons, or a file with $query, $scale and $document",
         )
         parser.add_argument(
             "--grade",
             action="append",
             type=one_grade,
             metavar="VALUE=NAME",
-            help="a grade of the scale, lowest first (default: four)",
+            help="grade of the scale, repeated from lowest to highest (default: four grades)",
         )
-        parser.add_argument("--guidelines", metavar="FILE", help="shown to the machine as it is")
+        parser.add_argument(
+            "--guidelines", metavar="FILE", help="guidelines file, given to the LLM judge unchanged"
+        )
         parser.add_argument(
             "--samples",
             type=positive,
             default=1,
             metavar="K",
-            help="answers of each pair; the most frequent grade is its label",
+            help="answers per pair; the most frequent grade becomes the label (default: 1)",
         )
         parser.add_argument(
-            "--temperature", type=fraction, default=0.0, metavar="T", help="from 0 to 1 (default 0)"
+            "--temperature",
+            type=fraction,
+            default=0.0,
+            metavar="T",
+            help="sampling temperature from 0 to 1 (default: 0)",
         )
         parser.add_argument(
-            "--most-tokens",
+            "--max-tokens",
+            dest="most_tokens",
             type=positive,
             default=400,
             metavar="N",
-            help="of an answer (default 400)",
+            help="maximum tokens per answer (default: 400)",
         )
         parser.add_argument(
             "--timeout",
             type=positive,
             default=60,
             metavar="S",
-            help="seconds for a whole call (default 60)",
+            help="timeout of a call in seconds (default: 60)",
         )
         parser.add_argument(
-            "--threads", type=positive, default=4, metavar="N", help="calls at once (default 4)"
+            "--threads", type=positive, default=4, metavar="N", help="concurrent calls (default: 4)"
         )
         parser.add_argument(
             "--attempts",
             type=positive,
             default=4,
             metavar="N",
-            help="calls until an answer is given up for this time (default 4)",
+            help="attempts per answer before it is skipped (default: 4)",
         )
         parser.add_argument(
             "--pause",
             type=seconds,
             default=1.0,
             metavar="S",
-            help="before the first repetition, doubled for each further one (default 1)",
+            help="seconds before the first retry, doubled for each further retry (default: 1)",
         )
         parser.add_argument(
-            "--per-minute", type=positive, metavar="N", help="at most so many calls a minute"
+            "--per-minute", type=positive, metavar="N", help="maximum calls per minute"
         )
         parser.add_argument(
-            "--price-in", type=seconds, default=0.0, metavar="P", help="of a million tokens sent"
+            "--price-in",
+            type=seconds,
+            default=0.0,
+            metavar="P",
+            help="price per million input tokens",
         )
         parser.add_argument(
             "--price-out",
             type=seconds,
             default=0.0,
             metavar="P",
-            help="of a million tokens received",
+            help="price per million output tokens",
         )
         parser.add_argument(
-            "--most-cost", type=seconds, metavar="P", help="end before this sum is passed"
+            "--max-cost",
+            dest="most_cost",
+            type=seconds,
+            metavar="P",
+            help="maximum total cost; the command stops before it is exceeded",
         )
         parser.add_argument(
-            "--estimate", action="store_true", help="only what it would cost; nothing is asked"
+            "--estimate", action="store_true", help="show the estimated cost and make no call"
         )
 
     def compute(
@@ -189,7 +206,7 @@ class Command(FileCommand):
             return result
         if plan.most_cost is not None and not (plan.price_in or plan.price_out):
             raise BadInput(
-                "--most-cost without --price-in and --price-out: nothing tells what a call costs"
+                "--max-cost without --price-in and --price-out: nothing tells what a call costs"
             )
         with AnswerStore(store, plan.setting()) as answers:
             with ProgressLine("answers", expected.calls) as progress:

@@ -12,7 +12,7 @@ from pooling.models import Collection
 
 
 class Command(BaseCommand):
-    help = "Make the demo campaign from the documentation of the Python standard library."
+    help = "Create the demo campaign from the documentation of the Python standard library."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if Collection.objects.exists():

@@ -12,13 +12,11 @@ from annotation.services.people import accounts
 
 
 class Command(BaseCommand):
-    help = (
-        "Give people the right to make collections and campaigns, take it back, or list who has it."
-    )
+    help = "Grant or revoke the right to create collections and campaigns, or list who has it."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", choices=["list", "add", "remove"])
-        parser.add_argument("names", nargs="*", metavar="NAME", help="user names")
+        parser.add_argument("action", choices=["list", "add", "remove"], help="action")
+        parser.add_argument("names", nargs="*", metavar="NAME", help="usernames")
 
     def handle(self, *args: Any, **options: Any) -> None:
         names, action = options["names"], options["action"]

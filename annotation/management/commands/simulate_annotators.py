@@ -25,73 +25,84 @@ from assay.formats.qrels import read_qrels
 
 class Command(BaseCommand):
     help = (
-        "Let simulated annotators judge an open campaign against known qrels, over HTTP or, with "
-        "--direct, through the services. "
-        "Campaign and annotators are marked as simulated everywhere. Ends by itself."
+        "Judge an open campaign with simulated annotators and known qrels, over HTTP or with "
+        "--direct. Marks the campaign and its annotators as simulated."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--campaign", required=True, metavar="SLUG")
-        parser.add_argument("--annotators", type=int, default=10, metavar="N")
+        parser.add_argument(
+            "--campaign", required=True, metavar="SLUG", help="slug of the campaign"
+        )
+        parser.add_argument(
+            "--annotators",
+            type=int,
+            default=10,
+            metavar="N",
+            help="number of annotators (default: 10)",
+        )
         parser.add_argument(
             "--qrels",
             required=True,
             metavar="FILE",
-            help="the true grades; pairs that it does not know have the lowest",
+            help="qrels file with the true grades; other pairs have the lowest grade",
         )
         parser.add_argument(
             "--reliability",
             type=float,
             default=0.8,
             metavar="P",
-            help="how often a reliable annotator gives the true grade",
+            help="probability that a reliable annotator gives the true grade",
         )
         parser.add_argument(
             "--seconds",
             type=float,
             default=48.0,
             metavar="S",
-            help="median active seconds of a judgement (drawn, not waited for)",
+            help="median active seconds per judgement (simulated, not waited for)",
         )
         parser.add_argument(
             "--kinds",
             default="reliable",
             metavar="MIX",
-            help=f"proportions, as reliable:8,clicker:1 ({', '.join(KINDS)})",
+            help=f"proportions of annotator kinds, such as reliable:8,clicker:1 ({', '.join(KINDS)})",
         )
-        parser.add_argument("--url", default="http://127.0.0.1:8000", help="the running server")
         parser.add_argument(
-            "--remote", action="store_true", help="allow a server that is not on this machine"
+            "--url", default="http://127.0.0.1:8000", help="address of the running server"
+        )
+        parser.add_argument(
+            "--remote", action="store_true", help="allow a server on another machine"
         )
         parser.add_argument(
             "--direct",
             action="store_true",
-            help="without a server, in simulated time: quick, for large demonstrations",
+            help="run without a server, in simulated time",
         )
         parser.add_argument(
             "--days",
             type=float,
             default=14.0,
             metavar="D",
-            help="with --direct: the simulation began so many days ago",
+            help="days before now at which the simulation begins, with --direct",
         )
         parser.add_argument(
-            "--threads", type=int, default=8, metavar="N", help="over HTTP: requests at once"
+            "--threads", type=int, default=8, metavar="N", help="concurrent requests, over HTTP"
         )
         parser.add_argument(
             "--patience",
             type=float,
             default=5.0,
             metavar="S",
-            help="over HTTP: end when nothing came back for so long",
+            help="seconds without an answer before the command ends, over HTTP",
         )
         parser.add_argument(
             "--judgements",
             type=int,
             metavar="N",
-            help="stop after so many; default: when nothing is left",
+            help="number of judgements to make (default: all that are left)",
         )
-        parser.add_argument("--seed", type=seed_number, default=0, metavar="N")
+        parser.add_argument(
+            "--seed", type=seed_number, default=0, metavar="N", help="random seed (default: 0)"
+        )
         parser.add_argument(
             "--json", action="store_true", help="print one JSON object and nothing else"
         )

@@ -30,8 +30,8 @@ LARGE_LINES, LARGE_BYTES = 4_000, 4_000_000
 """Of a file, unpacked: from here on an import holds the writer for longer than people should wait
 (docs/evidence/reliability.md)."""
 UNREADABLE = (FormatError, OSError, *DAMAGED)
-ANYWAY = "also while people judge on SQLite, whose judgements then wait until it is done"
-WITH_THE_OPTION = "with --anyway"
+ANYWAY = "import even while annotators judge on SQLite; their judgements wait until it is done"
+WITH_THE_OPTION = "with --force"
 WITH_THE_BOX = gettext_lazy("with a tick at “Also while people judge”")
 
 

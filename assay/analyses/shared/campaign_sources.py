@@ -54,13 +54,13 @@ def add_campaign_options(parser: ArgumentParser, *, grades: str = "graded") -> N
         "--grades",
         choices=["graded", "binary"],
         default=grades,
-        help=f"with --campaign: which labels (default {grades})",
+        help=f"labels of the campaign (default: {grades})",
     )
     parser.add_argument(
         "--method",
         choices=list(METHODS),
         default="majority",
-        help="with --campaign: how labels are made (default majority)",
+        help="aggregation method of the campaign's labels (default: majority)",
     )
     add_judges(parser)
 

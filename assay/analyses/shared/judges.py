@@ -18,7 +18,7 @@ def add_judges(parser: ArgumentParser) -> None:
         nargs="+",
         choices=kinds,
         metavar="KIND",
-        help=f"of a campaign: only judgements by these, {', '.join(kinds)} (default person and simulated)",
+        help=f"types of annotators that count: {', '.join(kinds)} (default: person and simulated)",
     )
 
 

@@ -19,7 +19,7 @@ def add_only_topics(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--only-topics",
         metavar="FILE",
-        help="only these topics: a file of topics, or of their ids, one a line",
+        help="file of the topics to use, or of their ids, one per line",
     )
 
 

@@ -29,7 +29,7 @@ def add_pool_options(parser: ArgumentParser) -> None:
         "--order",
         choices=["score", "rank"],
         default="score",
-        help="what orders a run (default score, as trec_eval)",
+        help="column that orders a run (default: score, as in trec_eval)",
     )
     parser.add_argument(
         "--scores",

@@ -33,7 +33,7 @@ def add_label_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--label-noise",
         action="store_true",
-        help="with --campaign: the same by the campaign's own judgements",
+        help="label noise from the campaign's judgements, with --campaign",
     )
     parser.add_argument(
         "--scale",

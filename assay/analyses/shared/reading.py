@@ -21,7 +21,7 @@ class Reading(Checked):
     topics: str = option(
         "complete",
         "Topics",
-        help="which topics count",
+        help="topics that count",
         choices=(
             ("complete", "all of the qrels, 0 where a run has none"),
             ("intersection", "those that the run has too"),
@@ -50,7 +50,7 @@ class SampledReading(Reading):
     rank_model: bool = option(
         False,
         "Also with the rank model",
-        help="with --sampled: also estimate HT-P@k and HT-DCG@k with a regression on ranks",
+        help="estimates of HT-P@k and HT-DCG@k by a regression on ranks, with --sampled",
         hint="Estimates HT-P@k and HT-DCG@k also with a regression of the labels on ranks. It has "
         "the effect of a larger sample.",
         more={"of_samples": True},
@@ -60,7 +60,7 @@ class SampledReading(Reading):
 LEVEL = ("level",)
 TOPICS = ("level", "topics", "only_with_relevant")
 """Of commands whose measure is fixed."""
-MEASURES_HINT = "Names between blanks, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10."
+MEASURES_HINT = "Space-separated names, such as AP nDCG@10 RR@10 R@100 Bpref Judged@10."
 RUNS = ("scores", "lenient")
 """How the files of runs are read."""
 
@@ -87,7 +87,7 @@ def measures_option(default: str, read: Any, **more: Any) -> Any:
     return option(
         DefaultNames(default),
         "Measures",
-        help=f'between blanks (default "{default}")',
+        help=f'space-separated measures (default: "{default}")',
         hint=MEASURES_HINT,
         read=read,
         metavar='"..."',

@@ -13,10 +13,10 @@ from config import backups
 
 
 class Command(BaseCommand):
-    help = "Copy database and files into a new folder, while everything runs."
+    help = "Copy the database and all files to a new folder while the server runs."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", help="a folder that does not exist yet")
+        parser.add_argument("folder", help="new folder for the backup")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

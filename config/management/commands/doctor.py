@@ -10,10 +10,7 @@ from config.doctor import findings
 
 
 class Command(BaseCommand):
-    help = (
-        "Say what is not right with this installation, and what would mend it. Ends with status 1 "
-        "where something has to be mended."
-    )
+    help = "Check this installation and suggest fixes. Exit status 1 if there is a problem."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -11,13 +11,13 @@ from config.health import drain_mark
 
 class Command(BaseCommand):
     help = (
-        "Let /readyz of this machine answer 503, so that a load balancer sends people elsewhere; "
-        "--end takes it back."
+        "Make /readyz of this machine answer 503, so that a load balancer sends no more requests; "
+        "--end reverses it."
     )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--end", action="store_true", help="take people again")
+        parser.add_argument("--end", action="store_true", help="accept requests again")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["end"]:

@@ -12,13 +12,13 @@ from config import moving
 
 class Command(BaseCommand):
     help = (
-        "Copy every row of the present SQLite database into an empty PostgreSQL database. The old "
-        "one and all files stay as they are."
+        "Copy the SQLite database to an empty PostgreSQL database. The old database and all files "
+        "stay unchanged."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "url", help="postgresql://user@host:5432/name of a database without tables"
+            "url", help="address of an empty database, such as postgresql://user@host:5432/name"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -12,11 +12,11 @@ from config import backups
 
 
 class Command(BaseCommand):
-    help = "Bring a backup into an empty installation, whose settings say where database and files are."
+    help = "Restore a backup into an empty installation with configured database and files."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", help="what `backup` made")
+        parser.add_argument("folder", help="folder written by the command backup")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -33,18 +33,25 @@ LOOPBACK = "127.0.0.1"
 
 
 class Command(BaseCommand):
-    help = "Prepare and start Assay: web server and background worker, on loopback unless told otherwise."
+    help = "Prepare and start the web server and the background worker, on loopback by default."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--host", default=environment.text("HOST", LOOPBACK))
         parser.add_argument(
-            "--port", type=int, default=environment.number("PORT", 8000, least=1, most=65535)
+            "--host",
+            default=environment.text("HOST", LOOPBACK),
+            help="address to listen on (default: loopback)",
+        )
+        parser.add_argument(
+            "--port",
+            type=int,
+            default=environment.number("PORT", 8000, least=1, most=65535),
+            help="port to listen on (default: 8000)",
         )
         parser.add_argument(
             "--no-demo",
             action="store_true",
-            help="do not make the demo campaign on an empty database",
+            help="do not create the demo campaign in an empty database",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -11,19 +11,18 @@ from config.verification import ASIDE, faults
 
 class Command(BaseCommand):
     help = (
-        "Recompute every counter from judgements and leases, look whether each file is there and "
-        "has the content it had, and find files that belong "
-        "to nothing. Changes nothing without --mend; may run while people judge. Ends with status "
-        "1 where something is wrong and was not mended."
+        "Recompute every counter from judgements and leases, check that every file exists and is "
+        "unchanged, and find unreferenced files. Changes nothing without --fix. Exit status 1 if "
+        "problems remain."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        words = f"count counters anew, and move files that belong to nothing into the data folder's {ASIDE}"
-        parser.add_argument("--mend", action="store_true", help=words)
+        words = f"correct the counters, and move unreferenced files to the folder {ASIDE}"
+        parser.add_argument("--fix", action="store_true", help=words)
 
     def handle(self, *args: Any, **options: Any) -> None:
         n_found = n_left = 0
-        for fault in faults(mend=options["mend"]):
+        for fault in faults(mend=options["fix"]):
             n_found, n_left = n_found + 1, n_left + (not fault.mended)
             self.stdout.write(f"{'mended' if fault.mended else 'WRONG '}  {fault.sentence}")
         self.stdout.write(

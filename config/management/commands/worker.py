@@ -14,7 +14,7 @@ from config.numerics import import_numerics
 
 
 class Command(BaseCommand):
-    help = "Start the background worker: imports, pools, analyses and exports are its jobs."
+    help = "Start the background worker for imports, pools, analyses and exports."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,7 +23,7 @@ class Command(BaseCommand):
             type=int,
             default=environment.number("WORKER_PROCESSES", 2, least=1),
             metavar="N",
-            help="jobs at a time (default: ASSAY_WORKER_PROCESSES, else 2)",
+            help="number of concurrent jobs (default: ASSAY_WORKER_PROCESSES, or 2)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -12,16 +12,16 @@ from pooling.services.collections import create_collection
 
 
 class Command(BaseCommand):
-    help = "Make a collection; prints its address (slug), by which the other commands know it."
+    help = "Create a collection and print its slug, which the other commands take."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name")
-        parser.add_argument("--slug", default="", help="address; made from the name unless given")
-        parser.add_argument("--description", default="")
+        parser.add_argument("name", help="name of the collection")
+        parser.add_argument("--slug", default="", help="slug (default: made from the name)")
+        parser.add_argument("--description", default="", help="description of the collection")
         parser.add_argument(
-            "--documents", type=int, metavar="N", help="documents in the whole collection"
+            "--documents", type=int, metavar="N", help="number of documents in the whole collection"
         )
-        parser.add_argument("--manager", metavar="NAME", help="user name of who manages it")
+        parser.add_argument("--manager", metavar="NAME", help="username of the manager")
 
     def handle(
         self,

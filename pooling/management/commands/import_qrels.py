@@ -13,12 +13,12 @@ class Command(BaseCommand):
     help = "Import qrels into a collection."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_file_arguments(parser, "TREC qrels or BEIR TSV; plain or packed")
-        parser.add_argument("--name", help="in place of the file name")
+        add_file_arguments(parser, "TREC qrels or BEIR TSV, plain or compressed")
+        parser.add_argument("--name", help="name of the qrels (default: the file name)")
         parser.add_argument(
             "--kind",
             choices=["judged", "clicks"],
-            help="made from judgements (default) or from clicks",
+            help="source of the labels: judgements (default) or clicks",
         )
         parser.add_argument("--lenient", action="store_true", help="ignore extra columns")
 

@@ -13,8 +13,10 @@ class Command(BaseCommand):
     help = "Import runs into a collection."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_file_arguments(parser, "TREC runs; plain or packed")
-        parser.add_argument("--tag", help="in place of the tag in the file (for one file)")
+        add_file_arguments(parser, "TREC runs, plain or compressed")
+        parser.add_argument(
+            "--tag", help="run tag that replaces the one in the file (single file only)"
+        )
         parser.add_argument(
             "--order",
             choices=["score", "rank"],
@@ -25,10 +27,14 @@ class Command(BaseCommand):
             action="store_true",
             help="ignore extra columns, take runs of three or four columns, skip a header",
         )
-        parser.add_argument("--group", help="who submitted it")
-        parser.add_argument("--description")
-        parser.add_argument("--submitted-on", metavar="YYYY-MM-DD", help="its date on leaderboards")
-        parser.add_argument("--baseline", action="store_true", help="made by the organisers")
+        parser.add_argument("--group", help="team that submitted the run")
+        parser.add_argument("--description", help="description of the run")
+        parser.add_argument(
+            "--submitted-on", metavar="YYYY-MM-DD", help="submission date, for leaderboards"
+        )
+        parser.add_argument(
+            "--baseline", action="store_true", help="mark the run as a baseline of the organisers"
+        )
 
     def handle(
         self,

@@ -27,27 +27,27 @@ from pooling.services.collections import create_collection, delete_collection
 
 class Command(BaseCommand):
     help = (
-        "Import a whole set: a BEIR folder, FiRA's files (a folder, zip or tar), a Quepid book, "
-        "an umbrela file or a list of pairs."
+        "Import a whole set: a BEIR or FiRA folder, a Quepid book, an umbrela file or a list of "
+        "pairs."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("set", metavar="FOLDER|FILE")
+        parser.add_argument("set", metavar="FOLDER|FILE", help="folder or file of the set")
         target = parser.add_mutually_exclusive_group(required=True)
-        target.add_argument("--collection", metavar="SLUG", help="the collection that takes it in")
+        target.add_argument("--collection", metavar="SLUG", help="collection to import into")
         target.add_argument(
             "--new",
             metavar="NAME",
-            help="make a collection of this name for it; none is left behind if the set is refused",
+            help="name of a new collection for the set; it is removed if the set is refused",
         )
         parser.add_argument(
-            "--name", metavar="NAME", help="of the pool that the set's pairs become"
+            "--name", metavar="NAME", help="name of the pool made from the set's pairs"
         )
         parser.add_argument(
-            "--user", metavar="NAME", help="in whose name it is done; manages a new collection"
+            "--user", metavar="NAME", help="username to run the import as; manages a new collection"
         )
         parser.add_argument(
-            "--inspect", action="store_true", help="report what is in the set and import nothing"
+            "--inspect", action="store_true", help="show what the set contains without importing it"
         )
 
     def handle(

@@ -25,16 +25,26 @@ from pooling.services.pools import ask_for_pool
 
 
 class Command(BaseCommand):
-    help = "Build a pool of a collection in the database; build_pool does so from plain files."
+    help = "Create a pool of a collection in the database."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--collection", required=True, metavar="SLUG")
-        parser.add_argument("--depth", type=positive, default=10, metavar="K")
-        parser.add_argument("--seed", type=seed_number, default=0, metavar="N")
         parser.add_argument(
-            "--runs", nargs="*", default=[], metavar="TAG", help="all runs unless given"
+            "--collection", required=True, metavar="SLUG", help="slug of the collection"
         )
-        parser.add_argument("--name", default="")
+        parser.add_argument(
+            "--depth", type=positive, default=10, metavar="K", help="depth (default: 10)"
+        )
+        parser.add_argument(
+            "--seed", type=seed_number, default=0, metavar="N", help="random seed (default: 0)"
+        )
+        parser.add_argument(
+            "--runs",
+            nargs="*",
+            default=[],
+            metavar="TAG",
+            help="tags of the runs to pool (default: all runs)",
+        )
+        parser.add_argument("--name", default="", help="name of the pool")
         parser.add_argument(
             "--relevant-first",
             dest="ordered",
@@ -44,8 +54,8 @@ class Command(BaseCommand):
             default="",
             metavar="GOAL",
             help=(
-                "in planned batches, probably relevant pairs first: relevant (of any topic; the "
-                "default) or equal (the same share of each topic)"
+                "prioritise likely relevant pairs, in batches: relevant (over all topics, default) "
+                "or equal (the same share of each topic)"
             ),
         )
         parser.add_argument(
@@ -53,14 +63,14 @@ class Command(BaseCommand):
             type=positive,
             default=SIZE,
             metavar="N",
-            help=f"relevant first: pairs of a batch (default {SIZE})",
+            help=f"batch size in pairs, with --relevant-first (default: {SIZE})",
         )
         parser.add_argument(
             "--audit",
             type=fraction,
             default=AUDIT,
             metavar="SHARE",
-            help=f"relevant first: of each batch drawn at random (default {AUDIT:g}; 0: none)",
+            help=f"audit sample, as a share of each batch, with --relevant-first (default: {AUDIT:g})",
         )
         parser.add_argument(
             "--sampled",
@@ -68,26 +78,26 @@ class Command(BaseCommand):
             nargs="+",
             default=[],
             metavar="SHARE",
-            help="draw at random, in stages up to these shares of the pool",
+            help="sample at random, in stages up to these shares of the pool",
         )
         parser.add_argument(
             "--strata",
             choices=sorted(KINDS_OF_STRATA),
             default="rank",
-            help="of a sampled pool (default rank)",
+            help="strata of a sampled pool (default: rank)",
         )
         parser.add_argument(
             "--machine",
             default="",
             metavar="CAMPAIGN/JUDGE",
-            help="with --strata machine: the frozen judge by whose grades they are made",
+            help="frozen LLM judge whose grades make the strata, with --strata machine",
         )
         parser.add_argument(
             "--preview",
             action="store_true",
-            help="say what it would hold and what could be answered half-way, and make nothing",
+            help="show the planned pool and what half of it could answer, without creating it",
         )
-        parser.add_argument("--user", metavar="NAME", help="in whose name it is done")
+        parser.add_argument("--user", metavar="NAME", help="username to run the command as")
 
     def handle(
         self,

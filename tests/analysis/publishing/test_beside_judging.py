@@ -102,11 +102,11 @@ def test_the_commands_refuse_a_large_file_with_the_reason_and_do_it_when_told_to
         "people are judging, and on SQLite their judgements would wait until judgements.csv is imported"
         in err
     )
-    assert "when nobody has judged for 2 minutes, or now with --anyway" in err
-    slug = run("import_judgements", path, "--anyway")["campaign"]
+    assert "when nobody has judged for 2 minutes, or now with --force" in err
+    slug = run("import_judgements", path, "--force")["campaign"]
     run("export_campaign", "--campaign", slug, "--output", release)
-    assert "with --anyway" in refused("import_campaign", release)[2]
-    assert run("import_campaign", release, "--anyway")["campaign"] == f"{slug}-2"
+    assert "with --force" in refused("import_campaign", release)[2]
+    assert run("import_campaign", release, "--force")["campaign"] == f"{slug}-2"
 
 
 def test_a_small_file_or_one_while_nobody_judges_is_imported(judged, tmp_path, monkeypatch):

@@ -245,7 +245,7 @@ def test_the_limit_of_cost_holds(tmp_path: Path, asked: list[str]) -> None:
             "--endpoint",
             url,
             *prices,
-            "--most-cost",
+            "--max-cost",
             0.6,
             "--threads",
             1,
@@ -261,7 +261,7 @@ def test_the_limit_of_cost_holds(tmp_path: Path, asked: list[str]) -> None:
             str(tmp_path / "x"),
             "--endpoint",
             url,
-            "--most-cost",
+            "--max-cost",
             1,
         )
     untouched = tmp_path / "never"
