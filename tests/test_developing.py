@@ -31,6 +31,7 @@ WANTED = {
     "kind of judge",
     "key of a campaign file",
     "list on a page",
+    "table or chart on a page",
     "translation",
     "dependency",
 }

@@ -28,17 +28,7 @@ BANNED = {
 }
 TITLES = ("A machine beside people",)
 """Titles of the interface that tables repeat."""
-NOT_YET_REWRITTEN: set[str] = {
-    "docs/decisions/0002-jobs.md",
-    "docs/decisions/0003-judging-page.md",
-    "docs/decisions/0004-claims.md",
-    "docs/decisions/0005-wings-of-analysis.md",
-    "docs/decisions/0007-rooms.md",
-    "docs/decisions/0008-one-meaning-a-word.md",
-    "docs/decisions/0009-standard-parts.md",
-    "docs/decisions/0010-a-library-first.md",
-    "docs/developing.md",
-}
+NOT_YET_REWRITTEN: set[str] = set()
 PAGES = [
     path
     for path in [
