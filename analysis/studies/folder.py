@@ -1,7 +1,7 @@
 """The folder of a study: whole or not at all.
 
 report.html report.md study.toml study.json SHA256SUMS
-tables/NAME.tex .csv .json    figures/NAME.pdf .svg .png    data/NAME, where a part has files that
+tables/NAME.tex .csv .json    figures/NAME.pdf .svg .png .tex .csv    data/NAME, where a part has files that
 are neither
 """
 
@@ -139,6 +139,9 @@ def _write_part(one: MadePart, folder: Path) -> list[str]:
             }
         except Nothing:
             continue  # the report says in its place why there is none
+        numbers = figure.picture.table(figure.key)
+        files[f"figures/{figure.key}.tex"] = to_latex(numbers).encode()
+        files[f"figures/{figure.key}.csv"] = to_csv(numbers).encode()
     files |= {f"data/{name}": data for name, data in one.section.files.items()}
     for name, data in files.items():
         if (folder / name).exists():

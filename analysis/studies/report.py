@@ -171,7 +171,8 @@ def _figure_html(figure: Figure) -> str:
     except Nothing:
         return figure.picture
     links = ", ".join(
-        f'<a href="figures/{figure.key}.{kind}">{kind}</a>' for kind in ("pdf", "svg", "png")
+        f'<a href="figures/{figure.key}.{kind}">{kind}</a>'
+        for kind in ("pdf", "svg", "png", "tex", "csv")
     )
     return f'{figure.picture}<p class="files">figures/{figure.key}: {links}</p>'
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay.charts.svg import Picture
 from assay.options import declared
 from assay.tabular import Table
 
@@ -56,7 +57,7 @@ class Figure:
 
     key: str
     caption: str
-    picture: str
+    picture: Picture
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, SettingKey, keys_of_options
 from assay.analyses.shared.reading import Reading
+from assay.charts.svg import Picture
 from assay.tabular import Table
 
 READING = keys_of_options(Reading, "level", "topics", "scores", "lenient")
@@ -31,20 +32,13 @@ def prefixed(tables: Sequence[Table], before: str, *, title: str = "") -> list[T
     ]
 
 
-def pictured(pictures: Sequence[str], key: str) -> list[Figure]:
+def pictured(pictures: Sequence[Picture], key: str) -> list[Figure]:
     """Pictures of a kind of report as figures, numbered where there are several."""
-    figures = []
-    for number, picture in enumerate(pictures, 1):
-        caption = re.search("<figcaption>(.*?)</figcaption>", picture)
-        name = key if len(pictures) == 1 else f"{key}-{number}"
-        figures.append(Figure(name, _plain(caption[1]) if caption else key, picture))
-    return figures
-
-
-def _plain(text: str) -> str:
-    from html import unescape
-
-    return unescape(text)
+    names = [key] if len(pictures) == 1 else [f"{key}-{n}" for n in range(1, len(pictures) + 1)]
+    return [
+        Figure(name, picture.caption, picture)
+        for name, picture in zip(names, pictures, strict=True)
+    ]
 
 
 def runs_under(bench: Bench) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from html import escape
 from itertools import count
 
 from assay.counts import with_minus
+from assay.tabular import Cell, Table
 
 CHARACTER = 7.2
 """Width of a character of a label, in the picture's pixels, with some to spare: fonts differ."""
@@ -32,7 +33,6 @@ SHORT = 18
 """Characters of a label that may stand for those beside it, which are left out."""
 HEAD_LINES = 3
 """Lines of a column's name in the usual form; the narrow one has room for one."""
-Cell = str | int | float | None
 _numbers = count(1)
 
 
@@ -515,6 +515,9 @@ class Picture(str):
     caption: str
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
+
+    def table(self, key: str) -> Table:
+        return Table(key, self.caption, list(self.header), [list(row) for row in self.rows])
 
     def __html__(self) -> Picture:
         """Return the figure itself: templates write it as it is."""

@@ -93,5 +93,5 @@ def _content(part: Table | Picture, key: str, extension: str) -> bytes:
             from assay.charts.printed import printed  # loads matplotlib
 
             return printed(part)[extension]
-        part = Table(key, part.caption, list(part.header), [list(row) for row in part.rows])
+        part = part.table(key)
     return (to_csv if extension == "csv" else to_latex)(part).encode()
