@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 
 from annotation import who_judges
 from annotation.models import Campaign, Membership, Profile
-from annotation.services.judging.statements import Reader, rows_of
 from pooling.models import Collection
 from pooling.permissions import may_create
 
@@ -37,31 +36,23 @@ def person(request_or_user: Any) -> Any:
     return getattr(request_or_user, "user", request_or_user)
 
 
-MEMBER, CAMPAIGN, PROFILE = Reader(Membership, "m"), Reader(Campaign, "c"), Reader(Profile, "f")
-MEMBERSHIP = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns}, {PROFILE.columns}
-  FROM annotation_membership m JOIN annotation_campaign c ON c.id = m.campaign_id LEFT JOIN annotation_profile f ON f.user_id = m.user_id
-  WHERE c.slug = %(slug)s AND m.user_id = %(user)s"""
-
-
 def membership(request_or_user: Any, slug: str) -> Membership:
     """The person's membership in the campaign, with `campaign`, `user` and the user's profile
-    loaded: one prepared statement, for every request of the judging page begins with it. 404 for
-    everybody who is not a member."""
+    loaded, in one statement. 404 for everybody who is not a member."""
     user = person(request_or_user)
     if not user.is_authenticated:
         raise Http404(_("No such campaign."))
     known = who_judges.loaded(request_or_user, slug)
     if known is not None and known.user_id == user.pk:
         return known
-    rows = rows_of(MEMBERSHIP, {"slug": slug, "user": user.pk})
-    if not rows:
+    found = (
+        Membership.objects.select_related("campaign", "user__profile")
+        .filter(campaign__slug=slug, user=user.pk)
+        .first()
+    )
+    if found is None:
         raise Http404(_("No such campaign."))
-    after = len(MEMBER) + len(CAMPAIGN)
-    membership: Membership = MEMBER.instance(rows[0][: len(MEMBER)])
-    membership.campaign, membership.user = CAMPAIGN.instance(rows[0][len(MEMBER) : after]), user
-    profile = rows[0][after:]
-    user._state.fields_cache["profile"] = None if profile[0] is None else PROFILE.instance(profile)
-    return membership
+    return found
 
 
 def annotating(request_or_user: Any, slug: str) -> Membership:
