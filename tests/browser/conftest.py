@@ -32,6 +32,7 @@ from playwright.sync_api import (
 from tests.browser.axe import problems_in_both_schemes
 from tests.browser.chromium import FLAGS, browser_path, quick_browser_path
 from tests.conftest import absent
+from tests.installation import Installation
 
 # Playwright's synchronous interface keeps an event loop in this thread, in which Django would
 # refuse to use the database.
@@ -145,15 +146,6 @@ def one_page(chromium: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture
-def scripts(one_page: Page, live_server: Any) -> Page:
-    """One page for all tests of a file that call functions of modules which only compute, and keep
-    nothing from one call to the next."""
-    if not one_page.url.startswith(live_server.url):
-        one_page.goto(live_server.url + "/sign-in")
-    return one_page
-
-
-@pytest.fixture
 def signed_in_page(
     new_context: Callable[..., BrowserContext], live_server: Any
 ) -> Callable[..., Page]:
@@ -172,6 +164,15 @@ def session_cookie(user: User, url: str) -> dict[str, str]:
     client = Client()
     client.force_login(user)
     return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": url}
+
+
+@pytest.fixture(scope="session")
+def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """An installation in which each test makes a manager and a collection of its own."""
+    if browser_path() is None:
+        absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
+    with Installation(tmp_path_factory.mktemp("assay"), prepared=True) as installation:
+        yield installation
 
 
 @pytest.fixture

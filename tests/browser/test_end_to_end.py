@@ -7,18 +7,16 @@ of the first two documents of the three runs for the other topics are seven pair
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.chromium import browser_path
 from tests.browser.conftest import PHONE
-from tests.conftest import absent
 from tests.installation import Installation
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("from files")]
 FILES = Path(__file__).resolve().parents[1] / "data" / "end_to_end"
 PASSWORD = "correct horse battery"
 
@@ -54,14 +52,6 @@ BEA = {
 # both, d3 (1, 2) and d5 (0, 3) are ties again.
 QRELS = "t1 0 d1 3\nt1 0 d2 2\nt1 0 d3 1\nt1 0 d8 0\nt2 0 d4 2\nt2 0 d5 0\nt2 0 d6 1\n"
 QRELS_BINARY = "t1 0 d1 1\nt1 0 d2 1\nt1 0 d3 0\nt1 0 d8 0\nt2 0 d4 1\nt2 0 d5 0\nt2 0 d6 0\n"
-
-
-@pytest.fixture
-def assay(tmp_path: Path) -> Iterator[Installation]:
-    if browser_path() is None:
-        absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
-    with Installation(tmp_path, prepared=True) as installation:
-        yield installation
 
 
 def tab_to(page: Page, selector: str) -> None:

@@ -26,6 +26,7 @@ from tests.builders import PASSWORD, make_annotator, make_user
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 CODES = sorted(catalogues.LANGUAGES)
 NARROW = {"width": 320, "height": 640}
+TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 WIDE = (
     "() => [...document.querySelectorAll('body *')].filter(e => { const r = "
     "e.getBoundingClientRect(); return r.width && (r.right > 321 || r.left < -1)"
@@ -51,7 +52,7 @@ def misfits(page: Page, rules: dict[str, Any]) -> list[str]:
     before = page.viewport_size
     found = problems(page, rules)
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]
-    page.wait_for_timeout(100)
+    page.evaluate(TWO_FRAMES)
     if page.evaluate("document.documentElement.scrollWidth") > NARROW["width"]:
         found.append(f"scrolls sideways, {page.evaluate(WIDE)}")
     page.set_viewport_size(before)  # type: ignore[arg-type]

@@ -4,20 +4,17 @@ over depths says."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Route, expect
 
-from tests.browser.chromium import browser_path
 from tests.browser.test_end_to_end import FILES
 from tests.builders import PASSWORD
-from tests.conftest import absent
 from tests.installation import Installation
 from tests.tasks.hands import Hands
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("from files")]
 JOB_MS = 60_000
 MOST_ACTIONS = 15
 NOTES_DOUBLES = """() => {
@@ -28,29 +25,21 @@ NOTES_DOUBLES = """() => {
 }"""
 
 
-@pytest.fixture
-def assay(tmp_path: Path) -> Iterator[Installation]:
-    if browser_path() is None:
-        absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
-    with Installation(tmp_path, prepared=True) as installation:
-        yield installation
-
-
 def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(
     assay: Installation, new_context: Callable[..., BrowserContext]
 ) -> None:
-    assay.run(f"make_user('mona', may_create=True); assert PASSWORD == {PASSWORD!r}")
+    assay.run(f"make_user('nora', may_create=True); assert PASSWORD == {PASSWORD!r}")
     page = new_context(base_url=assay.url).new_page()
     page.goto("/sign-in?next=/collections/")
-    page.get_by_label("User name").fill("mona")
+    page.get_by_label("User name").fill("nora")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/collections/")
     hands = Hands(page, {})
     hands.click("link", "New collection")
-    hands.fill("Name", "Health questions")
+    hands.fill("Name", "Sleep questions")
     hands.click("button", "Make the collection")
-    page.wait_for_url("**/collections/health-questions/")
+    page.wait_for_url("**/collections/sleep-questions/")
     page.evaluate(NOTES_DOUBLES)
     asked: list[Route] = []
     page.route(re.compile("was=active"), lambda route: asked.append(route))
@@ -81,7 +70,7 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(
     )
     hands.click("button", "Import it")
     expect(page.locator("section.job .badge")).to_have_text("done", timeout=JOB_MS)
-    hands.click("link", "Health questions")
+    hands.click("link", "Sleep questions")
     hands.click("button", "See what a pool costs")
     expect(page.get_by_role("heading", name=re.compile("A pool of"))).to_be_visible(timeout=JOB_MS)
 
@@ -101,7 +90,7 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(
     hands.actions += 1  # the depth is chosen
 
     hands.click("button", "Make a campaign of it")
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Health questions")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Sleep questions")
     for _ in range(4):
         with page.expect_navigation():  # the answer: the new campaign, or the same page again
             hands.click("button", "Make the campaign")
@@ -111,6 +100,6 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(
         page.wait_for_timeout(2000)
     expect(page.get_by_text("It contradicts itself")).to_have_count(0)
     hands.click("button", "Open the campaign")
-    page.wait_for_url("**/campaigns/health-questions/")
+    page.wait_for_url("**/campaigns/sleep-questions/")
     expect(page.get_by_text("The campaign is open.")).to_be_visible()
     assert hands.actions <= MOST_ACTIONS, hands.actions
