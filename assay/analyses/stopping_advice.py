@@ -1,152 +1,33 @@
-"""`manage.py stopping_advice QRELS RUN...`: whether a half-judged pool says enough, and what
-judging on would bring."""
+"""Advise whether judging can stop: from what is judged so far, and what further judging would bring."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
-from assay.analyses.shared.measures import one_qrels
+from assay.analyses.shared.measures import each_run, one_qrels
 from assay.analyses.shared.pool_grades import grades_of_pool, pool_of_runs
-from assay.analyses.shared.reading import LEVEL, RUNS, Reading
-from assay.analyses.shared.sampled_files import packed_runs, sampled_pool
-from assay.cli.base import BadInput, fraction, positive, text_table
-from assay.options import add_options
+from assay.analyses.shared.reading import RunReading
+from assay.analyses.shared.sampled_files import SampledPool, sampled_pool
+from assay.cli.base import BadInput
+from assay.column_types import QrelsColumns, RunColumns
+from assay.measures.packing import pack
+from assay.options import add_options, option
+from assay.results import Values
 from assay.sampling.stopping import relevant_left
 from assay.sampling.stopping_answers import of_audit, of_order, of_sample
+from assay.tabular import Cell, Table
 
 
 class Audit(NamedTuple):
+    """n pairs drawn at random from n_left unjudged pairs, `relevant` of them relevant."""
+
     n_left: int
     relevant: int
     n: int
-
-
-class Command(OfCampaign):
-    estimates_sampled = True
-    help = (
-        "Whether a half-judged pool says enough to stop: decisions (ordered pools) or what "
-        "judging the rest would bring (sampled pools)."
-    )
-
-    def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "qrels",
-            metavar="QRELS",
-            help="qrels judged so far, or the sampled pool in five columns with --sampled",
-        )
-        parser.add_argument("runs", nargs="+", metavar="RUN")
-        add_campaign_options(parser)
-        parser.add_argument(
-            "--sampled", action="store_true", help="the pool is a stratified sample"
-        )
-        parser.add_argument(
-            "--depth",
-            type=positive,
-            default=10,
-            metavar="K",
-            help="depth of the ordered pool (default 10)",
-        )
-        parser.add_argument(
-            "--cutoff",
-            type=positive,
-            default=10,
-            metavar="K",
-            help="nDCG@K is asked about (default 10)",
-        )
-        parser.add_argument(
-            "--last",
-            type=positive,
-            metavar="N",
-            help="pairs judged at the look before: who looks too often stops too early",
-        )
-        parser.add_argument(
-            "--audit",
-            type=audit_numbers,
-            metavar="LEFT,RELEVANT,N",
-            help="audit pairs: N drawn at random of LEFT pairs that were left, RELEVANT of them relevant",
-        )
-        parser.add_argument(
-            "--recall",
-            type=fraction,
-            default=0.9,
-            metavar="SHARE",
-            help="recall to reach, with --audit (default: 0.9)",
-        )
-        add_options(parser, Reading, *LEVEL, *RUNS)
-
-    def compute(
-        self, *, qrels: str, runs: list[str], sampled: bool, audit: Audit | None, **options: Any
-    ) -> dict[str, Any]:
-        if sampled and audit is not None:
-            raise BadInput(
-                "--audit is for ordered pools: in a sampled pool every pair was drawn by chance"
-            )
-        if len(runs) < 2:
-            raise BadInput("two runs at least: the advice is about their order")
-        return (
-            self.of_sample(qrels, runs, options)
-            if sampled
-            else self.of_order(qrels, runs, audit, options)
-        )
-
-    def of_order(
-        self, path: str, runs: list[str], audit: Audit | None, options: dict[str, Any]
-    ) -> dict[str, Any]:
-        judged = one_qrels(self, path)
-        pool = pool_of_runs(
-            self,
-            runs,
-            judged,
-            depth=max(options["depth"], options["cutoff"]),
-            seed=options["seed"],
-            options=options,
-        )
-        grades = grades_of_pool(pool, judged)
-        result = of_order(
-            pool,
-            grades,
-            level=options["level"],
-            cutoff=options["cutoff"],
-            seed=options["seed"],
-            last=options["last"],
-        )
-        if audit is not None:
-            left = relevant_left(audit.n_left, audit.relevant, audit.n)
-            result["left"] = of_audit(
-                left, int((grades >= options["level"]).sum()), audit.n, recall=options["recall"]
-            )
-        return result
-
-    def of_sample(self, path: str, runs: list[str], options: dict[str, Any]) -> dict[str, Any]:
-        pool = sampled_pool(self, path)
-        packed = list(packed_runs(self, runs, pool, options))
-        return of_sample(
-            pool.sample,
-            packed,
-            cutoff=options["cutoff"],
-            seed=options["seed"],
-            last=options["last"],
-        )
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        parts = [
-            f"{result['judged']} of {result['pairs']} pairs are judged ({result['judged'] / result['pairs']:.0%})"
-        ]
-        parts += [f"no advice: {reason}" for reason in result.get("undefined", {}).values()]
-        if "words" in result:
-            parts.append(result["words"])
-        if result.get("decisions"):
-            rows = [
-                [decision["words"], decision["flip"], decision["equal"]]
-                for decision in result["decisions"]
-            ]
-            parts.append(text_table(["best systems", "share turned round", "share equal"], rows))
-        parts += [decision["words"] for decision in result.get("comparisons", [])]
-        if "left" in result:
-            parts.append(result["left"]["words"])
-        return "\n\n".join(parts)
 
 
 def audit_numbers(text: str) -> Audit:
@@ -157,3 +38,142 @@ def audit_numbers(text: str) -> Audit:
     if not audit.relevant <= audit.n <= audit.n_left or not audit.n:
         raise ArgumentTypeError(f"{text!r}: expected RELEVANT <= N <= LEFT and N above 0")
     return audit
+
+
+@dataclass(frozen=True)
+class Options(RunReading):
+    depth: int = option(
+        10,
+        "Pool depth",
+        help="depth of the prioritised pool",
+        least=1,
+        metavar="K",
+    )
+    cutoff: int = option(
+        10,
+        "Cutoff of nDCG",
+        help="cutoff of nDCG, the measure of the advice",
+        least=1,
+        metavar="K",
+    )
+    last: int | None = option(
+        None,
+        "Pairs judged at the last interim check",
+        help="pairs judged at the last interim check; checks that follow too soon stop too early",
+        least=1,
+    )
+    audit: Audit | None = option(
+        None,
+        "Audit sample",
+        help="audit sample: N pairs drawn at random from LEFT unjudged pairs, RELEVANT of them "
+        "relevant",
+        read=audit_numbers,
+        metavar="LEFT,RELEVANT,N",
+    )
+    recall: float = option(
+        0.9,
+        "Recall wanted",
+        help="with --audit: recall wanted",
+        least=0,
+        most=1,
+        metavar="SHARE",
+    )
+
+
+def compute(
+    qrels: QrelsColumns, runs: Iterable[RunColumns], options: Options, *, seed: int = 0
+) -> Values:
+    """Advise on a prioritised pool: which decisions between the best systems are open.
+
+    Rebuilds the pool of the runs; what the qrels do not hold is unjudged. seed: of the completions
+    of the unjudged grades. Without advice, the reason is in `undefined`. Raises BadInput for an
+    empty pool."""
+    depth = max(options.depth, options.cutoff)
+    pool = pool_of_runs(runs, qrels, depth=depth, seed=seed)
+    grades = grades_of_pool(pool, qrels)
+    result = of_order(
+        pool, grades, level=options.level, cutoff=options.cutoff, seed=seed, last=options.last
+    )
+    if options.audit is not None:
+        audit = Audit(*options.audit)
+        n_found = int((grades >= options.level).sum())
+        left = relevant_left(audit.n_left, audit.relevant, audit.n)
+        result["left"] = of_audit(left, n_found, audit.n, recall=options.recall)
+    return result
+
+
+def compute_sampled(
+    pool: SampledPool, runs: Iterable[RunColumns], options: Options, *, seed: int = 0
+) -> Values:
+    """Advise on a sampled pool: how much narrower intervals become if the rest is judged.
+
+    Raises BadInput for an audit sample, which only a prioritised pool needs."""
+    refuse_audit(options)
+    packed = [pack(run, pool.index) for run in runs]
+    return of_sample(pool.sample, packed, cutoff=options.cutoff, seed=seed, last=options.last)
+
+
+def refuse_audit(options: Options) -> None:
+    if options.audit is not None:
+        raise BadInput(
+            "--audit is for ordered pools: in a sampled pool every pair was drawn by chance"
+        )
+
+
+def tables(result: Values) -> list[Table]:
+    rows: list[list[Cell]] = [
+        [
+            result["pairs"],
+            result["judged"],
+            result["judged"] / result["pairs"],
+            "yes" if result["stop"] else "no",
+        ]
+    ]
+    header = ["pairs", "judged", "share judged", "may stop"]
+    made = [Table("advice", "Stopping advice", header, rows, result.get("words", ""))]
+    if result.get("decisions"):
+        rows = [[one["words"], one["flip"], one["equal"]] for one in result["decisions"]]
+        header = ["decision", "share reversed", "share equal"]
+        note = "Shares of completions of the unjudged grades."
+        made.append(Table("decisions", "Decisions between best systems", header, rows, note))
+    if result.get("comparisons"):
+        rows = [[one["words"]] for one in result["comparisons"]]
+        made.append(Table("comparisons", "Comparisons with the best", ["comparison"], rows))
+    if left := result.get("left"):
+        rows = [[left["estimate"], left["upper"], left["found"], left["recall"]]]
+        header = ["estimate", "upper bound", "found", "recall wanted"]
+        made.append(Table("left", "Relevant documents left", header, rows, left["words"]))
+    return made
+
+
+class Command(OfCampaign):
+    estimates_sampled = True
+    help = (
+        "Advise whether judging can stop: open decisions between systems (prioritised pools) or "
+        "what judging the rest would bring (sampled pools)."
+    )
+    tables = staticmethod(tables)
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "qrels",
+            metavar="QRELS",
+            help="judgements so far; with --sampled the five columns of the sampled pool",
+        )
+        parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
+        add_campaign_options(parser)
+        parser.add_argument("--sampled", action="store_true", help="read QRELS as a sampled pool")
+        add_options(parser, Options)
+
+    def compute(
+        self, *, qrels: str, runs: Sequence[str], sampled: bool, seed: int, **given: Any
+    ) -> Values:
+        options = Options.of(given)
+        if sampled:
+            refuse_audit(options)  # before files are read
+        if len(runs) < 2:
+            raise BadInput("two runs at least: the advice is about their order")
+        read = each_run(self, runs, given)
+        if sampled:
+            return compute_sampled(sampled_pool(self, qrels), read, options, seed=seed)
+        return compute(one_qrels(self, qrels), read, options, seed=seed)

@@ -3,16 +3,14 @@ stopping and simulations begin from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.shared.measures import each_run
-from assay.cli.base import BadInput, FileCommand
-from assay.column_types import QrelsColumns
+from assay.cli.base import BadInput
+from assay.column_types import QrelsColumns, RunColumns
 from assay.measures.packing import TopicDocumentPairs, index_of
 from assay.pools.depth import PooledPairs, depth_pool, top_of_run
 
@@ -20,19 +18,12 @@ UNJUDGED = -1
 
 
 def pool_of_runs(
-    command: FileCommand,
-    paths: Sequence[str],
-    qrels: QrelsColumns,
-    *,
-    depth: int,
-    seed: int,
-    options: Mapping[str, Any],
+    runs: Iterable[RunColumns], qrels: QrelsColumns, *, depth: int, seed: int
 ) -> PooledPairs:
-    """The pool of the runs' first `depth` documents for the topics of the qrels. BadInput where it
-    is empty."""
-    tops = [
-        top_of_run(run, depth, topics=qrels.topics) for run in each_run(command, paths, options)
-    ]
+    """Return the pool of the runs' first `depth` documents for the topics of the qrels.
+
+    Raises BadInput if it is empty."""
+    tops = [top_of_run(run, depth, topics=qrels.topics) for run in runs]
     pool = depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
     if not len(pool):
         raise BadInput(

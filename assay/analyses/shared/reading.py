@@ -9,7 +9,9 @@ from assay.options import Checked, option
 
 
 @dataclass(frozen=True)
-class Reading(Checked):
+class RunReading(Checked):
+    """How run files are read, and which grades are relevant."""
+
     level: int = option(
         1,
         "Lowest relevant grade",
@@ -18,16 +20,6 @@ class Reading(Checked):
         least=1,
         kind="grade",
     )
-    topics: str = option(
-        "complete",
-        "Topics",
-        help="topics that count",
-        choices=(
-            ("complete", "all of the qrels, 0 where a run has none"),
-            ("intersection", "those that the run has too"),
-        ),
-    )
-    only_with_relevant: bool = option(False, "Leave out topics without relevant documents")
     scores: str = option(
         "float64",
         "Scores of runs are compared",
@@ -41,6 +33,20 @@ class Reading(Checked):
         "Runs may have extra columns, or three or four only",
         help="accept extra columns, and runs of three columns (topic, document, rank)",
     )
+
+
+@dataclass(frozen=True)
+class Reading(RunReading):
+    topics: str = option(
+        "complete",
+        "Topics",
+        help="which topics count",
+        choices=(
+            ("complete", "all of the qrels, 0 where a run has none"),
+            ("intersection", "those that the run has too"),
+        ),
+    )
+    only_with_relevant: bool = option(False, "Leave out topics without relevant documents")
 
 
 @dataclass(frozen=True)
