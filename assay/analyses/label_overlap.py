@@ -1,8 +1,9 @@
-"""Judged pairs against click labels: how many are unlabelled, agree, contradict."""
+"""Compare judged pairs with click labels: how many have none, agree or contradict."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,36 +12,175 @@ import numpy as np
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
 from assay.analyses.shared.measures import named_qrels, one_qrels
 from assay.analyses.shared.only_topics import add_only_topics, only_topics, qrels_of
-from assay.cli.base import BadInput, text_table
+from assay.charts.bars import stacked
+from assay.charts.svg import Picture
+from assay.cli.base import BadInput
+from assay.column_types import QrelsColumns
 from assay.formats.pool import read_pool
-from assay.labels.overlap import contradictions, label_overlap
+from assay.labels.overlap import UNLABELLED, contradictions
+from assay.labels.overlap import label_overlap as overlap_with
 from assay.measures.packing import TopicDocumentPairs
 from assay.options import Checked, add_options, option
+from assay.results import Values
+from assay.tabular import Cell, Table
 
 
 @dataclass(frozen=True)
 class Options(Checked):
     top: int = option(
         4,
-        "Best rank in the pool up to",
-        help="best rank in the pool up to N",
-        hint="Empty: all judged pairs, whatever the pool.",
+        "Lowest rank in the pool",
+        help="lowest rank in the pool of a pair that counts",
+        hint="Leave empty to count all judged pairs, whatever the pool.",
         least=1,
     )
     threshold: int = option(
         1, "Lowest relevant judged grade", least=1, kind="grade", more={"judged_only": True}
     )
+    list_pairs: bool = option(
+        False,
+        "List contradicting pairs",
+        help="list contradicting pairs in the JSON (always with --campaign)",
+    )
+
+
+def compute(
+    judged: QrelsColumns,
+    clicks: Mapping[str, QrelsColumns],
+    options: Options,
+    *,
+    within: TopicDocumentPairs | None = None,
+    describe: Callable[[Sequence[Any]], list[Values]] | None = None,
+) -> Values:
+    """Compare the judgements with every click-based qrels.
+
+    clicks: by name. within: the pairs that count; all judged pairs without it. describe: makes
+    entries of contradicting pairs, which are then always listed. Shares of the pairs that count are
+    undefined, with a reason, if there are none. Source: Althammer et al. (2022), figure 3."""
+    result: Values = {}
+    for name, labels in clicks.items():
+        how: Any = {"threshold": options.threshold, "within": within}
+        result[name] = overlap_with(judged, labels, **how).shares()
+        if not result[name]["pairs"]:
+            result[name]["undefined"] = (
+                "no judged pair is among those considered, so there are no shares"
+            )
+        if options.list_pairs or describe:
+            pairs = contradictions(judged, labels, **how)
+            result[name]["contradicting_pairs"] = (
+                describe(pairs) if describe else [pair._asdict() for pair in pairs]
+            )
+    return result
+
+
+def tables(result: Values) -> list[Table]:
+    rows: list[list[Cell]] = []
+    counts: list[list[Cell]] = []
+    labels: list[str] = []
+    for overlap in result.values():
+        labels += [label for label in overlap["relevant"] if label not in labels]
+    for name, overlap in result.items():
+        rows += [
+            [name, kind, *(overlap[kind].get(label) for label in labels)]
+            for kind in ("relevant", "irrelevant")
+        ]
+        keys = (
+            "pairs",
+            "agree",
+            "disagree",
+            "both",
+            "judged_only",
+            "clicked_only",
+            "contradicting",
+        )
+        counts.append([name, *(overlap[key] for key in keys)])
+    words = [label if label == "unlabelled" else f"click label {label}" for label in labels]
+    return [
+        Table(
+            "shares",
+            "Click labels of judged pairs",
+            ["click qrels", "judged", *words],
+            rows,
+            "Shares of all pairs that count.",
+        ),
+        Table(
+            "counts",
+            "Agreement",
+            [
+                "click qrels",
+                "pairs",
+                "agree",
+                "disagree",
+                "in both",
+                "judged only",
+                "clicked only",
+                "contradicting",
+            ],
+            counts,
+        ),
+    ]
+
+
+def pictures(result: Values) -> list[Picture]:
+    return [agreement_picture(result)]
+
+
+def agreement_picture(result: Values, *, by_row: bool = False) -> Picture:
+    """Figure 3 of TripJudge: a bar for relevant and irrelevant judgements under each click qrels,
+    agreeing and contradicting labels in colours of their own, pairs without a label apart. by_row:
+    shares of each bar, else of all judged pairs."""
+    labels = sorted(
+        {
+            label
+            for overlap in result.values()
+            for label in overlap["relevant"]
+            if label != UNLABELLED
+        },
+        key=int,
+    )
+    bars = [(name, kind) for name, overlap in result.items() for kind in ("relevant", "irrelevant")]
+
+    def pairs(name: str, kind: str, label: str) -> float:
+        overlap = result[name]
+        return float(round((overlap[kind].get(label) or 0) * overlap["pairs"]))
+
+    series, classes = (
+        [("no click label", [pairs(name, kind, UNLABELLED) for name, kind in bars])],
+        ["apart"],
+    )
+    for word, agreeing in (("agree", True), ("disagree", False)):
+        for label in labels:
+            values = [
+                pairs(name, kind, label)
+                if ((kind == "relevant") == (int(label) >= 1)) == agreeing
+                else 0.0
+                for name, kind in bars
+            ]
+            if any(values):
+                series.append((f"{word}, label {label}", values))
+                classes.append(f"{word}{min(int(label), 3)}")
+    return stacked(
+        [f"{name}: {kind}" for name, kind in bars],
+        series,
+        caption=(
+            f"Click labels of the judged pairs, by what the judgement says: shares of "
+            f"{'each bar' if by_row else 'all judged pairs'}"
+        ),
+        what="judged pairs",
+        wholes=None if by_row else [float(result[name]["pairs"]) for name, _ in bars],
+        classes=classes,
+        written=True,
+        reason="No judged pair is among those considered.",
+    )
 
 
 class Command(OfCampaign):
     counts_labels_only = True
-    help = (
-        "Labels of judged pairs in click-based qrels: shares unlabelled and by grade, for "
-        "relevant and irrelevant judgements."
-    )
+    help = "Compare judged pairs with click labels: unlabelled, agreeing and contradicting pairs."
     takes_seed = False
     qrels_place = "judged"
     run_places = ()
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -58,85 +198,37 @@ class Command(OfCampaign):
         parser.add_argument(
             "--pool",
             metavar="pool.tsv",
-            help="consider only pairs at the top of this pool (default the campaign's)",
+            help="pool whose top pairs count (default: the campaign's)",
         )
         add_options(parser, Options)
         add_only_topics(parser)
-        parser.add_argument(
-            "--list-pairs",
-            action="store_true",
-            help="each contradicting pair in the JSON; with --campaign they always are there",
-        )
 
-    def compute(
-        self,
-        *,
-        judged: str,
-        clicks: list[str],
-        pool: str | None,
-        top: int,
-        threshold: int,
-        list_pairs: bool,
-        **options: Any,
-    ) -> dict[str, Any]:
+    def compute(self, *, judged: str, clicks: list[str], pool: str | None, **given: Any) -> Values:
+        options = Options.of(given)
         judgements = one_qrels(self, judged)
-        wanted = only_topics(self, options, judgements.topics, "the judgements")
-        judgements = qrels_of(judgements, wanted)
-        within = None if pool is None else top_of_pool(pool, top)
-        if options["campaign"] is not None:
+        wanted = only_topics(self, given, judgements.topics, "the judgements")
+        within = None if pool is None else top_of_pool(pool, options.top)
+        slug, describe = given["campaign"], None
+        if slug is not None:
             source = self.stored_campaigns()
-            if within is None:
-                within = source.top_of_campaign(options["campaign"], top)
-        result = {}
-        for name, labels in (
-            (name, qrels_of(all_labels, wanted))
-            for name, all_labels in named_qrels(self, clicks).items()
-        ):
-            result[name] = label_overlap(
-                judgements, labels, threshold=threshold, within=within
-            ).shares()
-            if not result[name]["pairs"]:
-                result[name]["undefined"] = (
-                    "no judged pair is among those considered, so there are no shares"
-                )
-            if options["campaign"] is not None or list_pairs:
-                contradicting = contradictions(
-                    judgements, labels, threshold=threshold, within=within
-                )
-                texts = (
-                    source.with_texts(options["campaign"], contradicting)
-                    if options["campaign"] is not None
-                    else [pair._asdict() for pair in contradicting]
-                )
-                result[name]["contradicting_pairs"] = texts
-        return result
+            within = within or source.top_of_campaign(slug, options.top)
 
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        parts = []
-        for name, overlap_of in result.items():
-            labels = list(overlap_of["relevant"])
-            rows = [[kind, *overlap_of[kind].values()] for kind in ("relevant", "irrelevant")]
-            agreement = (
-                "undefined"
-                if overlap_of["pairs"] == 0
-                else f"{overlap_of['agree']:.4f} agree, {overlap_of['disagree']:.4f} disagree"
-            )
-            overlap = ", ".join(
-                f"{key.replace('_', ' ')} {overlap_of[key]}"
-                for key in ("both", "judged_only", "clicked_only", "contradicting")
-            )
-            head = f"{name}: shares of {overlap_of['pairs']} judged pairs"
-            parts.append(
-                "\n".join(
-                    [head, text_table(["judged", *labels], rows), agreement, f"pairs: {overlap}"]
-                )
-            )
-        return "\n\n".join(parts)
+            def describe(pairs: Sequence[Any]) -> list[Values]:
+                texts: list[Values] = source.with_texts(slug, pairs)
+                return texts
+
+        labels = {
+            name: qrels_of(of_qrels, wanted) for name, of_qrels in named_qrels(self, clicks).items()
+        }
+        return compute(
+            qrels_of(judgements, wanted), labels, options, within=within, describe=describe
+        )
 
 
 def top_of_pool(path: str, top: int) -> TopicDocumentPairs:
-    """Pairs of the pool with a best rank of at most `top`. Raises BadInput if the file gives no
-    ranks."""
+    """Return the pairs of the pool with a best rank of at most `top`.
+
+    Raises BadInput if the file has no ranks."""
     pool = read_pool(path)
     if (pool.best_rank == 0).any():
         raise BadInput(

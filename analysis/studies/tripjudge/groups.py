@@ -37,7 +37,7 @@ from analysis.studies.tripjudge.inputs import (
     share,
 )
 from analysis.studies.tripjudge.systems import overlap_of, rankings_of, share_rows, three_ways
-from analysis.systems.kinds.label_overlap import agreement_picture
+from assay.analyses.label_overlap import agreement_picture
 from assay.formats.delimited import DelimitedTable, FileMistakes, column_names, find_column
 from assay.formats.qrels import read_qrels
 from assay.tabular import Cell, Table

@@ -25,7 +25,7 @@ from analysis.studies.tripjudge.inputs import (
 from analysis.studies.words import pictured, prefixed
 from analysis.systems.kind import Result
 from analysis.systems.kinds.compare_rankings import KIND as RANKINGS
-from analysis.systems.kinds.label_overlap import agreement_picture
+from assay.analyses.label_overlap import agreement_picture
 from assay.analyses.shared.score_tables import best_of
 from assay.comparison.rankings import tau_b, tau_of_sorted_names
 from assay.formats.documents import read_documents

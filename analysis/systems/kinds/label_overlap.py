@@ -9,15 +9,11 @@ from django.utils.translation import gettext as _
 
 from analysis.judgements.rows import pool_ranks
 from analysis.models import Report
-from analysis.systems.kind import Files, ReportKind, Result, named_file
+from analysis.systems.kind import Files, ReportKind, named_file
 from analysis.systems.options import Field, fields_of, given_of, named
 from analysis.systems.written_files import WrittenFile, tab_separated
 from annotation.models import Campaign
-from assay.analyses.label_overlap import Options
-from assay.charts.bars import stacked
-from assay.charts.svg import Picture
-from assay.labels.overlap import UNLABELLED
-from assay.tabular import Cell, Table
+from assay.analyses.label_overlap import Options, pictures, tables
 from pooling.models import Run
 from pooling.platform.jobs import Refused, Work
 
@@ -27,7 +23,7 @@ FIELDS = (
         "Pool",
         "pool",
         "",
-        hint="Only pairs at its top count; without one all judged pairs. A campaign's own pool unless chosen.",
+        hint="Only pairs at the top of this pool count. Leave empty for the pool of the campaign, or all judged pairs.",
     ),
     *fields_of(Options, "top", "threshold"),
 )
@@ -64,107 +60,6 @@ def pool_table(report: Report, work: Work) -> str:
         )
     assert report.campaign is not None
     return tab_separated(header, pool_ranks(report.campaign))
-
-
-def tables(result: Result) -> list[Table]:
-    rows: list[list[Cell]] = []
-    counts: list[list[Cell]] = []
-    labels: list[str] = []
-    for overlap in result.values():
-        labels += [label for label in overlap["relevant"] if label not in labels]
-    for name, overlap in result.items():
-        rows += [
-            [name, kind, *(overlap[kind].get(label) for label in labels)]
-            for kind in ("relevant", "irrelevant")
-        ]
-        keys = (
-            "pairs",
-            "agree",
-            "disagree",
-            "both",
-            "judged_only",
-            "clicked_only",
-            "contradicting",
-        )
-        counts.append([name, *(overlap[key] for key in keys)])
-    words = [label if label == "unlabelled" else f"click label {label}" for label in labels]
-    return [
-        Table(
-            "shares",
-            "Click labels of judged pairs",
-            ["click qrels", "judged", *words],
-            rows,
-            "Shares of all pairs considered.",
-        ),
-        Table(
-            "counts",
-            "Agreement",
-            [
-                "click qrels",
-                "pairs",
-                "agree",
-                "disagree",
-                "in both",
-                "judged only",
-                "clicked only",
-                "contradicting",
-            ],
-            counts,
-        ),
-    ]
-
-
-def pictures(result: Result) -> list[Picture]:
-    return [agreement_picture(result)]
-
-
-def agreement_picture(result: Result, *, by_row: bool = False) -> Picture:
-    """Figure 3 of TripJudge: a bar for relevant and irrelevant judgements under each click qrels,
-    agreeing and contradicting labels in colours of their own, pairs without a label apart. by_row:
-    shares of each bar, else of all judged pairs."""
-    labels = sorted(
-        {
-            label
-            for overlap in result.values()
-            for label in overlap["relevant"]
-            if label != UNLABELLED
-        },
-        key=int,
-    )
-    bars = [(name, kind) for name, overlap in result.items() for kind in ("relevant", "irrelevant")]
-
-    def pairs(name: str, kind: str, label: str) -> float:
-        overlap = result[name]
-        return float(round((overlap[kind].get(label) or 0) * overlap["pairs"]))
-
-    series, classes = (
-        [("no click label", [pairs(name, kind, UNLABELLED) for name, kind in bars])],
-        ["apart"],
-    )
-    for word, agreeing in (("agree", True), ("disagree", False)):
-        for label in labels:
-            values = [
-                pairs(name, kind, label)
-                if ((kind == "relevant") == (int(label) >= 1)) == agreeing
-                else 0.0
-                for name, kind in bars
-            ]
-            if any(values):
-                series.append((f"{word}, label {label}", values))
-                classes.append(f"{word}{min(int(label), 3)}")
-    return stacked(
-        [f"{name}: {kind}" for name, kind in bars],
-        series,
-        caption=(
-            f"Click labels of the judged pairs, by what the judgement says: shares of "
-            f"{'each bar' if by_row else 'all judged pairs'}"
-        ),
-        what="judged pairs",
-        wholes=None if by_row else [float(result[name]["pairs"]) for name, _ in bars],
-        classes=classes,
-        written=True,
-        reason="No judged pair is among those considered.",
-    )
 
 
 KIND = ReportKind(

@@ -48,7 +48,7 @@ def test_shares_of_nothing_are_null_with_a_reason(tmp_path: Path) -> None:
     found = run("label_overlap", "--judged", qrels, "--clicks", clicks)["clicks"]
     assert found["agree"] is None
     assert "no judged pair" in found["undefined"]
-    assert "undefined" in printed("label_overlap", "--judged", qrels, "--clicks", clicks)[0]
+    assert "no judged pair" in printed("label_overlap", "--judged", qrels, "--clicks", clicks)[0]
 
 
 def test_a_pool_without_ranks_is_refused(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_the_table_shows_both_kinds_of_judgements(tmp_path: Path) -> None:
     qrels, clicks = files(tmp_path, qrels=QRELS, clicks=CLICKS)
     out, _ = printed("label_overlap", "--judged", qrels, "--clicks", clicks)
     rows = [line.split() for line in out.splitlines()]
-    assert ["relevant", "0.2000", "0.2000", "0.0000", "0.2000"] in rows
-    assert ["irrelevant", "0.2000", "0.0000", "0.2000", "0.0000"] in rows
+    assert ["clicks", "relevant", "0.2000", "0.2000", "0.0000", "0.2000"] in rows
+    assert ["clicks", "irrelevant", "0.2000", "0.0000", "0.2000", "0.0000"] in rows
 
 
 @pytest.mark.data
