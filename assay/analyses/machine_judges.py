@@ -1,93 +1,160 @@
-"""`manage.py machine_judges PREL RUN... --machine NAME=QRELS`: what a machine's labels are worth
-beside people's."""
+"""Compare LLM judges with human judgements, and correct estimates with their labels."""
 
 from __future__ import annotations
 
-import math
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from assay.analyses.shared.machine_answers import (
     about_of,
     agreement_of,
-    contradiction_words,
     judgement_counts,
     labels_on,
     machines_of_table,
     systems_of,
     why_not_valid,
 )
-from assay.analyses.shared.measures import measure_list, one_qrels
-from assay.analyses.shared.reading import RUNS, Reading
-from assay.analyses.shared.sampled_files import packed_runs, sampled_pool
-from assay.cli.base import BadInput, FileCommand, named_file, positive, text_table
-from assay.column_types import QrelsColumns
+from assay.analyses.shared.machine_tables import tables
+from assay.analyses.shared.measures import each_run, measure_list, one_qrels
+from assay.analyses.shared.reading import RunReading
+from assay.analyses.shared.sampled_files import SampledPool, sampled_pool
+from assay.cli.base import BadInput, FileCommand, named_file
+from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.machine_labels import read_machine_qrels
 from assay.labels.machine_agreement import mentioned, related_systems
 from assay.measures.measures import Measure
-from assay.options import add_options
+from assay.measures.packing import pack
+from assay.options import add_options, option
+from assay.results import Values
 
 MEASURES = "P@10 DCG@10"
-KAPPAS = {"kappa": "kappa", "weighted_kappa": "weighted", "binary_kappa": "on two grades"}
+
+
+def linear_measures(text: str) -> list[Measure]:
+    """Parse measures that are sums over documents, so that correcting labels corrects their values."""
+    measures = measure_list(text)
+    for measure in measures:
+        if measure.family not in ("P", "DCG") or measure.condensed or measure.cutoff is None:
+            raise ArgumentTypeError(f"{measure} is not linear in the grades, expected P@k or DCG@k")
+    return measures
+
+
+@dataclass(frozen=True)
+class Options(RunReading):
+    measures: list[Measure] = option(
+        MEASURES,
+        "Measures",
+        help=f'P@k and DCG@k (default "{MEASURES}")',
+        hint="P@k and DCG@k, between blanks.",
+        read=linear_measures,
+        metavar='"..."',
+        kind="measures",
+    )
+
+
+def compute(
+    pool: SampledPool,
+    runs: Iterable[RunColumns],
+    labels: Mapping[str, QrelsColumns],
+    options: Options,
+    *,
+    counts: np.ndarray | None = None,
+    about: Mapping[str, Mapping[str, Any]] | None = None,
+    related: Mapping[str, Sequence[str]] | None = None,
+    partial: bool = False,
+    seed: int = 0,
+) -> Values:
+    """Compare each LLM judge with the human judgements of a sampled pool, and correct estimates.
+
+    labels: by name of the LLM judge. counts: human judgements of each pair by grade, float64
+    (n_pairs, n_grades), for the agreement of humans. about: when labels were frozen and the sample
+    was drawn, by name. related: tags of runs built with an LLM judge, by its name. partial: accept
+    labels of some pairs; they are compared but correct nothing. Kappas are undefined, with a reason,
+    if there is too little variation. Raises BadInput for labels of no pair or, unless partial, of
+    some pairs. Source: Angelopoulos, Duchi and Zrnic (2023), PPI++."""
+    about, related = about or {}, related or {}
+    if unknown := [name for name in related if name not in labels]:
+        raise BadInput(f"--related {unknown[0]}: no machine of this name is given")
+    packed = [pack(run, pool.index) for run in runs]
+    result: Values = {}
+    for name, qrels in labels.items():
+        grades, missing = labels_on(pool, qrels, name)
+        known = about.get(name)
+        why = why_not_valid(known) or missing
+        if (grades >= 0).sum() == 0:
+            raise BadInput(
+                f"{name}: no pair of the pool has a label by it; are ids of topics and documents spelled alike?"
+            )
+        if missing and not partial:
+            raise BadInput(missing)
+        given = [*related.get(name, ()), *mentioned(known or {})]
+        kin = related_systems(
+            [one.tag for one in packed],
+            [name, str((known or {}).get("model", ""))],
+            [one.strip() for one in given],
+        )
+        result[name] = {
+            "agreement": agreement_of(pool, grades, options.level, counts),
+            "systems": {
+                str(one): systems_of(
+                    pool, packed, grades, one, options.level, seed, related=kin, why=why
+                )
+                for one in options.measures
+            },
+            **({"related": kin} if kin else {}),
+            **({"refused": why} if why else {}),
+        }
+    return result
 
 
 class Command(FileCommand):
     help = (
-        "Machine labels beside people's: agreement, rankings of systems, and people's estimates "
-        "corrected by the machine."
+        "Compare LLM judges with human judgements: agreement, rankings of systems, and estimates "
+        "corrected by prediction-powered inference."
     )
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "prel",
             metavar="PREL",
-            help="human labels of a sampled pool (topic 0 document stratum grade)",
+            help="human judgements of a sampled pool (topic 0 document stratum grade)",
         )
-        parser.add_argument("runs", nargs="+", metavar="RUN")
+        parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
         parser.add_argument(
             "--machine",
             action="append",
             default=[],
             metavar="NAME=QRELS",
-            help="a machine's labels of every pair of the pool",
+            help="labels of every pair of the pool by an LLM judge",
         )
         parser.add_argument(
             "--machines",
             metavar="FILE",
-            help="labels of several in one table: machine, topic, document, grade",
+            help="labels of several LLM judges in one table: machine, topic, document, grade",
         )
         parser.add_argument(
             "--about",
             metavar="FILE",
-            help="machines.json of a release: when they were frozen, which systems are related to them",
+            help="machines.json of a release: when labels were frozen, and related systems",
         )
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="people's single judgements, for their agreement among themselves",
+            help="single human judgements, for the agreement of humans",
         )
         parser.add_argument(
             "--related",
             action="append",
             default=[],
             metavar="NAME=TAG,...",
-            help="runs that were built with a machine",
+            help="runs that were built with an LLM judge",
         )
-        parser.add_argument(
-            "--measures",
-            type=linear_measures,
-            default=MEASURES,
-            metavar='"..."',
-            help=f'P@k and DCG@k (default "{MEASURES}")',
-        )
-        parser.add_argument(
-            "--level",
-            type=positive,
-            default=1,
-            metavar="N",
-            help="lowest relevant grade (default 1)",
-        )
-        add_options(parser, Reading, *RUNS)
+        add_options(parser, Options)
 
     def compute(
         self,
@@ -99,182 +166,34 @@ class Command(FileCommand):
         about: str | None,
         judgements: str | None,
         related: list[str],
-        measures: list[Measure],
-        level: int,
         seed: int,
-        **options: Any,
-    ) -> dict[str, Any]:
-        labelled = self.machines(machine, machines)
-        told, named = about_of(about), dict(named_file(text) for text in related)
-        if unknown := [name for name in named if name not in labelled]:
-            raise BadInput(f"--related {unknown[0]}: no machine of this name is given")
+        **given: Any,
+    ) -> Values:
+        labels = self.labels(machine, machines)
+        told = about_of(about)
+        kin = {name: tags.split(",") for name, tags in map(named_file, related)}
         pool = sampled_pool(self, prel)
-        packed = list(packed_runs(self, runs, pool, options))
-        counts = None if judgements is None else judgement_counts(judgements, pool)
-        result: dict[str, Any] = {}
-        for name, qrels in labelled.items():
-            labels, missing = labels_on(self, pool, qrels, name)
-            known = told.get(name)
-            why = why_not_valid(known) or missing
-            if (labels >= 0).sum() == 0:
-                raise BadInput(
-                    f"{name}: no pair of the pool has a label by it; are ids of topics and documents spelled alike?"
-                )
-            if missing and machine and not machines:
-                raise BadInput(missing)
-            given = [*named.get(name, "").split(","), *mentioned(known or {})]
-            kin = related_systems(
-                [one.tag for one in packed],
-                [name, str((known or {}).get("model", ""))],
-                [one.strip() for one in given],
-            )
-            result[name] = {
-                "agreement": agreement_of(pool, labels, level, counts),
-                "systems": {
-                    str(one): systems_of(
-                        pool, packed, labels, one, level, seed, related=kin, why=why
-                    )
-                    for one in measures
-                },
-                **({"related": kin} if kin else {}),
-                **({"refused": why} if why else {}),
-            }
-        return result
+        return compute(
+            pool,
+            each_run(self, runs, given),
+            labels,
+            Options.of(given),
+            counts=None if judgements is None else judgement_counts(judgements, pool),
+            about=told,
+            related=kin,
+            partial=machines is not None or not machine,
+            seed=seed,
+        )
 
-    def machines(self, given: list[str], table: str | None) -> dict[str, QrelsColumns]:
+    def labels(self, given: list[str], table: str | None) -> dict[str, QrelsColumns]:
         if not given and table is None:
             raise BadInput(
                 "no machine is given; name one with --machine NAME=QRELS, or several with --machines FILE"
             )
-        machines = {} if table is None else machines_of_table(table)
+        labels = {} if table is None else machines_of_table(table)
         for text in given:
             name, path = named_file(text)
-            if name in machines:
+            if name in labels:
                 raise BadInput(f"two machines are called {name}; name them, as in first={path}")
-            machines[name] = one_qrels(self, path, name, read=read_machine_qrels)
-        return machines
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        parts = []
-        for name, judge in result.items():
-            if name == "seed":
-                continue
-            parts += [
-                agreement_words(name, judge["agreement"]),
-                *related_words(name, judge.get("related", {})),
-            ]
-            if "refused" in judge:
-                parts.append(f"People are not corrected by {name}: {judge['refused']}.")
-            for measure, systems in judge["systems"].items():
-                parts += systems_words(measure, systems)
-        parts.append(
-            "Valid only if the machine's labels were made and frozen before the draw, people did "
-            "not see them, and no system that is "
-            "compared here was built on this machine."
-        )
-        return "\n\n".join(parts)
-
-
-def agreement_words(name: str, agreement: dict[str, Any]) -> str:
-    rows = [
-        [
-            "people's labels and the machine's",
-            agreement["pairs"],
-            *(spread([agreement[key], *agreement["intervals"][key]]) for key in KAPPAS),
-        ]
-    ]
-    if people := agreement.get("people"):
-        rows.append(
-            [
-                "one person's and the machine's",
-                people["pairs"],
-                *(spread(people["one_and_machine"][key]) for key in KAPPAS),
-            ]
-        )
-        rows.append(
-            [
-                "two people's",
-                people["pairs"],
-                *(spread(people["among_themselves"][key]) for key in KAPPAS),
-            ]
-        )
-    table = text_table(["labels", "pairs", *(KAPPAS.values())], rows)
-    without = [
-        f"No interval of {KAPPAS[key]}: {reason}." for key, reason in agreement["undefined"].items()
-    ]
-    return "\n".join(
-        [
-            f"{name}, agreement, each pair weighted by one over its chance to be drawn",
-            table,
-            *without,
-        ]
-    )
-
-
-def related_words(name: str, related: dict[str, str]) -> list[str]:
-    if not related:
-        return []
-    shown = ", ".join(f"{tag} ({why})" for tag, why in related.items())
-    return [
-        f"Circular: {shown}. {name} may not judge these systems; what it says of them says nothing."
-    ]
-
-
-def systems_words(measure: str, systems: dict[str, Any]) -> list[str]:
-    columns = [
-        ("people", "people"),
-        *((key, key.replace("_", "-")) for key in ("corrected", "cross_fitted") if key in systems),
-    ]
-    rows = [
-        [tag, *(cell for key, _ in columns for cell in systems[key][tag])]
-        for tag in systems["people"]
-    ]
-    header = ["run"] + [f"{what}{end}" for _, what in columns for end in ("", " from", " to")]
-    half = systems["halves"]
-    said = [f"{measure}\n{text_table(header, rows)}"]
-    worth = (
-        f"With its labels people's judgements are worth {figure(systems['gain'])} times their number here. "
-        if "gain" in systems
-        else ""
-    )
-    said.append(
-        f"{worth}Alone it ranks the systems with tau {figure(systems['tau_machine_alone'])} to "
-        f"people's, the best five with "
-        f"{figure(systems['tau_machine_alone_top5'])}: its scores alone are no verdict. On halves "
-        f"of the topics people's ranking agrees with "
-        f"people's other half with {figure(half['people'])}, the machine's with "
-        f"{figure(half['machine'])}; the best five with "
-        f"{figure(half['best_people'])} and {figure(half['best_machine'])}."
-    )
-    if "contradictions" in systems:
-        said.append(contradiction_words(systems["contradictions"]))
-    by_reason: dict[str, list[str]] = {}
-    for tag, reason in systems.get("undefined", {}).items():
-        by_reason.setdefault(reason, []).append(tag)
-    return said + [
-        f"{measure} of {', '.join(tags)}: no interval, {reason}."
-        for reason, tags in sorted(by_reason.items())
-    ]
-
-
-def linear_measures(text: str) -> list[Measure]:
-    """For argparse: measures that are sums over documents, so that a correction of their labels is
-    one of their values."""
-    measures = measure_list(text)
-    for measure in measures:
-        if measure.family not in ("P", "DCG") or measure.condensed or measure.cutoff is None:
-            raise ArgumentTypeError(f"{measure} is not linear in the grades, expected P@k or DCG@k")
-    return measures
-
-
-def figure(value: float | None) -> str:
-    return "undefined" if value is None or math.isnan(value) else f"{value:.2f}"
-
-
-def spread(values: list[float]) -> str:
-    value, low, high = values
-    return (
-        figure(value)
-        if low is None or math.isnan(low)
-        else f"{figure(value)} ({figure(low)} to {figure(high)})"
-    )
+            labels[name] = one_qrels(self, path, name, read=read_machine_qrels)
+        return labels

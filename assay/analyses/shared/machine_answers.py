@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.shared.sampled_files import SampledPool
-from assay.cli.base import BadInput, FileCommand
+from assay.cli.base import BadInput
 from assay.column_types import QrelsColumns
 from assay.comparison.rankings import tau_b
 from assay.formats.judgements import read_judgements
@@ -98,9 +98,7 @@ def why_not_valid(about: Mapping[str, Any] | None) -> str | None:
     return None
 
 
-def labels_on(
-    command: FileCommand, pool: SampledPool, qrels: QrelsColumns, name: str
-) -> tuple[np.ndarray, str | None]:
+def labels_on(pool: SampledPool, qrels: QrelsColumns, name: str) -> tuple[np.ndarray, str | None]:
     """int64 (n_rows), -1 without a label: the machine's grade of every pair of the pool; and why it
     cannot correct where one is missing."""
     rows = np.full(len(pool.sample.grades), -1, np.int64)
