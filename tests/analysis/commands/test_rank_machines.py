@@ -122,7 +122,7 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
     )  # people 2 of 4, machine 3 of 4, both 2: ρ² = (1/8)² / (1/4 · 3/16)
     assert "no interval: 2 topics; an interval needs 10" in found["machines"]["other"]["undefined"]
     assert (
-        "alike: people and machine agree on every pair"
+        "people and machine agree on every pair"
         in printed("rank_machines", people, "--machine", f"alike={alike}")[0]
     )
     undefined = run("rank_machines", people, "--machine", f"other={other}", "--level", "2")[
