@@ -1,11 +1,11 @@
-"""`manage.py simulate_campaign QRELS RUN...`: what a way of pooling would have brought, replayed
-over a complete set of judgements."""
+"""Replay complete judgements with a pooling strategy, annotators who make errors, and a budget."""
 
 from __future__ import annotations
 
 import math
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,24 +18,135 @@ from assay.analyses.shared.measures import (
     one_qrels,
 )
 from assay.analyses.shared.pool_grades import grades_of_pool, judged_part
-from assay.analyses.shared.reading import LEVEL, RUNS, Reading
-from assay.cli.base import BadInput, fraction, positive, text_table
+from assay.analyses.shared.reading import MEASURES_HINT, RunReading
+from assay.cli.base import BadInput, Warn, fraction, positive
+from assay.column_types import QrelsColumns, RunColumns
 from assay.counts import counted
 from assay.measures.measures import Measure, parse_measures
-from assay.options import add_options
+from assay.options import add_options, option
 from assay.pools.batches import AUDIT, SIZE
 from assay.pools.depth import depth_pool, top_of_run
+from assay.results import Values
 from assay.sampling import replay_ordered as ordered
 from assay.sampling import replay_sampled as sampled
 from assay.sampling.replay import Errors, World, part_of, world_of
+from assay.tabular import Cell, Table
 
-ORDERS = (ordered.LEVEL, *ordered.GOALS, "sampled")
+ORDERS = {
+    ordered.LEVEL: "rank by rank",
+    **dict(
+        zip(ordered.GOALS, ("most likely relevant first", "equal shares of topics"), strict=True)
+    ),
+    "sampled": "stratified sample",
+}
 ESTIMATES = "HT-nDCG@10 xinfAP"
 MEASURES = "AP nDCG@10"
 MORE = 1.05
-"""Times the pairs asked for, from which on it is said that more are drawn; topics are drawn anew,
-and their pools are of unequal size."""
+"""Factor above the pairs asked for from which a warning says that more are drawn: topics are
+resampled, and their pools differ in size."""
 SCHEDULER = "the order of service of the scheduler's core; leases, annotators side by side and time are not replayed"
+
+
+def shares(text: str) -> list[float]:
+    try:
+        fractions = sorted({fraction(cell) for cell in text.split(",")})
+    except ArgumentTypeError:
+        fractions = []
+    if not fractions or fractions[0] <= 0:
+        raise ArgumentTypeError(
+            f"{text!r}: expected shares of the pool above 0, at most 1, as in 0.1,0.2,0.5"
+        )
+    return fractions
+
+
+def part(text: str) -> tuple[float, int]:
+    share, _, most = text.partition(",")
+    try:
+        share_and_most = fraction(share), positive(most)
+    except ArgumentTypeError:
+        share_and_most = 0.0, 0
+    if not share_and_most[0] or not share_and_most[1]:
+        raise ArgumentTypeError(
+            f"{text!r}: expected a share of the topics and a number of runs, as in 0.8,16"
+        )
+    return share_and_most
+
+
+@dataclass(frozen=True)
+class Options(RunReading):
+    order: str = option(ordered.LEVEL, "Pooling strategy", choices=tuple(ORDERS.items()))
+    depth: int = option(10, "Pool depth", least=1, metavar="K")
+    budgets: list[float] = option(
+        "0.1,0.2,0.3,0.5",
+        "Budgets",
+        help="budgets as shares of the pool",
+        read=shares,
+        metavar="SHARES",
+    )
+    simulations: int = option(1, "Simulations", help="number of simulations", least=1)
+    stopping: bool = option(
+        False,
+        "Stopping rule",
+        help="also replay the stopping rule of this pool, with an interim check at each budget",
+    )
+    part: tuple[float, int] | None = option(
+        None,
+        "Part of topics and runs",
+        help="share of the topics and maximum number of runs in each simulation",
+        read=part,
+        metavar="SHARE,RUNS",
+    )
+    strata: str = option(
+        "rank",
+        "Strata",
+        help="strata of a sampled pool",
+        choices=tuple((name, name) for name in sampled.STRATA),
+    )
+    batch: int = option(SIZE, "Batch size", help="pairs per batch of a prioritised pool", least=1)
+    audit: float = option(
+        AUDIT,
+        "Audit pairs",
+        help="share of audit pairs in each batch",
+        least=0,
+        most=1,
+        metavar="SHARE",
+    )
+    sensitivity: float = option(
+        1.0,
+        "Sensitivity",
+        help="probability that an annotator calls a relevant pair relevant",
+        least=0,
+        most=1,
+        metavar="P",
+    )
+    specificity: float = option(
+        1.0,
+        "Specificity",
+        help="probability that an annotator calls another pair not relevant",
+        least=0,
+        most=1,
+        metavar="P",
+    )
+    judgements: int = option(
+        1, "Judgements per pair", help="judgements per pair, aggregated by majority", least=1
+    )
+    seconds: int = option(
+        48, "Seconds per judgement", help="seconds per judgement", least=1, metavar="S"
+    )
+    unjudged: str = option(
+        "drop",
+        "Pairs without a grade",
+        choices=(("drop", "dropped"), ("lowest", "grade 0")),
+    )
+    measures: list[Measure] | None = option(
+        None,
+        "Measures",
+        help=f'measures of prioritised pools (default "{MEASURES}"); sampled pools use {ESTIMATES}',
+        hint=MEASURES_HINT,
+        read=measure_list,
+        metavar='"..."',
+        kind="measures",
+    )
 
 
 class Shared(NamedTuple):
@@ -49,263 +160,116 @@ class Shared(NamedTuple):
     seed: int
 
 
-class Command(PiecewiseCommand):
-    help = (
-        "Replay a complete set of judgements with a way of pooling, fallible annotators and a "
-        "budget, before a campaign is paid for."
+def plan(
+    qrels: QrelsColumns,
+    runs: Iterable[RunColumns],
+    options: Options,
+    *,
+    seed: int = 0,
+    warn: Warn,
+) -> PieceworkPlan:
+    """Plan the simulations, one per piece.
+
+    qrels: complete judgements. Means over simulations: of scores (RMSE), rankings (tau) and recall
+    by budget, or of bias, coverage and half-width of the estimates from a sample. Raises BadInput
+    for options of the other kind of pool, and if no pair of the pool is relevant."""
+    refuse_contradictions(options)
+    world = world_of_runs(qrels, list(runs), options, seed, warn)
+    errors = Errors(options.sensitivity, options.specificity, options.judgements)
+    made: ordered.OrderedReplay | sampled.SampledReplay
+    if options.order == "sampled":
+        made = sampled.SampledReplay(
+            options.budgets, options.strata, parse_measures(ESTIMATES), errors
+        )
+    else:
+        chosen = options.measures or parse_measures(MEASURES)
+        made = ordered.OrderedReplay(
+            options.order, options.budgets, chosen, errors, options.batch, options.audit
+        )
+    pairs = sampled.pairs_of_systems(len(world.tags), np.random.default_rng(seed))
+    shared = Shared(world, made, pairs, options.stopping, options.part, seed)
+    cost = options.judgements * options.seconds / 3600
+    return PieceworkPlan(
+        "simulations",
+        simulate,
+        shared,
+        list(range(options.simulations)),
+        lambda simulations: summary(shared, options.order, cost, simulations, warn),
     )
 
-    def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS", help="the complete judgements")
-        parser.add_argument("runs", nargs="+", metavar="RUN")
-        parser.add_argument(
-            "--order",
-            choices=ORDERS,
-            default=ordered.LEVEL,
-            help="level by level (default), relevant first, equal shares of topics, sampled",
-        )
-        parser.add_argument(
-            "--depth", type=positive, default=10, metavar="K", help="depth of the pool (default 10)"
-        )
-        parser.add_argument(
-            "--budgets",
-            type=shares,
-            default="0.1,0.2,0.3,0.5",
-            metavar="SHARES",
-            help="shares of the pool (default 0.1,0.2,0.3,0.5)",
-        )
-        parser.add_argument(
-            "--simulations",
-            type=positive,
-            default=1,
-            metavar="N",
-            help="number of simulations (default: 1)",
-        )
-        parser.add_argument(
-            "--stopping",
-            action="store_true",
-            help="stopping rule, checked at each budget",
-        )
-        parser.add_argument(
-            "--part",
-            type=part,
-            metavar="SHARE,RUNS",
-            help="each simulation over a share of the topics and at most so many runs",
-        )
-        parser.add_argument(
-            "--strata",
-            choices=list(sampled.STRATA),
-            default="rank",
-            help="strata of a sampled pool (default: rank)",
-        )
-        parser.add_argument(
-            "--batch",
-            type=positive,
-            default=SIZE,
-            metavar="N",
-            help=f"pairs of a planned batch (default {SIZE})",
-        )
-        parser.add_argument(
-            "--audit",
-            type=fraction,
-            default=AUDIT,
-            metavar="SHARE",
-            help=f"audit pairs of each batch (default {AUDIT})",
-        )
-        parser.add_argument(
-            "--sensitivity",
-            type=fraction,
-            default=1.0,
-            metavar="P",
-            help="chance that an annotator calls a relevant pair relevant",
-        )
-        parser.add_argument(
-            "--specificity",
-            type=fraction,
-            default=1.0,
-            metavar="P",
-            help="chance that an annotator calls another pair not relevant",
-        )
-        parser.add_argument(
-            "--judgements",
-            type=positive,
-            default=1,
-            metavar="N",
-            help="judgements per pair; the majority becomes the label (default: 1)",
-        )
-        parser.add_argument(
-            "--seconds",
-            type=positive,
-            default=48,
-            metavar="S",
-            help="seconds per judgement, for the hours of work (default: 48)",
-        )
-        parser.add_argument(
-            "--unjudged",
-            choices=("drop", "lowest"),
-            default="drop",
-            help="pairs of the pool without a grade: dropped (default), or grade 0",
-        )
-        parser.add_argument(
-            "--measures",
-            type=measure_list,
-            metavar='"..."',
-            help=f'measures of ordered pools (default: "{MEASURES}"); of sampled pools: {ESTIMATES}',
-        )
-        add_options(parser, Reading, *LEVEL, *RUNS)
 
-    def plan(
-        self,
-        *,
-        qrels: str,
-        runs: list[str],
-        order: str,
-        measures: list[Measure] | None,
-        seed: int,
-        **options: Any,
-    ) -> PieceworkPlan:
-        if order == "sampled" and measures is not None:
-            raise BadInput(
-                f"--measures is for ordered pools; a sampled pool is estimated by {ESTIMATES}"
-            )
-        if order == "sampled" and options["part"] is not None:
-            raise BadInput(
-                "--part is for ordered pools; a sampled pool's simulations draw topics with repetition"
-            )
-        world = self.world(qrels, runs, seed=seed, options=options)
-        errors = Errors(options["sensitivity"], options["specificity"], options["judgements"])
-        made: ordered.OrderedReplay | sampled.SampledReplay
-        if order == "sampled":
-            made = sampled.SampledReplay(
-                options["budgets"], options["strata"], parse_measures(ESTIMATES), errors
-            )
-        else:
-            chosen = measures or parse_measures(MEASURES)
-            made = ordered.OrderedReplay(
-                order, options["budgets"], chosen, errors, options["batch"], options["audit"]
-            )
-        pairs = sampled.pairs_of_systems(len(world.tags), np.random.default_rng(seed))
-        shared = Shared(world, made, pairs, options["stopping"], options["part"], seed)
-        cost = options["judgements"] * options["seconds"] / 3600
-        numbers = list(range(options["simulations"]))
-        return PieceworkPlan(
-            "simulations",
-            simulate,
-            shared,
-            numbers,
-            lambda simulations: self.finish(shared, order, cost, simulations),
+def refuse_contradictions(options: Options) -> None:
+    if options.order == "sampled" and options.measures is not None:
+        raise BadInput(
+            f"--measures is for ordered pools; a sampled pool is estimated by {ESTIMATES}"
+        )
+    if options.order == "sampled" and options.part is not None:
+        raise BadInput(
+            "--part is for ordered pools; a sampled pool's simulations draw topics with repetition"
         )
 
-    def world(self, path: str, runs: Sequence[str], *, seed: int, options: dict[str, Any]) -> World:
-        judged = one_qrels(self, path)
-        read = list(each_run(self, runs, options))
-        tops = [top_of_run(run, options["depth"], topics=judged.topics) for run in read]
-        pool = depth_pool(tops, depth=options["depth"], rng=np.random.default_rng(seed))
-        grades = grades_of_pool(pool, judged)
-        n_missing = int((grades < 0).sum())
-        if options["unjudged"] == "lowest":
-            grades = np.maximum(grades, 0)
-        elif n_missing:
-            are = "is" if n_missing == 1 else "are"
-            self.warn(
-                f"{n_missing} of {counted(len(pool), 'pair')} of the pool without a grade {are} "
-                f"dropped (--unjudged lowest counts them as grade 0)"
-            )
-            pool, grades = judged_part(pool, grades)
-        if not len(pool) or not (grades >= options["level"]).any():
-            raise BadInput(
-                f"{path}: no pair of the pool has a grade of at least {options['level']}, so that "
-                f"there is nothing to find"
-            )
-        return world_of(pool, grades, read, level=options["level"])
 
-    def finish(
-        self, shared: Shared, order: str, cost: float, simulations: Sequence[tuple[Any, Any]]
-    ) -> dict[str, Any]:
-        world = shared.world
-        result: dict[str, Any] = {
-            "order": order,
-            "scheduler": SCHEDULER,
-            "pairs": len(world),
-            "topics": world.n_topics,
-            "runs": len(world.tags),
-            "relevant": int((world.grades >= world.level).sum()),
-            "simulations": len(simulations),
-        }
-        brought = [one for one, _ in simulations]
-        stops = [stop for _, stop in simulations if stop is not None]
-        if order == "sampled":
-            result |= of_samples(shared, brought)
-        else:
-            result |= of_looks(shared, brought)
-        for budget, row in result["budgets"].items():
-            row["hours"] = row["judged"] * cost
-            if order == "sampled" and row["judged"] > MORE * float(budget) * len(world):
-                self.warn(
-                    f"budget {budget}: {row['judged']:,.0f} pairs are drawn in place of "
-                    f"{float(budget) * len(world):,.0f}, for each stratum gives at least 2; "
-                    "fewer strata (--strata votes) make a smaller sample possible"
-                )
-        if stops:
-            result["stopping"] = (
-                of_sampled_stops(stops) if order == "sampled" else of_ordered_stops(stops)
-            )
-        return result
+def world_of_runs(
+    qrels: QrelsColumns, runs: Sequence[RunColumns], options: Options, seed: int, warn: Warn
+) -> World:
+    tops = [top_of_run(run, options.depth, topics=qrels.topics) for run in runs]
+    pool = depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
+    grades = grades_of_pool(pool, qrels)
+    n_missing = int((grades < 0).sum())
+    if options.unjudged == "lowest":
+        grades = np.maximum(grades, 0)
+    elif n_missing:
+        are = "is" if n_missing == 1 else "are"
+        warn(
+            f"{n_missing} of {counted(len(pool), 'pair')} of the pool without a grade {are} "
+            f"dropped (--unjudged lowest counts them as grade 0)"
+        )
+        pool, grades = judged_part(pool, grades)
+    if not len(pool) or not (grades >= options.level).any():
+        raise BadInput(
+            f"{qrels.name}: no pair of the pool has a grade of at least {options.level}, so that "
+            f"there is nothing to find"
+        )
+    return world_of(pool, grades, runs, level=options.level)
 
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        simulations = "simulation" if result["simulations"] == 1 else "simulations"
-        parts = [
-            f"{result['order']}: {result['pairs']} pairs of {result['topics']} topics, "
-            f"{result['relevant']} relevant, {result['runs']} runs, "
-            f"{result['simulations']} {simulations}; {result['scheduler']}"
-        ]
-        if result["order"] == "sampled":
-            rows = [
-                [
-                    f"{budget}, {name}",
-                    row["judged"],
-                    row["hours"],
-                    *(one[key] for key in ("bias", "coverage", "half_width", "tau")),
-                ]
-                for budget, row in result["budgets"].items()
-                for name, one in row["measures"].items()
-            ]
-            parts.append(
-                text_table(
-                    ["share, measure", "judged", "hours", "bias", "coverage", "half-width", "tau"],
-                    rows,
-                )
+
+def summary(
+    shared: Shared,
+    order: str,
+    cost: float,
+    simulations: Sequence[tuple[Any, Any]],
+    warn: Warn,
+) -> Values:
+    """Average the simulations. cost: hours per judged pair."""
+    world = shared.world
+    result: Values = {
+        "order": order,
+        "scheduler": SCHEDULER,
+        "pairs": len(world),
+        "topics": world.n_topics,
+        "runs": len(world.tags),
+        "relevant": int((world.grades >= world.level).sum()),
+        "simulations": len(simulations),
+    }
+    brought = [one for one, _ in simulations]
+    stops = [stop for _, stop in simulations if stop is not None]
+    if order == "sampled":
+        result |= of_samples(shared, brought)
+    else:
+        result |= of_looks(shared, brought)
+    for budget, row in result["budgets"].items():
+        row["hours"] = row["judged"] * cost
+        if order == "sampled" and row["judged"] > MORE * float(budget) * len(world):
+            warn(
+                f"budget {budget}: {row['judged']:,.0f} pairs are drawn in place of "
+                f"{float(budget) * len(world):,.0f}, for each stratum gives at least 2; "
+                "fewer strata (--strata votes) make a smaller sample possible"
             )
-            full = ", ".join(
-                f"{name} {one['half_width']:.3f}" for name, one in result["full"].items()
-            )
-            parts.append(
-                f"Half-width with everything judged: {full}. A measure without HT or inf counts "
-                f"what was not drawn as not relevant."
-            )
-        else:
-            names = list(next(iter(result["budgets"].values()))["tau"])
-            header = [
-                "share judged",
-                "hours",
-                "recall",
-                *(f"tau {name}" for name in names),
-                *(f"rmse {name}" for name in names),
-            ]
-            rows = [
-                [budget, row["hours"], row["recall"], *row["tau"].values(), *row["rmse"].values()]
-                for budget, row in result["budgets"].items()
-            ]
-            parts.append(text_table(header, rows))
-        if "stopping" in result:
-            parts.append(
-                "When the rule says stop\n"
-                + text_table(
-                    ["", "value"],
-                    [[key.replace("_", " "), value] for key, value in result["stopping"].items()],
-                )
-            )
-        return "\n\n".join(parts)
+    if stops:
+        result["stopping"] = (
+            of_sampled_stops(stops) if order == "sampled" else of_ordered_stops(stops)
+        )
+    return result
 
 
 def simulate(shared: Shared, number: int) -> tuple[Any, Any]:
@@ -326,7 +290,7 @@ def simulate(shared: Shared, number: int) -> tuple[Any, Any]:
     ) if shared.stopping else None
 
 
-def of_looks(shared: Shared, brought: Sequence[list[ordered.Look]]) -> dict[str, Any]:
+def of_looks(shared: Shared, brought: Sequence[list[ordered.Look]]) -> Values:
     """Means over simulations, by budget."""
     budgets = {}
     for k, budget in enumerate(shared.plan.budgets):
@@ -348,9 +312,7 @@ def of_looks(shared: Shared, brought: Sequence[list[ordered.Look]]) -> dict[str,
     return {"budgets": budgets}
 
 
-def of_samples(
-    shared: Shared, brought: Sequence[dict[tuple[str, str], sampled.Found]]
-) -> dict[str, Any]:
+def of_samples(shared: Shared, brought: Sequence[dict[tuple[str, str], sampled.Found]]) -> Values:
     def summary(budget: str, name: str) -> dict[str, float]:
         rows = [looks[budget, name] for looks in brought]
         columns = {"bias": "bias", "coverage": "covered", "half_width": "half", "tau": "tau"}
@@ -409,26 +371,77 @@ def mean(values: Iterable[float]) -> float:
     return math.fsum(numbers) / len(numbers) if numbers else math.nan
 
 
-def shares(text: str) -> list[float]:
-    try:
-        fractions = sorted({fraction(cell) for cell in text.split(",")})
-    except ArgumentTypeError:
-        fractions = []
-    if not fractions or fractions[0] <= 0:
-        raise ArgumentTypeError(
-            f"{text!r}: expected shares of the pool above 0, at most 1, as in 0.1,0.2,0.5"
+def tables(result: Values) -> list[Table]:
+    simulations = counted(result["simulations"], "simulation")
+    about = (
+        f"{result['order']}: {counted(result['pairs'], 'pair')} of "
+        f"{counted(result['topics'], 'topic')}, {result['relevant']} relevant, "
+        f"{counted(result['runs'], 'run')}, {simulations}; {result['scheduler']}."
+    )
+    rows: list[list[Cell]]
+    if result["order"] == "sampled":
+        rows = [
+            [
+                float(budget),
+                name,
+                row["judged"],
+                row["hours"],
+                *(one[key] for key in ("bias", "coverage", "half_width", "tau")),
+            ]
+            for budget, row in result["budgets"].items()
+            for name, one in row["measures"].items()
+        ]
+        header = [
+            *("share judged", "measure", "judged", "hours"),
+            *("bias", "coverage", "half-width", "tau"),
+        ]
+        note = (
+            f"{about} A measure without HT or inf counts pairs outside the sample as not relevant."
         )
-    return fractions
+        full: list[list[Cell]] = [[name, one["half_width"]] for name, one in result["full"].items()]
+        made = [
+            Table("budgets", "Estimates by budget", header, rows, note),
+            Table("full", "Half-width with complete judgements", ["measure", "half-width"], full),
+        ]
+    else:
+        names = list(next(iter(result["budgets"].values()))["tau"])
+        header = [
+            *("share judged", "judged", "hours", "recall"),
+            *(f"tau {name}" for name in names),
+            *(f"RMSE {name}" for name in names),
+            *("relevant left", "at most", "bound holds"),
+        ]
+        rows = [
+            [
+                float(budget),
+                *(row[key] for key in ("judged", "hours", "recall")),
+                *row["tau"].values(),
+                *row["rmse"].values(),
+                *(row[key] for key in ("relevant_left", "relevant_left_at_most", "bound_held")),
+            ]
+            for budget, row in result["budgets"].items()
+        ]
+        made = [Table("budgets", "Results by budget", header, rows, about)]
+    if "stopping" in result:
+        rows = [[key.replace("_", " "), value] for key, value in result["stopping"].items()]
+        made.append(Table("stopping", "When the rule stops", ["", "value"], rows))
+    return made
 
 
-def part(text: str) -> tuple[float, int]:
-    share, _, most = text.partition(",")
-    try:
-        share_and_most = fraction(share), positive(most)
-    except ArgumentTypeError:
-        share_and_most = 0.0, 0
-    if not share_and_most[0] or not share_and_most[1]:
-        raise ArgumentTypeError(
-            f"{text!r}: expected a share of the topics and a number of runs, as in 0.8,16"
-        )
-    return share_and_most
+class Command(PiecewiseCommand):
+    help = (
+        "Replay complete judgements with a pooling strategy, annotators who make errors, and a "
+        "budget, to plan a campaign."
+    )
+    tables = staticmethod(tables)
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS", help="complete judgements")
+        parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
+        add_options(parser, Options)
+
+    def plan(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> PieceworkPlan:
+        options = Options.of(given)
+        refuse_contradictions(options)  # before files are read
+        judged = one_qrels(self, qrels)
+        return plan(judged, each_run(self, runs, given), options, seed=seed, warn=self.warn)

@@ -80,7 +80,7 @@ def test_relevant_first_learns_and_says_when_to_stop(judged: list[str]) -> None:
     assert found["stopping"]["share_judged"] <= 0.9
     assert found["stopping"]["wrong_by_more_than_.01"] == 0
     assert answer("simulate_campaign", *arguments, "--processes", 2)[0] == found
-    assert "When the rule says stop" in printed("simulate_campaign", *map(str, arguments))[0]
+    assert "When the rule stops" in printed("simulate_campaign", *map(str, arguments))[0]
 
 
 def test_a_sampled_pool_has_coverage_and_a_naive_number_beside_it(judged: list[str]) -> None:
