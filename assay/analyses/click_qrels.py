@@ -1,18 +1,23 @@
-"""Qrels from a click log."""
+"""Derive qrels from a click log (Rekabsaz et al. 2021, TripClick)."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from assay.cli.base import BadInput, FileCommand, text_table, whole_file
+from assay.cli.base import BadInput, FileCommand, whole_file
+from assay.column_types import QrelsColumns
 from assay.counts import counted
-from assay.formats.clicks import read_clicks
+from assay.formats.clicks import ClickCounts, read_clicks
 from assay.formats.qrels import write_qrels
 from assay.formats.tripclick import read_tripclick
 from assay.labels.clicks import THRESHOLDS, dctr_labels, raw_labels
+from assay.options import Checked, add_options, option
+from assay.results import Values
+from assay.tabular import Cell, Table
 
 
 def rates(text: str) -> tuple[float, ...]:
@@ -32,38 +37,90 @@ def rates(text: str) -> tuple[float, ...]:
     return values
 
 
+@dataclass(frozen=True)
+class Options(Checked):
+    model: str = option(
+        "dctr",
+        "Click model",
+        choices=(
+            ("raw", "clicked or skipped"),
+            ("dctr", "ranges of the click-through rate"),
+        ),
+    )
+    thresholds: tuple[float, ...] = option(
+        THRESHOLDS,
+        "Click-through rates",
+        help="with dctr: click-through rates above which the grade is 2, 3, ... (default "
+        f"{','.join(f'{rate:.2f}' for rate in THRESHOLDS)})",
+        read=rates,
+        metavar="RATES",
+    )
+
+
+def click_labels(counts: ClickCounts, options: Options) -> QrelsColumns:
+    """Label every pair that was shown: 0 and 1 (raw), or 0, 1, 2, ... by click-through rate."""
+    if options.model == "raw":
+        return raw_labels(counts)
+    return dctr_labels(counts, thresholds=options.thresholds)
+
+
+def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Values:
+    """Count the pairs of the qrels by label, and what they come from.
+
+    counts: of the click log. qrels: its `click_labels`."""
+    n_grades = 2 if options.model == "raw" else len(options.thresholds) + 2
+    labels = np.bincount(qrels.grades, minlength=n_grades)
+    result: Values = {
+        "pairs": len(qrels),
+        "labels": {str(grade): int(n) for grade, n in enumerate(labels)},
+        "topics": len(qrels.topics),
+        "sessions": counts.n_sessions,
+        "clicks": int(counts.clicks.sum()),
+        "model": options.model,
+    }
+    return result | ({"thresholds": list(options.thresholds)} if options.model == "dctr" else {})
+
+
+def tables(result: Values) -> list[Table]:
+    rows: list[list[Cell]] = [
+        [grade, n, n / result["pairs"] if result["pairs"] else None]
+        for grade, n in result["labels"].items()
+    ]
+    note = (
+        f"{counted(result['pairs'], 'pair')} of {counted(result['topics'], 'topic')} from "
+        f"{counted(result['clicks'], 'click')} in {counted(result['sessions'], 'session')}."
+    )
+    title = f"Click labels by {result['model']}"
+    return [Table("labels", title, ["grade", "pairs", "share"], rows, note)]
+
+
 class Command(FileCommand):
     help = (
-        "Qrels from a click log, by TripClick's rules: Raw (clicked or skipped) or DCTR (ranges "
-        "of the click-through rate)."
+        "Derive qrels from a click log by TripClick's rules: Raw (clicked or skipped) or DCTR "
+        "(ranges of the click-through rate)."
     )
     makes_data_file = True
     takes_seed = False
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "clicks",
             metavar="CLICKS",
-            help="session topic document rank clicked; or, with --shown, one row a click",
+            help="click log: session topic document rank clicked; with --shown, one row per click",
         )
         parser.add_argument(
             "--queries",
             metavar="FILE",
-            help="CLICKS is TripClick's log (JSON lines); the topics whose queries are wanted: id and text",
+            help="topics whose queries count (id and text); CLICKS is then TripClick's log (JSON "
+            "lines)",
         )
         parser.add_argument(
             "--shown",
             metavar="FILE",
-            help="the ranking that was shown for each topic: topic rank document",
+            help="ranking shown for each topic: topic rank document",
         )
-        parser.add_argument("--model", choices=["raw", "dctr"], default="dctr", help="default dctr")
-        parser.add_argument(
-            "--thresholds",
-            type=rates,
-            default=THRESHOLDS,
-            metavar="RATES",
-            help="dctr: above them the grade is 2, 3, ... (default 0.04,0.30)",
-        )
+        add_options(parser, Options)
 
     def compute(
         self,
@@ -71,11 +128,9 @@ class Command(FileCommand):
         clicks: str,
         shown: str | None,
         queries: str | None,
-        model: str,
-        thresholds: tuple[float, ...],
         output: str | None,
-        **options: Any,
-    ) -> dict[str, Any]:
+        **given: Any,
+    ) -> Values:
         if shown and queries:
             raise BadInput("--shown and --queries are for two forms of logs, expected one of them")
         counts = (
@@ -85,33 +140,9 @@ class Command(FileCommand):
         )
         for warning in counts.warnings:
             self.warn(f"{clicks}: {warning}")
-        qrels = raw_labels(counts) if model == "raw" else dctr_labels(counts, thresholds=thresholds)
+        options = Options.of(given)
+        qrels = click_labels(counts, options)
         if output:
             with whole_file(output) as out:
                 write_qrels(qrels, out)
-        n_grades = 2 if model == "raw" else len(thresholds) + 2
-        labels = np.bincount(qrels.grades, minlength=n_grades)
-        result = {
-            "pairs": len(qrels),
-            "labels": {str(grade): int(n) for grade, n in enumerate(labels)},
-        }
-        result |= {
-            "topics": len(qrels.topics),
-            "sessions": counts.n_sessions,
-            "clicks": int(counts.clicks.sum()),
-            "model": model,
-        }
-        return result | ({"thresholds": list(thresholds)} if model == "dctr" else {})
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        labels = result["labels"]
-        rows = [
-            [label, n, n / result["pairs"] if result["pairs"] else None]
-            for label, n in labels.items()
-        ]
-        source = f"{counted(result['clicks'], 'click')} in {counted(result['sessions'], 'session')}"
-        head = (
-            f"{result['model']}: {counted(result['pairs'], 'pair')} of "
-            f"{counted(result['topics'], 'topic')} from {source}"
-        )
-        return head + "\n\n" + text_table(["grade", "pairs", "share"], rows)
+        return compute(counts, qrels, options)

@@ -41,7 +41,8 @@ def test_clicks_and_rankings_shown_may_be_two_files(tmp_path: Path) -> None:
 
 def test_the_table_shows_grades_and_shares(tmp_path: Path) -> None:
     out, _ = printed("click_qrels", *files(tmp_path, log=LOG))
-    assert out.startswith("dctr: 4 pairs of 1 topic from 1 click in 2 sessions")
+    assert out.startswith("Click labels by dctr\n")
+    assert "4 pairs of 1 topic from 1 click in 2 sessions." in out
     assert ["0", "3", "0.7500"] in [line.split() for line in out.splitlines()]
 
 
