@@ -27,7 +27,8 @@ from assay.cli.base import (
 )
 from assay.cli.command_list import loaded
 from assay.column_types import QrelsColumns, RunColumns
-from assay.given import judgements_given, qrels_given, runs_given
+from assay.formats.prel import Prel
+from assay.given import is_path, judgements_given, qrels_given, runs_given
 from assay.measures.measures import measure_names
 from assay.options import Declared
 from assay.results import Result
@@ -43,10 +44,11 @@ def warn(message: str) -> None:
     warnings.warn(message, stacklevel=level)
 
 
-def judged_given(qrels: Any, name: str = "") -> QrelsColumns:
-    """Qrels in memory. Raises BadInput for those of a sampled pool, by this name or their own."""
+def judged_given(qrels: Any, name: str = "", *, command: FileCommand | None = None) -> QrelsColumns:
+    """Qrels in memory. Raises BadInput for those of a sampled pool, by this name or their own,
+    unless the command counts labels only."""
     judged = qrels_given(qrels)
-    refuse_sample(FileCommand(), name or judged.name, judged)
+    refuse_sample(command or FileCommand(), name or judged.name, judged)
     return judged
 
 
@@ -69,18 +71,25 @@ class Function(NamedTuple):
 
 QRELS_AND_RUNS = ("qrels", "runs")
 ONE_RUN = ("run", "run_a", "run_b")
+NAMED_QRELS = {("compare_rankings", "qrels"), ("label_overlap", "clicks")}
+NAMED_QRELS |= {("rank_machines", "machine"), ("machine_judges", "machine")}
+"""(command, argument) of qrels by name: {name: qrels}."""
 FUNCTIONS = {
     "aggregate": Function("aggregate", ("judgements",)),
     "agreement": Function("agreement", ("judgements",)),
     "bootstrap": Function("bootstrap", QRELS_AND_RUNS),
     "campaign_stats": Function("campaign_stats", ("judgements",)),
     "check_topics": Function("check_topics", ("topics",)),
+    "click_qrels": Function("click_qrels", ("clicks",)),
     "compare": Function("compare_systems", QRELS_AND_RUNS, {"measures": "nDCG@10"}),
     "compare_rankings": Function("compare_rankings", ("qrels", "runs")),
     "compare_runs": Function("compare_runs", ("qrels", "run_a", "run_b")),
     "holes": Function("holes", ("qrels", "run")),
+    "label_overlap": Function("label_overlap", ("judged", "clicks")),
     "leaderboard": Function("leaderboard", QRELS_AND_RUNS),
+    "machine_judges": Function("machine_judges", ("prel", "runs", "machine")),
     "plan_study": Function("plan_study", QRELS_AND_RUNS),
+    "rank_machines": Function("rank_machines", ("qrels", "machine")),
     "reusability": Function("reusability", QRELS_AND_RUNS),
     "simulate_campaign": Function("simulate_campaign", QRELS_AND_RUNS),
     "split_half": Function("split_half", QRELS_AND_RUNS),
@@ -92,11 +101,11 @@ FUNCTIONS = {
 of their own, in assay.library."""
 NOT_IN_A_NOTEBOOK = {
     *("help", "json", "output", "campaign", "method", "judges", "scores", "lenient"),
-    *("sampled", "rank_model"),
+    *("sampled", "rank_model", "table", "machines"),
     *("settings", "pythonpath", "verbosity", "traceback", "no_color", "force_color", "skip_checks"),
 }
-"""Options of the terminal, of an installation's database, of how files are read, and of sampled
-pools, which are no qrels."""
+"""Options of the terminal, of an installation's database, of how files are read, of sampled pools,
+which are no qrels, and of labels in files of several LLM judges."""
 OF_CAMPAIGNS = "with --campaign: "
 TYPES = {positive: int, fraction: float, seed_number: int, int: int, float: float}
 
@@ -106,11 +115,12 @@ def function(name: str) -> Callable[..., Result]:
     about = FUNCTIONS[name]
     command = loaded(about.command)
     parser = command.create_parser("assay", about.command)
+    hidden = {*NOT_IN_A_NOTEBOOK, *about.takes} - ({"output"} if command.makes_data_file else set())
     options = {
         action.dest: action
         for action in parser.declared
         if action.option_strings
-        and action.dest not in {*NOT_IN_A_NOTEBOOK, *about.takes}
+        and action.dest not in hidden
         and not (action.help or "").startswith(OF_CAMPAIGNS)
     }
     defaults = {dest: about.defaults.get(dest, action.default) for dest, action in options.items()}
@@ -191,17 +201,20 @@ def asked_of(name: str, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
             )
     if given.get("measures") is not None:
         given = {**given, "measures": measure_names(given["measures"])}
-    places, command.stored = _handed_over(about, given)
+    places, command.stored = _handed_over(about, given, command)
     options = {key: value for key, value in given.items() if key not in about.takes}
     return command, complete_options(command, {**options, **places})
 
 
-def _handed_over(about: Function, given: Mapping[str, Any]) -> tuple[dict[str, Any], Stored]:
+def _handed_over(
+    about: Function, given: Mapping[str, Any], command: FileCommand
+) -> tuple[dict[str, Any], Stored]:
     """The data of a call in the places where the command looks for paths, and what stands there."""
     places: dict[str, Any] = {}
     runs: list[RunColumns] = []
     qrels: dict[str, QrelsColumns] = {}
     judgements: dict[str, Any] = {}
+    prels: dict[str, Any] = {}
     for name in about.takes:
         value = given[name]
         if name == "runs" or name in ONE_RUN:
@@ -209,13 +222,21 @@ def _handed_over(about: Function, given: Mapping[str, Any]) -> tuple[dict[str, A
         elif name == "judgements":
             judgements[name] = judgements_given(value, given.get("scale") or 4)
             places[name] = name
-        elif name == "qrels" and about.command == "compare_rankings":
-            qrels |= {str(key): judged_given(one, str(key)) for key, one in value.items()}
-            places[name] = [f"{key}={key}" for key in qrels]
-        elif name == "qrels":
-            judged = judged_given(value)
+        elif (about.command, name) in NAMED_QRELS:
+            places[name] = []
+            for key, one in value.items():
+                path = f"{name}/{key}"
+                if name == "machine" and is_path(one):  # read with confidences of labels
+                    path = str(one)
+                else:
+                    qrels[path] = judged_given(one, str(key), command=command)
+                places[name].append(f"{key}={path}")
+        elif name in ("qrels", "judged"):
+            judged = judged_given(value, command=command)
             qrels[judged.name] = judged
             places[name] = judged.name
+        elif isinstance(value, Prel):
+            prels[name], places[name] = partial(_same, value), name
         else:
             places[name] = str(value)
     runs = named_apart(runs)
@@ -228,6 +249,7 @@ def _handed_over(about: Function, given: Mapping[str, Any]) -> tuple[dict[str, A
         runs={run.tag: partial(_same, run) for run in runs},
         qrels={name: partial(_same, judged) for name, judged in qrels.items()},
         judgements={name: partial(_same, one) for name, one in judgements.items()},
+        prels=prels,
     )
     return places, stored
 

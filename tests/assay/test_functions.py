@@ -11,6 +11,7 @@ import pytest
 
 import assay
 from assay.cli.command_list import command_files, described
+from assay.formats.prel import read_prel
 from assay.functions import FUNCTIONS
 from tests.analysis.commands.called import answer
 
@@ -99,6 +100,42 @@ def test_rank_correlation_between_qrels(files: dict[str, Path]) -> None:
     )
 
 
+def test_labels_of_clicks_and_of_llm_judges(files: dict[str, Path], tmp_path: Path) -> None:
+    judged, clicked = str(files["qrels"]), str(files["clicked"])
+    same(
+        assay.label_overlap(QRELS, {"clicked": CLICKED}, list_pairs=True),
+        answer(
+            "label_overlap", "--judged", judged, "--clicks", f"clicked={clicked}", "--list-pairs"
+        )[0],
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for given in (CLICKED, clicked):
+            same(
+                assay.rank_machines(QRELS, {"judge": given}),
+                answer("rank_machines", judged, "--machine", f"judge={clicked}")[0],
+            )
+        sample = tmp_path / "sample.prel"
+        runs = [str(files[tag]) for tag in RUNS]
+        words = ("--depth", "8", "--budget", "0.8", "--strata", "votes", "--qrels", judged)
+        answer("sample_pool", *runs, *words, "--output", sample)
+        of_command = answer(
+            *("machine_judges", sample, *runs, "--machine", f"judge={clicked}"),
+            *("--measures", "P@5"),
+        )[0]
+        for given in (str(sample), read_prel(sample)):
+            same(assay.machine_judges(given, RUNS, {"judge": CLICKED}, "P@5"), of_command)
+
+
+def test_labels_of_a_click_log(tmp_path: Path) -> None:
+    log = tmp_path / "log.tsv"
+    log.write_text("session\ttopic\tdocument\trank\tclicked\ns\t1\ta\t1\t1\ns\t1\tb\t2\t0\n")
+    found = assay.click_qrels(log, model="raw", output=str(tmp_path / "qrels.txt"))
+    same(found, answer("click_qrels", log, "--model", "raw")[0])
+    assert (tmp_path / "qrels.txt").read_text() == "1 0 a 1\n"
+    assert [table.key for table in found.tables()] == ["labels"]
+
+
 def test_wrong_arguments_are_told_as_python_does() -> None:
     with pytest.raises(TypeError, match=r"compare\(\) got an unexpected keyword argument 'trails'"):
         assay.compare(QRELS, RUNS, trails=5)
@@ -135,8 +172,7 @@ def test_every_analysis_on_files_is_a_function_or_says_why_not() -> None:
     }
     without = {
         *("evaluate", "build_pool"),  # evaluate and pool in assay.library
-        *("click_qrels", "sample_pool"),  # write the files that they are for
-        *("label_overlap", "machine_judges", "rank_machines"),  # take files of LLM labels or pools
+        "sample_pool",  # reads the tops of runs from their files
     }
     assert {about.command for about in FUNCTIONS.values()} == on_files - without
 

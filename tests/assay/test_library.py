@@ -205,7 +205,7 @@ def test_an_unknown_keyword_is_a_type_error_with_those_there_are(call: Any, sent
         ),
         (
             lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, alpha=3),
-            "alpha: expected a number of at most 1, not ",
+            "alpha: expected a number below 1, not ",
         ),
         (
             lambda: assay.compare({"1": {"a": 1}}, TWO_RUNS, only_with_relevant="yes"),
