@@ -26,7 +26,9 @@ def undefined_reasons(result: Values) -> list[str]:
 def _reasons(said: Any, *names: str) -> list[str]:
     if isinstance(said, dict):
         return [reason for name, one in said.items() for reason in _reasons(one, *names, name)]
-    return [f"{', '.join(names)}: {said}" if names else str(said)]
+    if not isinstance(said, str):
+        return []
+    return [f"{', '.join(names)}: {said}" if names else said]
 
 
 class Result(Values):

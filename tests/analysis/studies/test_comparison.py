@@ -80,7 +80,7 @@ def test_tests_of_a_pair_are_those_of_scipy(tmp_path: Path) -> None:
     good, mixed = [1] * 6, [1, 1, 1, 0, 0, 0]
     found = stats.ttest_rel(mixed, good)
     assert float(row["t p"]) == pytest.approx(found.pvalue)
-    assert [row["2.5 %"], row["97.5 %"], row["why no interval"]] == [
+    assert [row["2.5%"], row["97.5%"], row["why no interval"]] == [
         "",
         "",
         "6 topics; an interval needs 30",
@@ -203,7 +203,7 @@ def test_from_thirty_topics_on_there_is_an_interval_that_reaches_further_on_the_
     d = np.array([1 / rank - 1 / (rank + 10) for rank in ranks])
     by_t = stats.ttest_1samp(d, 0).confidence_interval(0.95)
     assert float(row["B - A"]) == pytest.approx(d.mean())
-    low, high = (float(row[name]) for name in ("2.5 %", "97.5 %"))
+    low, high = (float(row[name]) for name in ("2.5%", "97.5%"))
     assert (low, high) == pytest.approx(wider_interval(d))
     assert low == pytest.approx(by_t.low)
     assert high > by_t.high + 0.005

@@ -27,11 +27,16 @@ def rankings(tau: float | None) -> dict[str, Any]:
         "tau": both(tau),
         "tau_a": both(tau),
         "tau_ap": both(tau),
+        "tau_ap_variant": both("tau_ap"),
+        "rbo": both(None),
         "interval": both([tau, tau]),
+        "interval_reason": both("3 topics; an interval needs 10"),
+        "undecided": both([]),
         "swaps": both([]),
         "tied": {"AP": {"A": 1, "B": 1}},
         "topics": {"A": {"B": 3}},
         "qrels": {"A": means, "B": means},
+        "evaluated": {},
     }
 
 

@@ -102,7 +102,7 @@ def test_a_machine_that_is_right(campaign: Campaign, tmp_path: Path) -> None:  #
     titles = [table.title for table in KIND.tables(result)]
     assert titles[:4] == [
         "Agreement with model-x",
-        "Grades by people and by model-x",
+        "Grades by humans and model-x",
         "Agreement with model-x by topic",
         "Systems related to model-x",
     ]
