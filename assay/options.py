@@ -155,7 +155,9 @@ def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
                 help=f"{text}: {words}".replace("%", "%%"),
             )
         else:
-            known = "" if "(default" in text or one.default is None else f" (default {one.default})"
+            known = (
+                "" if "(default" in text or one.default is None else f" (default: {one.default})"
+            )
             parser.add_argument(
                 one.flag,
                 type=one.from_text,

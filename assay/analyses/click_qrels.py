@@ -50,7 +50,7 @@ class Options(Checked):
     thresholds: tuple[float, ...] = option(
         THRESHOLDS,
         "Click-through rates",
-        help="with dctr: click-through rates above which the grade is 2, 3, ... (default "
+        help="click-through rates above which the grade is 2, 3, ..., with dctr (default: "
         f"{','.join(f'{rate:.2f}' for rate in THRESHOLDS)})",
         read=rates,
         metavar="RATES",

@@ -46,7 +46,7 @@ class Options(Reading):
     bootstrap: int = option(
         1000,
         "Bootstrap samples for the interval",
-        help="bootstrap samples of topics (default 1000; 0: no confidence interval)",
+        help="bootstrap samples of topics (default: 1000; 0: no confidence interval)",
         least=0,
         most_in_form=100_000,
     )
@@ -235,7 +235,7 @@ class Command(ByTopicGroup, OfCampaign):
     tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("runs", metavar="RUN", nargs="+", help="run files")
+        parser.add_argument("runs", metavar="RUN", nargs="+")
         add_campaign_options(parser, grades="binary")
         parser.add_argument(
             "--qrels",

@@ -141,9 +141,9 @@ class Command(ByTopicGroup, OfCampaign):
     tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS", help="qrels")
-        parser.add_argument("run_a", metavar="RUN_A", help="run A")
-        parser.add_argument("run_b", metavar="RUN_B", help="run B")
+        parser.add_argument("qrels", metavar="QRELS")
+        parser.add_argument("run_a", metavar="RUN_A")
+        parser.add_argument("run_b", metavar="RUN_B")
         add_campaign_options(parser)
         add_options(parser, Options)
 

@@ -94,7 +94,7 @@ class Options(SampledReading):
     trials: int = option(
         100_000,
         "Permutations",
-        help="random permutations for more than 20 topics (default 100000)",
+        help="random permutations for more than 20 topics (default: 100000)",
         hint="For more than 20 topics. With up to 20 topics, all permutations are used.",
         least=1,
         most_in_form=10_000_000,

@@ -380,7 +380,7 @@ class Command(ByTopicGroup, OfCampaign):
             default="float64",
             metavar="FILE",
             help="tag, date, group and score of each run in place of QRELS and RUN; or float64 or "
-            "float32, the precision of scores in runs (default float64)",
+            "float32, the precision of scores in runs (default: float64)",
         )
         parser.add_argument(
             "--score-column",

@@ -48,7 +48,7 @@ class Options(RunReading):
     measures: list[Measure] = option(
         MEASURES,
         "Measures",
-        help=f'P@k and DCG@k (default "{MEASURES}")',
+        help=f'P@k and DCG@k (default: "{MEASURES}")',
         hint="P@k and DCG@k, between blanks.",
         read=linear_measures,
         metavar='"..."',
@@ -124,7 +124,7 @@ class Command(FileCommand):
             metavar="PREL",
             help="human judgements of a sampled pool (topic 0 document stratum grade)",
         )
-        parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
         parser.add_argument(
             "--machine",
             action="append",

@@ -87,7 +87,7 @@ class Options(RunReading):
     stopping: bool = option(
         False,
         "Stopping rule",
-        help="also replay the stopping rule of this pool, with an interim check at each budget",
+        help="stopping rule of this pool, with an interim check at each budget",
     )
     part: tuple[float, int] | None = option(
         None,
@@ -141,7 +141,7 @@ class Options(RunReading):
     measures: list[Measure] | None = option(
         None,
         "Measures",
-        help=f'measures of prioritised pools (default "{MEASURES}"); sampled pools use {ESTIMATES}',
+        help=f'measures of prioritised pools (default: "{MEASURES}"); sampled pools use {ESTIMATES}',
         hint=MEASURES_HINT,
         read=measure_list,
         metavar='"..."',
@@ -437,7 +437,7 @@ class Command(PiecewiseCommand):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS", help="complete judgements")
-        parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
         add_options(parser, Options)
 
     def plan(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> PieceworkPlan:

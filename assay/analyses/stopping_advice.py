@@ -73,7 +73,7 @@ class Options(RunReading):
     recall: float = option(
         0.9,
         "Recall wanted",
-        help="with --audit: recall wanted",
+        help="recall to reach, with --audit",
         least=0,
         most=1,
         metavar="SHARE",
@@ -158,9 +158,9 @@ class Command(OfCampaign):
         parser.add_argument(
             "qrels",
             metavar="QRELS",
-            help="judgements so far; with --sampled the five columns of the sampled pool",
+            help="qrels judged so far, or the sampled pool in five columns with --sampled",
         )
-        parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
         parser.add_argument("--sampled", action="store_true", help="read QRELS as a sampled pool")
         add_options(parser, Options)

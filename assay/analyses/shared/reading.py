@@ -40,7 +40,7 @@ class Reading(RunReading):
     topics: str = option(
         "complete",
         "Topics",
-        help="which topics count",
+        help="topics that count",
         choices=(
             ("complete", "all of the qrels, 0 where a run has none"),
             ("intersection", "those that the run has too"),
