@@ -25,16 +25,16 @@ ROOT = Path(__file__).resolve().parent.parent
 CAMPAIGN = """
 from tests.builders import *
 from django.core.files.base import ContentFile
+from django.core.management import call_command
 from pooling.models import Upload
 campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2, name="Spring")
 for member in (make_annotator(campaign, "ada"), make_annotator(campaign, "bob")):
     for grade in (0, 1, 2, 3):
         judge(member, grade)
 Upload.objects.create(collection=campaign.collection, kind="run", name="a.txt", file=ContentFile(b"a run", "a.txt"), n_bytes=5)
+call_command("export_campaign", "--campaign", "spring", "--output", r"RELEASE")
 """
-
 OTHER_CAMPAIGN = """
-from tests.builders import *
 head = make_user("head", may_create=True)
 collection = make_collection(n_topics=20, n_documents=100, slug="autumn", manager=head)
 make_annotator(make_campaign(collection=collection, judgements_per_pair=1, manager=head, name="Autumn"), "eve")
@@ -60,6 +60,13 @@ import json
 from annotation.models import Judgement
 rows = Judgement.objects.filter(membership__user__username="eve").order_by("pk")
 print(json.dumps(list(rows.values("pk", "key", "pair", "lease", "grade", "standing", "current", "judged_at")), default=str))
+"""
+"""What eve's judgements hold, in their order."""
+RELEASED = """
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+call_command("export_campaign", "--campaign", "spring", "--output", r"RELEASE")
+call_command("verify")
 """
 
 
@@ -98,14 +105,8 @@ class Place:
         else:
             copy_migrated(self.folder / "assay.sqlite3")
 
-    def release(self, path: Path) -> str:
-        self.manage("export_campaign", "--campaign", "spring", "--output", str(path))
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-
-    def judged(self) -> list[dict[str, Any]]:
-        """What eve's judgements hold, in their order."""
-        found: list[dict[str, Any]] = json.loads(self.manage("shell", "--no-imports", "-c", JUDGED))
-        return found
+    def shell(self, code: str, release: Path) -> str:
+        return self.manage("shell", "--no-imports", "-c", code.replace("RELEASE", str(release)))
 
 
 class Eve:
@@ -121,9 +122,9 @@ class Eve:
             "shell",
             "--no-imports",
             "-c",
-            JUDGING.replace("FOLDER", str(folder)),
+            JUDGING.replace("FOLDER", str(folder)) + JUDGED,
         ]
-        self.process = subprocess.Popen(command, cwd=ROOT, env=place.env)
+        self.process = subprocess.Popen(command, cwd=ROOT, env=place.env, stdout=subprocess.PIPE)
 
     def told(self) -> int:
         """How many judgements were acknowledged."""
@@ -137,9 +138,12 @@ class Eve:
             assert time.monotonic() < end
             time.sleep(0.05)
 
-    def end(self) -> None:
+    def end(self) -> list[dict[str, Any]]:
+        """All her judgements."""
         (self.folder / "enough").touch()
-        assert self.process.wait(timeout=240) == 0
+        said, _ = self.process.communicate(timeout=240)
+        assert self.process.returncode == 0
+        return json.loads(said)  # type: ignore[no-any-return]
 
 
 @contextmanager
@@ -154,34 +158,34 @@ def judging(place: Place, folder: Path) -> Iterator[Eve]:
             eve.process.wait()
 
 
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def back_up_wipe_and_restore(place: Place, tmp_path: Path, wipe) -> None:
     place.prepare()
-    place.manage("shell", "--no-imports", "-c", CAMPAIGN)
-    before = place.release(tmp_path / "before.zip")
-    place.manage("shell", "--no-imports", "-c", OTHER_CAMPAIGN)
+    before, after = tmp_path / "before.zip", tmp_path / "after.zip"
+    place.shell(CAMPAIGN + OTHER_CAMPAIGN, before)
     copy = tmp_path / "copy"
     with judging(place, tmp_path / "eve") as eve:
         acknowledged = eve.told()
         told = place.manage("backup", str(copy))
         during = eve.told()
         eve.wait_for(during + 3)
-        eve.end()
+        judged = eve.end()
     n_files = json.loads((copy / "backup.json").read_text())["n_files"]
     assert f"the database and {n_files} files" in told
     assert during > acknowledged + 10, "she did judge meanwhile"
-    judged = place.judged()
-    assert "exists already" in place.manage("backup", str(copy), fails=True)
-    assert "is not empty" in place.manage("restore", str(copy), fails=True)
     wipe()
     assert f"restored: the database and {n_files} files" in place.manage("restore", str(copy))
-    place.manage("migrate", "-v", "0")
-    assert place.release(tmp_path / "after.zip") == before
-    restored = place.judged()
-    assert acknowledged < len(restored) < len(judged)
-    assert restored == judged[: len(restored)], "as they were at one moment"
-    assert place.manage("verify") == "everything agrees\n", (
+    *verified, found = place.shell(RELEASED + JUDGED, after).splitlines()
+    assert verified[-1] == "everything agrees", (
         "counters with rows, and each file that a row names is there"
     )
+    restored = json.loads(found)
+    assert digest(after) == digest(before)
+    assert acknowledged < len(restored) < len(judged)
+    assert restored == judged[: len(restored)], "as they were at one moment"
     [upload] = (place.folder / "files" / "uploads").rglob("a*.txt")
     assert upload.read_bytes() == b"a run"
 
@@ -220,11 +224,16 @@ def test_postgresql_and_files_come_back_as_they_were(tmp_path, postgresql_url):
             server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
-def test_a_backup_that_was_damaged_restores_nothing(tmp_path):
+def test_a_backup_neither_replaces_nor_is_restored_over_anything_nor_when_damaged(tmp_path):
     place = Place(tmp_path / "data")
     place.folder.mkdir()
     place.prepare()
+    kept = place.folder / "files" / "uploads" / "a.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("a run")
     place.manage("backup", str(tmp_path / "copy"))
+    assert "exists already" in place.manage("backup", str(tmp_path / "copy"), fails=True)
+    assert "is not empty" in place.manage("restore", str(tmp_path / "copy"), fails=True)
     shutil.rmtree(place.folder)
     place.folder.mkdir()
     with (tmp_path / "copy" / "database.sqlite3").open("ab") as copy:

@@ -23,6 +23,7 @@ from tests.conftest import absent
 from tests.databases import own_database
 from tests.documented import DOCS, block
 from tests.installation import free_port
+from tests.migrated import collected_folder, copy_migrated
 
 ROOT = DOCS.parent
 PASSWORD = "a long password"
@@ -84,11 +85,12 @@ WORK = """
 import time
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
+from django.core.management import call_command
 from pooling.models import Job
 from pooling.services import uploads
 from pooling.services.collections import create_collection
 from pooling.tasks import send
-root = User.objects.get()
+root, _ = User.objects.get_or_create(username="root", is_superuser=True)
 collection = create_collection(name="First", user=root)
 upload = uploads.receive(collection, kind="run", file=ContentFile(b"1 Q0 d 1 2 t\\n", name="a.run"), name="a.run", user=root)
 job = uploads.ask_for_import(upload, mode="import", options={}, user=root)
@@ -98,7 +100,9 @@ while job.state in Job.ACTIVE and time.monotonic() < end:
     time.sleep(0.2)
     job.refresh_from_db()
 print(job.state, collection.runs.count())
+call_command("doctor")
 """
+SHELL = f".venv/bin/python manage.py shell --no-imports -c {shlex.quote(WORK)}"
 
 
 class Newcomer:
@@ -135,6 +139,7 @@ class Newcomer:
         )
         assert made == f"install -d -m 750 {self.data}"
         subprocess.run(made.split(), check=True)
+        shutil.copytree(collected_folder() / "static", self.data / "static")
         self.bare = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
         self.running: list[subprocess.Popen[bytes]] = []
 
@@ -234,23 +239,27 @@ class Newcomer:
                 process.wait()
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
-def newcomer(request, tmp_path) -> Iterator[Newcomer]:
-    """On PostgreSQL as the page has it, and without its first line, as it allows."""
-    if request.param == "sqlite":
-        made = Newcomer(tmp_path, "")
-        yield made
-        made.kill()
-        return
-    with own_database(
-        "postgresql", folder=tmp_path, server=request.getfixturevalue("postgresql_url")
-    ) as url:
+@pytest.fixture
+def newcomer(tmp_path: Path, postgresql_url: str) -> Iterator[Newcomer]:
+    """On PostgreSQL, as the page has it. Tables and collected files are there already, as before
+    every update: tests/migrated.py makes them from nothing."""
+    with own_database("postgresql", folder=tmp_path, server=postgresql_url, migrated=True) as url:
         made = Newcomer(tmp_path, url)
         yield made
         made.kill()
 
 
+@pytest.fixture
+def newcomer_on_sqlite(tmp_path: Path) -> Iterator[Newcomer]:
+    """Without the first line of the settings, as the page allows."""
+    made = Newcomer(tmp_path, "")
+    copy_migrated(made.data / "assay.sqlite3")
+    yield made
+    made.kill()
+
+
 @pytest.mark.slow
+@pytest.mark.postgresql
 @pytest.mark.timeout(900)
 def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_serves_people_and_works(
     newcomer,
@@ -267,8 +276,7 @@ def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_se
     said = [newcomer.do(line) for line in commands][-1]
     assert said.startswith("note   No mail is sent (ASSAY_EMAIL_HOST)")
     assert "\n0 to be mended, " in said
-    there = {path.name for path in newcomer.data.iterdir()}
-    assert there - {"assay.sqlite3"} == {
+    assert {path.name for path in newcomer.data.iterdir()} == {
         "files",
         "hashing.lock",
         "secret-key",
@@ -303,15 +311,27 @@ def test_a_newcomer_comes_from_the_documents_settings_to_an_installation_that_se
     assert "; Secure" in session
     status, _, page = newcomer.ask("/installation", Cookie=session.partition(";")[0])
     assert (status, "root" in page) == (200, True)
-    shell = f".venv/bin/python manage.py shell --no-imports -c {shlex.quote(WORK)}"
-    assert newcomer.do(shell).split() == ["done", "1"]
-    assert "\n0 to be mended, " in newcomer.do(commands[-1])
-    for line in commands[:2]:  # after every update
-        newcomer.do(line)
+    done, _, checked = newcomer.do(SHELL).partition("\n")
+    assert done == "done 1"
+    assert "\n0 to be mended, " in checked
     newcomer.running[0].send_signal(signal.SIGHUP)  # systemctl reload
     newcomer.wait()
     assert newcomer.ask("/", Cookie=session.partition(";")[0])[0] == 200
     assert newcomer.stop() == [0, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_without_the_line_of_the_database_both_units_work_on_sqlite(newcomer_on_sqlite):
+    for unit in ("assay-web.service", "assay-worker.service"):
+        newcomer_on_sqlite.start(unit)
+    newcomer_on_sqlite.wait()
+    done, _, checked = newcomer_on_sqlite.do(SHELL).partition("\n")
+    assert done == "done 1"
+    assert "\n0 to be mended, " in checked
+    assert (newcomer_on_sqlite.data / "assay.sqlite3").exists()
+    assert newcomer_on_sqlite.ask("/sign-in")[0] == 200
+    assert newcomer_on_sqlite.stop() == [0, 0]
 
 
 def test_make_install_installs_what_is_locked_and_nothing_for_tests():

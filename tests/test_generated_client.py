@@ -17,18 +17,13 @@ from tests.installation import Installation
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "docs" / "how-to" / "campaign_by_client.py"
 PEOPLE = """
+from django.test import Client
 from annotation.services.people import tokens
 for name in ("boss", "ada", "bob"):
     print(tokens.create_api_token(user=make_user(name, may_create=name == "boss"), name="script"))
-"""
-PAGE = """
-from django.contrib.auth.models import User
-from django.test import Client
-client = Client(SERVER_NAME="127.0.0.1")
+client = Client()
 client.force_login(User.objects.get(username="boss"))
-answer = client.get("/campaigns/by-client/export/files/qrels")
-assert answer.status_code == 200, answer.status_code
-print(b"".join(answer.streaming_content).decode(), end="")
+print(client.cookies["sessionid"].value)
 """
 QRELS = "q1 0 d1 3\nq1 0 d2 1\nq2 0 d3 0\nq2 0 d4 2\n"
 """Both annotators give each pair the grade that the script has for it."""
@@ -41,7 +36,7 @@ def test_a_script_with_a_generated_client_makes_judges_and_exports_a_campaign_wh
 ):
     schema = tmp_path / "schema.yml"
     with Installation(tmp_path / "data", prepared=True) as assay:
-        manager, ada, bob = assay.run(PEOPLE).split()
+        manager, ada, bob, session = assay.run(PEOPLE).split()
         asking = urllib.request.Request(
             assay.url + "/api/schema", headers={"Authorization": f"Token {manager}"}
         )
@@ -87,7 +82,11 @@ def test_a_script_with_a_generated_client_makes_judges_and_exports_a_campaign_wh
             "8 of 8 judgements",
         ]
         assert asked.stdout == QRELS
-        assert assay.run(PAGE) == QRELS
+        page = urllib.request.Request(
+            assay.url + "/campaigns/by-client/export/files/qrels",
+            headers={"Cookie": f"sessionid={session}"},
+        )
+        assert urllib.request.urlopen(page, timeout=120).read().decode() == QRELS
 
 
 @pytest.mark.parametrize("word", ["requests", "urllib", "django", "annotation", "pooling"])
