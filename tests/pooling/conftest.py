@@ -72,6 +72,10 @@ def bring(collection, manager):
 @pytest.fixture
 def full(collection, manager) -> Collection:
     """A collection with topics, two runs, documents, qrels, a pool, and a file that waits."""
+    return fill(collection, manager)
+
+
+def fill(collection: Collection, manager: User) -> Collection:
     for kind, content, name in (
         ("topics", TOPICS, "topics.tsv"),
         ("run", RUN_A, "a.run"),

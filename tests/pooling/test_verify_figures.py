@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.test import override_settings
 from django.utils import timezone
 
 from analysis.models import Report
@@ -34,12 +35,14 @@ from config import verification
 from pooling.models import Document, DocumentFile, Job, Pool, Qrels, Run, Stratum, Topic, Upload
 from pooling.platform import jobs
 from pooling.services import pools, sampling
+from pooling.services.collections import create_collection
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, make_user
-from tests.pooling.conftest import DOCUMENTS, RUN_A, bring_in
+from tests.pooling.conftest import DOCUMENTS, RUN_A, bring_in, fill
 from tests.pooling.test_verify import only, verify
 
 pytestmark = pytest.mark.django_db
 AGREES = (0, ["everything agrees"])
+ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
 
 
 @pytest.fixture(autouse=True)
@@ -47,12 +50,12 @@ def at_once(monkeypatch) -> None:
     monkeypatch.setattr(verification, "MOMENT_S", 0.0)
 
 
-@pytest.fixture
-def installation(full, settings, tmp_path) -> Campaign:
+@override_settings(MACHINE_ENDPOINTS=ENDPOINTS)
+def make_world() -> Campaign:
     """Of the four pairs (051 with a, b and d, 7 with x; texts of a and b) one is gold, one
     everyone's, and two are judged; one question has an answer that nobody has opened."""
-    settings.DATA_DIR = tmp_path
-    settings.MACHINE_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
+    manager = make_user("collector")
+    full = fill(create_collection(name="Small", user=manager), manager)
     boss = make_user("m", may_create=True)
     campaign = make_campaign(
         collection=full, pool=full.pools.get(), manager=boss, guideline="Read."
@@ -72,8 +75,15 @@ def installation(full, settings, tmp_path) -> Campaign:
         judge=machine, topic=full.topics.get(topic_id="051"), docno="a", state="graded", grade=1
     )
     judges.freeze(machine, actor=boss)
-    assert verify() == AGREES
     return campaign
+
+
+@pytest.fixture
+def installation(world, settings, tmp_path) -> Campaign:
+    settings.DATA_DIR = tmp_path
+    settings.MACHINE_ENDPOINTS = ENDPOINTS
+    assert verify() == AGREES
+    return world
 
 
 FIGURES: list[tuple[Any, dict[str, Any], str, Any, Any]] = [
@@ -157,6 +167,7 @@ def test_what_was_judged_today_is_counted_when_it_is_asked_for_next(installation
     assert verify() == AGREES
 
 
+@pytest.mark.long
 def test_what_only_a_person_can_decide_is_told_and_never_mended(installation):
     """Digests: which of the two is right is nothing that can be counted. A file without a digest
     may have been cut off."""
@@ -211,6 +222,7 @@ def test_the_ids_of_a_document_file_are_as_many_as_its_documents_and_in_order(in
     assert f"{file.ids.name} cannot be read" in only(verify("--fix"))
 
 
+@pytest.mark.long
 def test_documents_of_a_file_that_are_empty_or_long_are_counted_anew(installation):
     """One has neither title nor text, one 513 words, one a title and no text, one two words: more
     than 512 are long."""
@@ -238,6 +250,7 @@ def test_documents_of_a_file_that_are_empty_or_long_are_counted_anew(installatio
     assert verify() == AGREES
 
 
+@pytest.mark.long
 def test_how_often_an_invitation_was_used_is_what_the_audit_trail_says(installation):
     boss = installation.created_by
     link, personal = (
@@ -288,6 +301,7 @@ def test_a_use_by_a_process_of_the_version_before_in_the_middle_of_an_upgrade_is
     assert "3 uses by the counter, 1 by the audit trail" in only(verify())
 
 
+@pytest.mark.long
 def test_what_was_said_of_a_pair_that_cannot_be_judged_is_counted_anew(installation):
     """Three judgements a pair: two have said so of b, which is not enough."""
     pair = Pair.objects.filter(entry__docno="b")
@@ -324,8 +338,7 @@ def test_a_file_of_a_report_that_is_missing_is_found(installation):
     assert f"(about runs): its file {name} is missing" in only(verify("--fix"))
 
 
-def test_how_many_were_drawn_of_a_stratum_is_counted_anew(collection, manager, settings, tmp_path):
-    settings.DATA_DIR = tmp_path
+def test_how_many_were_drawn_of_a_stratum_is_counted_anew(installation, collection, manager):
     bring_in(collection, "topics", "1\tquery\n", name="topics.tsv", user=manager)
     bring_in(
         collection,

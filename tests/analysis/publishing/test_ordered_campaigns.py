@@ -61,14 +61,17 @@ def judge_batch(campaign: Campaign) -> None:
         assert do(job).state == "done", job.message
 
 
-@pytest.fixture
-def campaign(settings, tmp_path: Path) -> Campaign:
+def make_world() -> Campaign:
     """Two batches are judged, the third is planned."""
-    settings.MEDIA_ROOT = tmp_path / "files"
     made = make_ordered(make_collection_with_runs())
     judge_batch(made)
     judge_batch(made)
     return made
+
+
+@pytest.fixture
+def campaign(world: Campaign) -> Campaign:
+    return world
 
 
 def released(campaign: Campaign, path: Path) -> Path:
