@@ -78,6 +78,7 @@ def machine(bucket: str, settings: Any, tmp_path: Path) -> Callable[..., ObjectS
     return made
 
 
+@pytest.mark.long
 def test_what_one_machine_keeps_another_opens(machine):
     ours, theirs = machine("ours"), machine("theirs")
     name = ours.save("runs/2026/11/a.npz", ContentFile(b"columns"))
@@ -101,6 +102,7 @@ def test_what_one_machine_keeps_another_opens(machine):
         theirs.open(name, "rb")
 
 
+@pytest.mark.long
 def test_a_cache_keeps_within_its_bound_what_was_asked_for_last(machine):
     ours = machine("ours")
     for name in "abc":
@@ -118,6 +120,7 @@ def test_a_cache_keeps_within_its_bound_what_was_asked_for_last(machine):
     assert sorted(path.name for path in Path(theirs.location).iterdir()) == ["a", "b", "c"]
 
 
+@pytest.mark.long
 def test_a_store_that_does_not_answer_or_has_no_such_bucket_is_said(machine, monkeypatch):
     store = machine("ours")
     assert store.problem() == ""

@@ -115,6 +115,7 @@ def test_every_way_to_write_a_pattern_is_looked_at():
     assert len(PATTERNS) > 80
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "pattern",
     [

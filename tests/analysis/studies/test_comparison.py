@@ -326,6 +326,7 @@ def majority(n: int) -> float:
     return float(stats.binom.sf(n // 2, n, 2 / 3))
 
 
+@pytest.mark.long
 def test_the_noise_of_labels_in_each_cell_is_that_of_drawing_from_two_to_one(
     tmp_path: Path,
 ) -> None:
@@ -373,6 +374,7 @@ def test_the_noise_of_labels_in_each_cell_is_that_of_drawing_from_two_to_one(
     ]
 
 
+@pytest.mark.long
 def test_ranks_with_the_noise_of_labels_are_those_of_all_outcomes(tmp_path: Path) -> None:
     """Of topic 5 two of three said relevant: 20 / 27 of three drawn. Samples of topics: three
     kinds, 0 to 2, 3 and 4, and 5."""

@@ -48,6 +48,7 @@ send(report.job)
 """
 
 
+@pytest.mark.long
 @pytest.mark.redis
 def test_two_workers_share_a_report_and_give_the_commands_answer(
     installation,  # noqa: F811

@@ -287,6 +287,7 @@ def count(client, url, capture) -> int:
     return len(queries)
 
 
+@pytest.mark.long
 def test_lists_take_the_same_number_of_queries_whatever_they_hold(
     signed_in, full, manager, django_assert_max_num_queries
 ):

@@ -100,6 +100,7 @@ def test_the_next_batch_comes_when_few_pairs_wait_though_others_still_owe_their_
     assert audit_invariants(campaign) == []
 
 
+@pytest.mark.long
 def test_one_annotator_alone_gets_to_the_end_of_the_pool_with_exact_overlap(campaign, pool):
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     for member in (ada, bob):
