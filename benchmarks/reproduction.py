@@ -48,6 +48,7 @@ def commands(block: str) -> list[tuple[str, str]]:
 def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
     """What a line prints. $DATA is the folder of collections, $WORK an empty one, $ASSAY this
     repository. folder: in which it runs."""
+    from assay.cli.command_list import find_command
     from tests.commands import call_command
 
     variables = {"DATA": str(data), "WORK": str(work), "ASSAY": str(ROOT)}
@@ -72,7 +73,9 @@ def run(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        call_command(*arguments, stdout=out, stderr=io.StringIO())
+        found = find_command(arguments)
+        assert found, command
+        call_command(found[1], *found[2], stdout=out, stderr=io.StringIO())
     finally:
         os.chdir(before)
     if rest:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.command_list import command_name
 from benchmarks.acceptance.page import write
 from tests.commands import get_commands
 
@@ -32,7 +33,7 @@ def test_every_setting_is_documented() -> None:
 
 def test_every_command_is_documented() -> None:
     ours = [
-        name
+        command_name(name)
         for name, app in get_commands().items()
         if app in {"pooling", "annotation", "analysis", "config", "assay"}
     ]

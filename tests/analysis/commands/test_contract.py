@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from assay.cli.command_list import command_name
 from tests.analysis.commands import judged_file
 from tests.analysis.commands.judged_file import refused, run
 from tests.analysis.commands.ranked_files import CLICKS, GOOD, OTHER, POOR, QRELS, files
@@ -427,7 +428,7 @@ def names_of_keys(value: Any) -> set[str]:
 def test_each_key_of_the_answer_is_in_the_commands_section_of_the_document(
     answers, name: str
 ) -> None:
-    section = re.search(rf"(?ms)^### `{name}\b.*?(?=^##|\Z)", DOCUMENT)
+    section = re.search(rf"(?ms)^### `{command_name(name)}\b.*?(?=^##|\Z)", DOCUMENT)
     assert section
     told = set(
         re.findall(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError
 
+from assay.cli.command_list import command_name, find_command
 from tests.commands import get_commands, load_command_class
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -26,7 +27,7 @@ def section(name: str) -> str:
     found = [
         part
         for part in re.split(r"(?m)^### ", TEXT)[1:]
-        if re.search(rf"`{name}\b", part.splitlines()[0])
+        if re.search(rf"`{command_name(name)}\b", part.splitlines()[0])
     ]
     assert len(found) == 1, f"{len(found)} sections are about {name}"
     return found[0]
@@ -37,26 +38,31 @@ def test_the_example_of_the_command_is_one_that_it_takes(name: str) -> None:
     examples = re.findall(r"(?m)^    manage\.py (.+)$", section(name))
     assert examples, f"no example of {name}"
     for example in examples:
-        command, *words = re.findall(r'"[^"]*"|\S+', example)
+        found = find_command(re.findall(r'"[^"]*"|\S+', example))
+        assert found, example
+        _, command, words = found
         parser = load_command_class(OURS[command], command).create_parser("manage.py", command)
         parser.parse_args([word.strip('"') for word in words])
 
 
-CALL = r"(?m)^ {4,}(?:\S*python )?(?:manage\.py|assay|-m assay|\S+/manage\.py) (\w+) ?(.*)$"
+CALL = r"(?m)^ {4,}(?:\S*python )?(?:manage\.py|assay|-m assay|\S+/manage\.py) (\w.*)$"
 CALLS = [
-    (path, name, words)
+    (path, found[1], line)
     for path in (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md")))
-    for name, words in re.findall(CALL, re.sub(r"\\\n\s*", " ", path.read_text(encoding="utf-8")))
-    if name in OURS
+    for line in re.findall(CALL, re.sub(r"\\\n\s*", " ", path.read_text(encoding="utf-8")))
+    if (found := find_command(line.split())) and found[1] in OURS
 ]
 
 
 def test_every_line_of_the_documents_that_calls_a_command_is_one_that_it_takes() -> None:
     """What stands behind two blanks or a # is said about the line."""
     assert len(CALLS) > 100
-    for path, name, words in CALLS:
-        given = shlex.split(re.split(r" {2,}| #| [|>] ", words)[0])
+    for path, name, line in CALLS:
+        typed = find_command(shlex.split(re.split(r" {2,}| #| [|>] ", line)[0]))
+        assert typed
         try:
-            load_command_class(OURS[name], name).create_parser("manage.py", name).parse_args(given)
+            load_command_class(OURS[name], name).create_parser("manage.py", name).parse_args(
+                typed[2]
+            )
         except (SystemExit, CommandError) as error:
-            pytest.fail(f"{path.name}: {name} {words}: {error}")
+            pytest.fail(f"{path.name}: {line}: {error}")
