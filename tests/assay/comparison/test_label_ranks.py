@@ -30,6 +30,7 @@ RUNS = [
 ALL = np.array([0])
 
 
+@pytest.mark.long
 def test_a_run_has_a_rank_as_often_as_labels_drawn_anew_give_it() -> None:
     """Of three drawn a is relevant with 20/27, b with 7/27. One is ahead where just its document
     is; else both share rank 1.5."""

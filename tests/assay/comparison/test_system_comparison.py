@@ -102,6 +102,7 @@ def test_the_greatest_difference_is_held_against_all_permutations_of_small_table
     assert np.isnan(held["t"]).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("family", "bound"), [("none", 1.0), ("holm", 0.1), ("max", 0.1)])
 def test_families_of_equal_systems_are_called_different_as_often_as_they_say(
     family: str, bound: float
