@@ -156,7 +156,9 @@ def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
             )
         else:
             known = (
-                "" if "(default" in text or one.default is None else f" (default: {one.default})"
+                ""
+                if "(default" in text or one.default in (None, "")
+                else f" (default: {one.default})"
             )
             parser.add_argument(
                 one.flag,

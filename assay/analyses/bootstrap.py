@@ -1,25 +1,27 @@
-"""`manage.py bootstrap QRELS RUN...`: how certain each run's place is (Craswell et al. 2021)."""
+"""Rank runs on bootstrap samples of the topics (Craswell et al. 2021)."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from assay.analyses.shared.bootstrap_tables import tables
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_options
+from assay.analyses.shared.judged_files import scale_option
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    all_runs,
     each_run,
     measure_list,
     one_qrels,
 )
-from assay.analyses.shared.rank_noise import RankNoise, add_label_options, wants_noise
-from assay.analyses.shared.reading import Reading
-from assay.cli.base import BadInput, positive, text_table
+from assay.analyses.shared.planning import judged_table
+from assay.analyses.shared.rank_noise import RankNoise, wants_noise
+from assay.analyses.shared.reading import MEASURES_HINT, Reading
+from assay.cli.base import BadInput, Warn, positive
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.bootstrap import (
     BootstrapChunk,
@@ -30,67 +32,199 @@ from assay.comparison.bootstrap import (
     run_chunk,
     summarise,
 )
-from assay.comparison.bootstrap_words import (
-    LABELS_DRAWN,
-    LABELS_HEADER,
-    beaten_by,
-    by_expected_rank,
-    label_rows,
-    many_comparisons,
-    may_be,
-)
 from assay.comparison.significance import Floats
 from assay.counts import counted, part_of
 from assay.formats.opening import lines
+from assay.labels.labels import LabelTable
 from assay.measures.evaluation import Evaluation, Evaluator
 from assay.measures.measures import Measure, name_of_condition
 from assay.measures.score_table import ScoreTable, score_table
 from assay.options import add_options, option
+from assay.results import Values
 
 DEFAULT = "RR@100"
 RESERVED = frozenset(("seed", "undefined", "by_group"))
-"""Parts of the answer beside its conditions."""
-TOP = 5
-"""Ranks whose probability the table shows, as Tables 1 and 2 of the paper."""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """What runs are ranked by. topics_file: one topic id a line; None: all topics of the qrels.
-    level: None: as --level."""
-
-    name: str
-    measure: Measure
-    qrels: str
-    topics_file: str | None = None
-    level: int | None = None
+"""Keys of the result next to its conditions."""
 
 
 @dataclass(frozen=True)
 class Options(Reading):
+    measures: list[Measure] | None = option(
+        None,
+        "Measures",
+        help=f'space-separated measures (default "{DEFAULT}", none with --condition)',
+        hint=MEASURES_HINT,
+        read=measure_list,
+        metavar='"..."',
+        kind="measures",
+    )
     trials: int = option(1000, "Samples of the topics", least=1, most_in_form=1_000_000)
+    show: str = option(
+        "",
+        "Runs to report",
+        help="comma-separated tags of the runs to report (default: all)",
+        hint="All runs are ranked. Leave empty to report all of them.",
+        metavar="TAGS",
+        kind="tags",
+    )
+    scale: int = scale_option("Grades of these judgements")
+    label_trials: int = option(
+        200,
+        "Simulated labellings",
+        help="labellings drawn from the judgements",
+        least=2,
+        most_in_form=100_000,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """What runs are ranked by. topics: ids, None for all topics of the qrels. level: None for the
+    level of the options."""
+
+    name: str
+    measure: Measure
+    qrels: QrelsColumns
+    topics: Collection[str] | None = None
+    level: int | None = None
+
+
+def plan(
+    conditions: Sequence[Condition],
+    runs: Iterable[RunColumns],
+    options: Options,
+    *,
+    judgements: LabelTable | None = None,
+    behind: QrelsColumns | None = None,
+    source: str = "the judgements",
+    seed: int = 0,
+    warn: Warn,
+) -> PieceworkPlan:
+    """Rank the runs on samples of the topics under every condition, in independent pieces.
+
+    judgements: those behind the qrels `behind`, and `source`, how messages name them. Conditions
+    under these qrels then also have ranks under resampled labels. Raises BadInput for two
+    conditions of one name, unknown tags, and a condition without a topic that counts for all
+    runs."""
+    refuse_names([one.name for one in conditions])
+    if judgements is not None:
+        runs = list(runs)
+    scored = score_tables(conditions, runs, options)
+    tags = next(iter(scored.values())).tags
+    shown = [tag for tag in options.show.split(",") if tag] or tags
+    if unknown := [tag for tag in shown if tag not in tags]:
+        raise BadInput(
+            f"no run is called {', '.join(unknown)} (--show); there are {', '.join(tags)}"
+        )
+    work = chunks(trials=options.trials, seed=seed)
+    pieces = [(name, chunk) for name in scored for chunk in work]
+
+    def finish(tallies: list[BootstrapTally]) -> Values:
+        result: Values = {}
+        for name, table in scored.items():
+            summary = summarise(
+                combine(tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name)
+            )
+            result[name] = {
+                **as_json(summary, tags, table.scores, shown=shown),
+                "topics": len(table.topics),
+            }
+        if judgements is not None and behind is not None and isinstance(runs, list):
+            noise = RankNoise(judgements, behind, runs, source=source, warn=warn)
+            for one in conditions:
+                if one.qrels is behind:
+                    result[one.name]["labels"] = noise.of(
+                        one.measure,
+                        options.level if one.level is None else one.level,
+                        scored[one.name].topics,
+                        list(shown),
+                        labellings=options.label_trials,
+                        trials=options.trials,
+                        seed=seed,
+                    )
+        return result
+
+    shared = {name: table.scores for name, table in scored.items()}
+    return PieceworkPlan("bootstrap", _tally, shared, pieces, finish)
+
+
+def refuse_names(names: Sequence[str]) -> None:
+    """Raise BadInput for two conditions of one name, or the name of another part of the result."""
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise BadInput(f"two conditions are called {twice[0]}")
+    if taken := [name for name in names if name in RESERVED]:
+        raise BadInput(
+            f"a condition cannot be called {taken[0]}: the answer has a part of this name, expected another name"
+        )
+
+
+def score_tables(
+    conditions: Sequence[Condition], runs: Iterable[RunColumns], options: Options
+) -> dict[str, ScoreTable]:
+    """Score all runs under each condition, one run at a time."""
+    evaluators = {
+        one.name: Evaluator(
+            one.qrels,
+            [one.measure],
+            level=options.level if one.level is None else one.level,
+            topics=options.topics,
+            only_with_relevant=options.only_with_relevant,
+        )
+        for one in conditions
+    }
+    evaluations: dict[str, list[Evaluation]] = {one.name: [] for one in conditions}
+    for run in runs:
+        for name, evaluator in evaluators.items():
+            evaluations[name].append(evaluator.evaluate(run))
+    scored = {}
+    for one in conditions:
+        scored[one.name] = score_table(evaluations[one.name], only=one.topics)
+        if not scored[one.name].topics:
+            raise BadInput(f"condition {one.name}: no topic counts for all runs")
+    return scored
+
+
+def _tally(scores: dict[str, Floats], piece: tuple[str, BootstrapChunk]) -> BootstrapTally:
+    name, chunk = piece
+    return run_chunk(scores[name], chunk)
+
+
+class WrittenCondition(NamedTuple):
+    """A condition as the command line names it; qrels and topics are paths."""
+
+    name: str
+    measure: Measure
+    qrels: str
+    topics: str | None = None
+    level: int | None = None
+
+
+def condition(text: str) -> WrittenCondition:
+    """Parse NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]] for argparse."""
+    name, rest = name_of_condition(text)
+    parts = rest.split(",")
+    if not name or not 2 <= len(parts) <= 4 or not parts[1]:
+        raise ArgumentTypeError(f"{text!r} is not NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]")
+    measures = measure_list(parts[0])
+    if len(measures) != 1:
+        raise ArgumentTypeError(f"{text!r} names {len(measures)} measures, expected one")
+    topics, level = [*parts[2:], "", ""][:2]
+    return WrittenCondition(
+        name, measures[0], parts[1], topics or None, positive(level) if level else None
+    )
 
 
 class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
     help = (
         "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, "
-        "interval, who beats whom."
+        "percentiles, share of samples in which one run beats another."
     )
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS")
-        parser.add_argument("runs", nargs="+", metavar="RUN")
+        parser.add_argument("qrels", metavar="QRELS", help="qrels")
+        parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
         add_campaign_options(parser)
-        parser.add_argument(
-            "--measures",
-            type=measure_list,
-            metavar='"..."',
-            help=f'default "{DEFAULT}", none where --condition is given',
-        )
-        add_options(parser, Options)
-        parser.add_argument(
-            "--show", metavar="TAGS", help="report these runs only, among all; separated by commas"
-        )
         parser.add_argument(
             "--condition",
             action="append",
@@ -98,114 +232,63 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             type=condition,
             dest="conditions",
             metavar="NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]",
-            help="rank the runs under this condition too; may be repeated",
+            help="further condition to rank the runs under; may be repeated",
         )
-        add_label_options(parser)
+        parser.add_argument(
+            "--judgements",
+            metavar="FILE",
+            help="judgements behind QRELS: also ranks under resampled labels",
+        )
+        parser.add_argument(
+            "--label-noise",
+            action="store_true",
+            help="with --campaign: also ranks under labels resampled from its judgements",
+        )
+        add_options(parser, Options)
 
     def plan(
         self,
         *,
         qrels: str,
         runs: list[str],
-        conditions: list[Condition],
-        trials: int,
+        conditions: list[WrittenCondition],
         seed: int,
-        **options: Any,
+        **given: Any,
     ) -> PieceworkPlan:
-        measures = options["measures"] or ([] if conditions else measure_list(DEFAULT))
-        conditions = [Condition(str(measure), measure, qrels) for measure in measures] + conditions
-        if twice := [
-            one.name
-            for i, one in enumerate(conditions)
-            if one.name in {other.name for other in conditions[:i]}
-        ]:
-            raise BadInput(f"two conditions are called {twice[0]}")
-        if taken := [one.name for one in conditions if one.name in RESERVED]:
-            raise BadInput(
-                f"a condition cannot be called {taken[0]}: the answer has a part of this name, expected another name"
-            )
-        columns = (
-            all_runs(self, runs, options) if wants_noise(options) else each_run(self, runs, options)
-        )
-        judged: dict[str, QrelsColumns] = {}
-        tables = self.score_tables(conditions, columns, judged, options)
-        tags = next(iter(tables.values())).tags
-        shown = (
-            tags if options["show"] is None else [tag for tag in options["show"].split(",") if tag]
-        )
-        if unknown := [tag for tag in shown if tag not in tags]:
-            raise BadInput(
-                f"no run is called {', '.join(unknown)} (--show); there are {', '.join(tags)}"
-            )
-        pieces = [(name, chunk) for name in tables for chunk in chunks(trials=trials, seed=seed)]
-
-        def finish(tallies: list[BootstrapTally]) -> dict[str, Any]:
-            result = {}
-            for name, table in tables.items():
-                summary = summarise(
-                    combine(
-                        tally for (of, _), tally in zip(pieces, tallies, strict=True) if of == name
-                    )
+        options = Options.of(given)
+        measures = options.measures or ([] if conditions else measure_list(DEFAULT))
+        written = [WrittenCondition(str(one), one, qrels) for one in measures] + conditions
+        refuse_names([one.name for one in written])
+        judged = {
+            path: one_qrels(self, path) for path in dict.fromkeys(one.qrels for one in written)
+        }
+        table = judged_table(self, given) if wants_noise(given) else None
+        if table is not None and qrels not in judged:
+            raise BadInput(f"no condition ranks under {qrels}, the qrels of these judgements")
+        return plan(
+            [
+                Condition(
+                    one.name,
+                    one.measure,
+                    judged[one.qrels],
+                    None
+                    if one.topics is None
+                    else self.topic_ids(one.topics, judged[one.qrels].topics),
+                    one.level,
                 )
-                result[name] = {
-                    **as_json(summary, tags, table.scores, shown=shown),
-                    "topics": len(table.topics),
-                }
-            if isinstance(columns, list):
-                of_qrels = {one.name: one for one in conditions if one.qrels == qrels}
-                noise = RankNoise(self, judged[qrels], columns, options, trials=trials, seed=seed)
-                for name, one in of_qrels.items():
-                    result[name]["labels"] = noise.of(
-                        one.measure, one.level, tables[name].topics, list(shown)
-                    )
-            return result
-
-        return PieceworkPlan(
-            "bootstrap",
-            _tally,
-            {name: table.scores for name, table in tables.items()},
-            pieces,
-            finish,
+                for one in written
+            ],
+            each_run(self, runs, given),
+            options,
+            judgements=table,
+            behind=judged.get(qrels),
+            source=given["judgements"] or "the campaign",
+            seed=seed,
+            warn=self.warn,
         )
 
-    def score_tables(
-        self,
-        conditions: list[Condition],
-        runs: Iterable[RunColumns],
-        judged: dict[str, QrelsColumns],
-        options: dict[str, Any],
-    ) -> dict[str, ScoreTable]:
-        """The scores of all runs under each condition; each file is read once. judged: is filled
-        with the qrels."""
-        evaluators = {}
-        for one in conditions:
-            if one.qrels not in judged:
-                judged[one.qrels] = one_qrels(self, one.qrels)
-            level = options["level"] if one.level is None else one.level
-            evaluators[one.name] = Evaluator(
-                judged[one.qrels],
-                [one.measure],
-                level=level,
-                topics=options["topics"],
-                only_with_relevant=options["only_with_relevant"],
-            )
-        evaluations: dict[str, list[Evaluation]] = {one.name: [] for one in conditions}
-        for run in runs:
-            for name, evaluator in evaluators.items():
-                evaluations[name].append(evaluator.evaluate(run))
-        tables = {}
-        for one in conditions:
-            only = (
-                None
-                if one.topics_file is None
-                else self.topic_ids(one.topics_file, judged[one.qrels].topics)
-            )
-            tables[one.name] = score_table(evaluations[one.name], only=only)
-            if not tables[one.name].topics:
-                raise BadInput(f"condition {one.name}: no topic counts for all runs")
-        return tables
-
-    def topic_ids(self, path: str, judged: Iterable[str]) -> set[str]:
+    def topic_ids(self, path: str, judged: Collection[str]) -> set[str]:
+        """Read topic ids, one per line. Raises BadInput if the qrels have none of them."""
         ids = {text.split()[0] for _, text in lines(path) if text.strip()}
         unknown = ids - set(judged)
         if unknown == ids:
@@ -215,71 +298,3 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
                 f"{path}: {part_of(len(unknown), len(ids), 'topic', 'is', 'are')} not in the qrels"
             )
         return ids
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        parts = []
-        for name, condition in result.items():
-            if not isinstance(condition, dict):
-                continue
-            tags = by_expected_rank(condition)
-            n_ranks = min(TOP, len(condition["rank_share"][tags[0]]))
-            places = [f"P(rank {r})" for r in range(1, n_ranks + 1)]
-            header = [
-                "run",
-                "score",
-                *places,
-                "expected rank",
-                "best",
-                "worst",
-                "2.5 %",
-                "97.5 %",
-                "may be",
-                "significantly worse than",
-            ]
-            rows = [
-                [
-                    tag,
-                    condition["observed"][tag],
-                    *(condition["rank_share"][tag][str(r)] for r in range(1, n_ranks + 1)),
-                    *(condition[key][tag] for key in ("expected_rank", "best_rank", "worst_rank")),
-                    *condition["interval"][tag],
-                    may_be(condition, tag),
-                    beaten_by(condition, tag),
-                ]
-                for tag in tags
-            ]
-            over = (
-                f"{counted(condition['topics'], 'topic')}, {counted(condition['trials'], 'trial')}"
-            )
-            parts.append(
-                f"{name}: {over}\n{text_table(header, rows)}\n{many_comparisons(condition)}"
-            )
-            if condition.get("labels"):
-                parts.append(
-                    f"{LABELS_DRAWN}\n{text_table(LABELS_HEADER, label_rows(condition, tags))}"
-                )
-        return "\n\n".join(parts)
-
-
-def _tally(scores: dict[str, Floats], piece: tuple[str, BootstrapChunk]) -> BootstrapTally:
-    name, chunk = piece
-    return run_chunk(scores[name], chunk)
-
-
-def condition(text: str) -> Condition:
-    """For argparse: NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]."""
-    name, rest = name_of_condition(text)
-    parts = rest.split(",")
-    if not name or not 2 <= len(parts) <= 4 or not parts[1]:
-        raise ArgumentTypeError(f"{text!r} is not NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]")
-    measures = measure_list(parts[0])
-    if len(measures) != 1:
-        raise ArgumentTypeError(f"{text!r} names {len(measures)} measures, expected one")
-    topics_file = parts[2] if len(parts) > 2 and parts[2] else None
-    return Condition(
-        name,
-        measures[0],
-        parts[1],
-        topics_file,
-        positive(parts[3]) if len(parts) > 3 and parts[3] else None,
-    )

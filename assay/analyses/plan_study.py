@@ -208,7 +208,15 @@ class Command(ByTopicGroup, OfCampaign):
             )
             undefined["labels"] = f"what more judgements per pair would buy needs {why}"
             return
-        noisy = noisy_labels(self, table, judged, runs, options)
+        noisy = noisy_labels(
+            table,
+            judged,
+            runs,
+            options["measures"],
+            level=options["level"],
+            source=options["judgements"] or "the campaign",
+            warn=self.warn,
+        )
         counting = {judged.topics[number] for number in np.flatnonzero(counts)}
         noise = noise_of_labels(
             noisy, counting, trials=options["label_trials"], seed=seed, topics=needed

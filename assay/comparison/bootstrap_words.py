@@ -23,7 +23,7 @@ def beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = MOST) -
     `tag` beats it."""
     worse = condition["significantly_worse"].get(tag, [])
     named = [
-        f"{other} ({100 * condition['beats'][tag][other]:.1f} %)"
+        f"{other} ({100 * condition['beats'][tag][other]:.1f}%)"
         for other in (worse if most is None else worse[:most])
     ]
     rest = len(worse) - len(named)
@@ -33,7 +33,7 @@ def beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = MOST) -
 CAVEAT = (
     "Judgements are drawn from those of their own pair, which understates the noise with two "
     "judgements per pair (0.8 of it where annotators are right "
-    "in 80 %) and overstates it with five (1.2 times), ten (1.7 times) or better annotators."
+    "in 80%) and overstates it with five (1.2 times), ten (1.7 times) or better annotators."
 )
 """Beside every figure of `label_noise`."""
 LABELS_DRAWN = (
@@ -42,20 +42,10 @@ LABELS_DRAWN = (
     "topics holds that noise already, as far as labels of different topics err apart; so the last "
     "columns are on the safe side. " + CAVEAT
 )
-LABELS_HEADER = [
-    "run",
-    "by labels: expected rank",
-    "best",
-    "worst",
-    "with topics: expected rank",
-    "2.5 %",
-    "97.5 %",
-    "may be",
-]
 
 
 def label_rows(condition: dict[str, Any], tags: list[str]) -> list[list[Any]]:
-    """A row a run, as LABELS_HEADER."""
+    """Return one row per run: tag, three ranks under resampled labels, four with topics."""
     drawn = condition["labels"]
     return [
         [
@@ -91,7 +81,7 @@ def many_comparisons(condition: dict[str, Any]) -> str:
         "Significantly worse: by the paired t-test over topics at .05; in brackets the share of trials won all "
         f"the same. Nothing is corrected for many comparisons: of {counted(n, 'pair')} of equal "
         f"runs about {called} would be called so. "
-        f"May be: the ranks that tests against all other runs leave (95 %, Holm); with fewer than "
+        f"May be: the ranks that tests against all other runs leave (95%, Holm); with fewer than "
         f"{LEAST_TOPICS} topics every rank. "
         "Best, worst and percentiles are of the samples, and miss the "
         "true rank more often."

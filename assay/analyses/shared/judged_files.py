@@ -18,10 +18,23 @@ from assay.analyses.shared.only_topics import add_only_topics, judgements_of, on
 from assay.cli.base import BadInput, FileCommand, positive
 from assay.formats.judgements import read_judgements
 from assay.labels.labels import Dropped, counted
+from assay.options import option
 
 DEFAULT_SCALE = 4
 DEFAULT_THRESHOLD = 2
 DEFAULT_MIN_SECONDS = 1.0
+
+
+def scale_option(label: str, **about: Any) -> Any:
+    """Return the option `scale`: the number of grades, which are 0 to N - 1."""
+    return option(
+        DEFAULT_SCALE,
+        label,
+        **{"help": "number of grades, 0 to N - 1", **about},
+        least=2,
+        most_in_form=100,
+        kind="scale",
+    )
 
 
 def at_least_two(text: str) -> int:

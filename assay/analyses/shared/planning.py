@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses.shared.judged_files import DEFAULT_SCALE
-from assay.cli.base import BadInput, FileCommand, text_table
+from assay.cli.base import BadInput, FileCommand, Warn, text_table
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.bootstrap_words import CAVEAT
 from assay.comparison.rankings import tau_b
@@ -84,24 +84,29 @@ def judged_table(command: FileCommand, options: Mapping[str, Any]) -> LabelTable
 
 
 def noisy_labels(
-    command: FileCommand,
     table: LabelTable,
     judged: QrelsColumns,
     runs: Sequence[RunColumns],
-    options: Mapping[str, Any],
+    measures: Sequence[Measure],
+    *,
+    level: int,
+    source: str,
+    warn: Warn,
 ) -> NoisyLabels:
-    """BadInput where no pair has two judgements; a warning where the labels are not those of the
-    qrels."""
-    noisy = NoisyLabels(table, runs, options["measures"], level=options["level"])
+    """Score the runs under labels that can be resampled from the judgements.
+
+    source: how messages name the judgements. Warns if the labels are not those of the qrels. Raises
+    BadInput if no pair has two judgements."""
+    noisy = NoisyLabels(table, runs, measures, level=level)
     if not len(noisy.qrels.grades):
         raise BadInput(
-            f"{options['judgements'] or 'the campaign'}: no pair has two judgements, so there are "
+            f"{source}: no pair has two judgements, so there are "
             f"no labels whose noise could be told"
         )
     grades = dict(pairs_of(judged))
     others = sum(grades.get(pair) != grade for pair, grade in pairs_of(noisy.qrels))
     if others:
-        command.warn(
+        warn(
             f"{others} of {len(noisy.qrels.grades)} pairs have another grade in the qrels than "
             f"the majority of their judgements: the noise is that of "
             "labels by majority"

@@ -100,10 +100,11 @@ def test_topics_without_relevant_documents_can_be_left_out(files, tmp_path):
     )
 
 
-def test_a_person_reads_the_top_ranks(files):
+def test_the_text_has_the_tables_of_ranks_and_of_pairwise_wins(files):
     text = read("bootstrap", *files, "--trials", "20")
-    assert "RR@100: 30 topics, 20 trials" in text
-    assert "P(rank 3)" in text
+    for title in ("Ranks by RR@100", "Rank probabilities by RR@100", "Pairwise wins by RR@100"):
+        assert f"{title}\n" in text
+    assert "30 topics, 20 samples." in text
 
 
 def test_what_cannot_be_done_is_said(files, tmp_path):

@@ -234,15 +234,14 @@ def test_samples_of_six_topics_give_ranks_as_often_as_all_of_them_do(tmp_path: P
         assert float(rows[tag]["expected rank"]) == pytest.approx(share @ [1, 2, 3], abs=0.05)
         assert float(rows[tag]["expected rank"]) == pytest.approx(np.array(places[tag]) @ [1, 2, 3])
     assert [
-        [row[name] for name in ("score", "best", "worst", "2.5 %", "97.5 %")]
-        for row in rows.values()
+        [row[name] for name in ("score", "best", "worst", "2.5%", "97.5%")] for row in rows.values()
     ] == [
         ["1.0", "1", "1.5", "1", "1"],
         ["0.5", "2", "3", "2", "3"],
         ["0.5", "1.5", "3", "2", "3"],
     ]
     better = [row["significantly worse than"].strip("'-") for row in rows.values()]
-    assert better == ["", "good (0.0 %)", ""]  # a constant difference; that of mixed has p = .076
+    assert better == ["", "good (0.0%)", ""]  # a constant difference; that of mixed has p = .076
 
 
 def topics_for(difference: float, variance: float) -> int:
@@ -402,7 +401,7 @@ def test_ranks_with_the_noise_of_labels_are_those_of_all_outcomes(tmp_path: Path
                 )
     found = {row["run"]: row for row in table(out, "certainty-labels-1")}
     assert [
-        float(found[tag]["labels drawn anew: expected rank"]) for tag in SCORES
+        float(found[tag]["labels resampled: expected rank"]) for tag in SCORES
     ] == pytest.approx(alone, abs=0.03)
     assert [
         float(found[tag]["labels and topics: expected rank"]) for tag in SCORES
