@@ -22,8 +22,9 @@ class Option:
 
     label: in a form. help: on the command line, where the default is added. hint: below the field
     of the form. choices: value and words. least, most: bounds, both included, or excluded if
-    strict. most_in_form: a bound of the form alone, for what a server computes. read: from text, an ArgumentTypeError for a wrong
-    one. kind: of the form's field where the type does not tell. more: further settings of the
+    strict. most_in_form: a bound of the form alone, for what a server computes. read: from text, an
+    ArgumentTypeError for a wrong one. required: on the command line, which then has no default.
+    kind: of the form's field where the type does not tell. more: further settings of the
     form's field."""
 
     label: str
@@ -36,6 +37,7 @@ class Option:
     most_in_form: float | None = None
     read: Callable[[str], Any] | None = None
     metavar: str = ""
+    required: bool = False
     kind: str = ""
     more: Mapping[str, Any] = field(default_factory=dict)
 
@@ -145,19 +147,20 @@ def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
             parser.add_argument(one.flag, action="store_true", help=text.replace("%", "%%"))
         elif about.choices:
             words = " or ".join(
-                f"{value} ({words}{'; default' if value == one.default else ''})"
+                _choice(value, words, is_default=value == one.default and not about.required)
                 for value, words in about.choices
             )
             parser.add_argument(
                 one.flag,
                 choices=[value for value, _ in about.choices],
-                default=one.default,
+                default=None if about.required else one.default,
+                required=about.required,
                 help=f"{text}: {words}".replace("%", "%%"),
             )
         else:
             known = (
                 ""
-                if "(default" in text or one.default in (None, "")
+                if "(default" in text or one.default in (None, "", ())
                 else f" (default: {one.default})"
             )
             parser.add_argument(
@@ -167,3 +170,8 @@ def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
                 metavar=about.metavar or "N",
                 help=f"{text}{known}".replace("%", "%%"),
             )
+
+
+def _choice(value: str, words: str, *, is_default: bool) -> str:
+    more = [*([words] if words != value else []), *(["default"] if is_default else [])]
+    return f"{value} ({'; '.join(more)})" if more else value

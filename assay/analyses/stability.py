@@ -1,11 +1,11 @@
-"""`manage.py stability QRELS RUN...`: does the ranking of systems survive a change of the
-collection? (multi-element protocol)"""
+"""Measure how often rankings of systems agree between sub-collections (multi-element protocol)."""
 
 from __future__ import annotations
 
 import math
 import re
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -18,14 +18,17 @@ from assay.analyses.shared.campaign_sources import OfCampaign, add_campaign_opti
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
     PieceworkPlan,
-    all_runs,
     divisible_measures,
+    each_run,
     one_qrels,
     topics_that_count,
 )
 from assay.analyses.shared.reading import Reading, measures_option
-from assay.analyses.shared.subcollection_files import export, new_folder
-from assay.cli.base import BadInput, fraction, positive, text_table
+from assay.analyses.shared.stability_tables import tables, words
+from assay.analyses.shared.subcollection_files import export as write_subcollections
+from assay.analyses.shared.subcollection_files import new_folder
+from assay.cli.base import BadInput, Warn, fraction, positive
+from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.stability import (
     MEASURES,
     Protocol,
@@ -38,308 +41,19 @@ from assay.comparison.stability import (
     run_chunk,
 )
 from assay.counts import counted
-from assay.digits import error_of_share, text_of
 from assay.formats.errors import FormatError
 from assay.formats.opening import lines
 from assay.measures.batch import PackedCollection, pack
 from assay.measures.measures import Measure
 from assay.measures.subcollections import ELEMENTS, JOINT
 from assay.options import add_options, option
+from assay.results import Values
 
 FILTERED = "runs are filtered to the documents drawn, not run again on them"
 
 
-@dataclass(frozen=True)
-class Options(Reading):
-    measures: list[Measure] = measures_option(MEASURES, divisible_measures)
-    pairs: int = option(50, "Pairs of sub-collections at each level", least=1, most_in_form=100_000)
-    threshold: float = option(
-        0.9,
-        "Rankings agree from a tau of",
-        help="minimum tau-b of rankings that agree",
-        least=0,
-        most=1,
-        metavar="T",
-    )
-    per_topic_quota: bool = option(
-        False,
-        "Draw half of each topic's assessments",
-        help="draw half of each topic's assessments, not half of all",
-        hint="Assessments only; else half of all.",
-    )
-
-
-class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
-    help = (
-        "Rank systems on pairs of sub-collections that share more and more of one element, and "
-        "say how often the rankings agree."
-    )
-
-    def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS")
-        parser.add_argument("runs", nargs="+", metavar="RUN")
-        add_campaign_options(parser)
-        parser.add_argument(
-            "--element",
-            choices=[*ELEMENTS, *JOINT],
-            required=True,
-            help="element to vary; positive: relevant assessments only; a+b: two elements at once",
-        )
-        parser.add_argument(
-            "--overlaps",
-            type=levels,
-            metavar="5:100:5",
-            help="overlaps in percent, as first:last:step or 10,50,100 (default: 5:100:5; topics: each number)",
-        )
-        parser.add_argument(
-            "--also",
-            type=thresholds,
-            default=(),
-            metavar="T,T",
-            help="further thresholds of tau-b, as in 0.8,0.95",
-        )
-        parser.add_argument(
-            "--deltas",
-            action="store_true",
-            help="tau-b of every pair of sub-collections in the JSON",
-        )
-        parser.add_argument(
-            "--docids",
-            metavar="FILE",
-            help="the collection's document ids, one a line (default: those of runs and qrels)",
-        )
-        parser.add_argument(
-            "--export",
-            metavar="FOLDER",
-            help="write which documents, topics or assessments each sub-collection holds",
-        )
-        parser.add_argument(
-            "--export-qrels",
-            type=positive,
-            metavar="N",
-            help="number of pairs per level whose qrels are exported, with --export",
-        )
-        add_options(parser, Options)
-
-    def plan(
-        self, *, qrels: str, runs: list[str], docids: str | None, **options: Any
-    ) -> PieceworkPlan:
-        protocol = protocol_of(options)
-        if docids is not None and "documents" not in protocol.elements:
-            raise BadInput(f"--docids is for --element documents, not for {protocol.element}")
-        documents = None if docids is None else self.document_ids(docids)
-        judged = topics_that_count(one_qrels(self, qrels), options)
-        collection = pack(judged, all_runs(self, runs, options))
-        if len(collection.tags) < 2:
-            raise BadInput("one run makes no ranking of systems; give at least two")
-        if unmet := [
-            tag for tag, has in zip(collection.tags, collection.has, strict=True) if not has.any()
-        ]:
-            self.warn(f"{', '.join(unmet)}: no topic in common with the qrels")
-        try:
-            parts = populations(collection, protocol, documents)
-        except ValueError as error:
-            raise BadInput(str(error)) from None
-        unlisted = 0 if documents is None else self.unlisted(collection, documents)
-        drawn = parts[protocol.elements[0]]
-        work = chunks(drawn, protocol)
-        folder = None if options["export"] is None else new_folder(options["export"])
-        if folder is None and options["export_qrels"]:
-            raise BadInput("--export-qrels writes into a folder: name one with --export")
-
-        def finish(taus: list[NDArray[np.float64]]) -> dict[str, Any]:
-            result = {
-                **as_json(combine(drawn, protocol, work, taus)),
-                "pairs": protocol.pairs,
-                "threshold": protocol.threshold,
-            }
-            result["topics"] = len(collection.topics)
-            names = [str(measure) for measure in protocol.measures]
-            if options["also"]:
-                result["at"] = {
-                    f"{t:g}": at_threshold(
-                        combine(drawn, replace(protocol, threshold=t), work, taus)
-                    )
-                    for t in options["also"]
-                }
-            if options["deltas"]:
-                result["deltas"] = {
-                    name: [np.asarray(level, np.float64)[k].tolist() for level in taus]
-                    for k, name in enumerate(names)
-                }
-            if len(parts) > 1:
-                of_part = {
-                    element: {
-                        "population": one.n,
-                        "size": one.size,
-                        "shared": [one.shared(level.overlap) for level in work],
-                    }
-                    for element, one in parts.items()
-                }
-                result |= {
-                    "parts": of_part,
-                    "population": None,
-                    "size": None,
-                    "shared": [None] * len(work),
-                }
-            if folder is not None:
-                result["exported"] = export(
-                    folder,
-                    collection,
-                    protocol,
-                    work,
-                    documents,
-                    n_qrels=options["export_qrels"] or 0,
-                )
-            if "documents" in protocol.elements:
-                result |= {"unlisted": unlisted, "note": FILTERED}
-            return result
-
-        return PieceworkPlan(
-            f"stability over {protocol.element}",
-            _taus,
-            (collection, protocol, documents),
-            work,
-            finish,
-        )
-
-    def document_ids(self, path: str) -> NDArray[np.bytes_]:
-        """The ids of a list, sorted, each once."""
-        given = []
-        for number, text in lines(path):
-            words = text.split()
-            if len(words) > 1:
-                raise FormatError.single(
-                    path, number, f"{len(words)} words", "one document id a line", text
-                )
-            given.extend(words)
-        if not given:
-            raise FormatError.single(path, None, "no document ids", "one document id a line")
-        ids = np.unique(np.array([document.encode() for document in given]))
-        if len(ids) < len(given):
-            self.warn(
-                f"{path}: {counted(len(given) - len(ids), 'line', 'repeats', 'repeat')} a "
-                f"document id; each id counts once"
-            )
-        return ids
-
-    def unlisted(self, collection: PackedCollection, documents: NDArray[np.bytes_]) -> int:
-        n = int(np.count_nonzero(~np.isin(collection.documents, documents)))
-        if n == len(collection.documents):
-            raise BadInput("no document of runs and qrels is in the list of document ids")
-        if n:
-            self.warn(
-                f"{counted(n, 'document')} of runs and qrels {'is' if n == 1 else 'are'} not in "
-                f"the list of document ids and so in no sub-collection"
-            )
-        return n
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        names = list(result["probability"])
-        header = [
-            "overlap",
-            "shared",
-            *(f"P {name}" for name in names),
-            *(f"tau {name}" for name in names),
-        ]
-        rows: list[list[Any]] = [
-            [
-                f"{100 * level:.4g} %",
-                shown_shared(result, i),
-                *(shown_share(result["probability"][name][i], result["pairs"]) for name in names),
-                *(result["mean_tau"][name][i] for name in names),
-            ]
-            for i, level in enumerate(result["levels"])
-        ]
-        summary = [
-            [
-                name,
-                result["fit"][name]["slope"],
-                result["fit"][name]["intercept"],
-                "none"
-                if result["minimum_overlap"][name] is None
-                else f"{100 * result['minimum_overlap'][name]:.4g} %",
-                sum(result["undefined"][name]),
-            ]
-            for name in names
-        ]
-        parts = [
-            f"{shown_sizes(result)} in each sub-collection, {result['pairs']} pairs a level; "
-            f"P = share of pairs with Kendall's tau-b >= {result['threshold']:g}, tau = its mean",
-            text_table(header, rows),
-            (
-                f"A share of {result['pairs']} pairs is known to "
-                f"{error_of_share(0.5, result['pairs']):.2g} (standard error of a half)."
-            ),
-            text_table(
-                ["measure", "slope", "intercept", "least overlap with P = 1", "undefined taus"],
-                summary,
-            ),
-        ]
-        return "\n\n".join(parts + ([result["note"]] if "note" in result else []))
-
-
-def shown_sizes(result: dict[str, Any]) -> str:
-    parts = result.get("parts") or {result["element"]: result}
-    return " and ".join(
-        f"{element}: {part['size']} of {part['population']}" for element, part in parts.items()
-    )
-
-
-def shown_shared(result: dict[str, Any], level: int) -> Any:
-    return (
-        ", ".join(str(part["shared"][level]) for part in result["parts"].values())
-        if "parts" in result
-        else result["shared"][level]
-    )
-
-
-def at_threshold(estimate: Stability) -> dict[str, Any]:
-    """What depends on the threshold."""
-    return {
-        key: value
-        for key, value in as_json(estimate).items()
-        if key in ("probability", "fit", "minimum_overlap")
-    }
-
-
-def thresholds(text: str) -> tuple[float, ...]:
-    """For argparse: numbers from 0 to 1 with commas between."""
-    return tuple(fraction(word) for word in text.split(","))
-
-
-def _taus(
-    shared: tuple[PackedCollection, Protocol, NDArray[np.bytes_] | None], chunk: StabilityChunk
-) -> NDArray[np.float64]:
-    collection, protocol, documents = shared
-    return run_chunk(collection, protocol, chunk, documents)
-
-
-def shown_share(share: float | None, n: int) -> str:
-    """A share of n pairs with the digits that so many draws give it."""
-    return "-" if share is None else text_of(share, error_of_share(share, n))
-
-
-def protocol_of(options: dict[str, Any]) -> Protocol:
-    try:
-        return Protocol(
-            element=options["element"],
-            measures=tuple(options["measures"]),
-            overlaps=options["overlaps"],
-            pairs=options["pairs"],
-            threshold=options["threshold"],
-            level=options["level"],
-            per_topic_quota=options["per_topic_quota"],
-            topics=options["topics"],
-            seed=options["seed"],
-        )
-    except ValueError as error:
-        raise BadInput(str(error)) from None
-
-
 def levels(text: str) -> tuple[Fraction, ...]:
-    """For argparse: percentages as `first:last:step`, or separated by commas. -> fractions,
-    exact"""
+    """Parse percentages, `first:last:step` or comma-separated, to exact fractions for argparse."""
     wrong = ArgumentTypeError(
         f"{text!r} is neither first:last:step nor a list of percentages from 0 to 100, as in 5:100:5 or 10,50,100"
     )
@@ -357,3 +71,257 @@ def levels(text: str) -> tuple[Fraction, ...]:
     if max(numbers) > 100:
         raise wrong
     return tuple(number / 100 for number in numbers)
+
+
+def thresholds(text: str) -> tuple[float, ...]:
+    """Parse comma-separated numbers from 0 to 1 for argparse."""
+    return tuple(fraction(word) for word in text.split(","))
+
+
+@dataclass(frozen=True)
+class Options(Reading):
+    element: str = option(
+        "documents",
+        "What is varied",
+        help="what varies between sub-collections; a+b: two independently",
+        choices=tuple((name, words(name)) for name in (*ELEMENTS, *JOINT)),
+        required=True,
+    )
+    measures: list[Measure] = measures_option(MEASURES, divisible_measures, divisible=True)
+    overlaps: tuple[Fraction, ...] | None = option(
+        None,
+        "Overlaps in percent",
+        help="percentages, first:last:step or 10,50,100 (default 5:100:5; topics: each number of shared topics)",
+        hint="first:last:step or 10,50,100. Leave empty for 5:100:5, and for each number of shared "
+        "topics if topics vary.",
+        read=levels,
+        metavar="5:100:5",
+    )
+    pairs: int = option(50, "Pairs of sub-collections at each level", least=1, most_in_form=100_000)
+    threshold: float = option(
+        0.9,
+        "Rankings agree from a tau of",
+        help="Kendall's tau-b from which two rankings agree",
+        least=0,
+        most=1,
+        metavar="T",
+    )
+    also: tuple[float, ...] = option(
+        (),
+        "Further thresholds",
+        help="further thresholds of tau-b, as in 0.8,0.95",
+        read=thresholds,
+        metavar="T,T",
+    )
+    deltas: bool = option(
+        False, "Each tau", help="include the tau-b of every pair of sub-collections in the JSON"
+    )
+    per_topic_quota: bool = option(
+        False,
+        "Draw half of each topic's assessments",
+        help="draw half of each topic's assessments, not half of all",
+        hint="Only for assessments. Otherwise half of all are drawn.",
+    )
+
+
+def plan(
+    qrels: QrelsColumns,
+    runs: Iterable[RunColumns],
+    options: Options,
+    *,
+    documents: NDArray[np.bytes_] | None = None,
+    seed: int = 0,
+    warn: Warn,
+) -> PieceworkPlan:
+    """Rank the runs on pairs of sub-collections of increasing overlap, one piece per overlap.
+
+    documents: sorted ids of the collection, each once; None for those of runs and qrels. The plan
+    shares (collection, protocol, documents). Raises BadInput for fewer than two runs, and for a
+    population too small to be divided."""
+    protocol = protocol_of(options, seed)
+    if documents is not None and "documents" not in protocol.elements:
+        raise BadInput(f"--docids is for --element documents, not for {protocol.element}")
+    collection = pack(topics_that_count(qrels, vars(options)), list(runs))
+    if len(collection.tags) < 2:
+        raise BadInput("one run makes no ranking of systems; give at least two")
+    if unmet := [
+        tag for tag, has in zip(collection.tags, collection.has, strict=True) if not has.any()
+    ]:
+        warn(f"{', '.join(unmet)}: no topic in common with the qrels")
+    try:
+        parts = populations(collection, protocol, documents)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    n_unlisted = 0 if documents is None else count_unlisted(collection, documents, warn)
+    drawn = parts[protocol.elements[0]]
+    work = chunks(drawn, protocol)
+
+    def finish(taus: list[NDArray[np.float64]]) -> Values:
+        result = {
+            **as_json(combine(drawn, protocol, work, taus)),
+            "pairs": protocol.pairs,
+            "threshold": protocol.threshold,
+            "topics": len(collection.topics),
+        }
+        if options.also:
+            result["at"] = {
+                f"{t:g}": at_threshold(combine(drawn, replace(protocol, threshold=t), work, taus))
+                for t in options.also
+            }
+        if options.deltas:
+            result["deltas"] = {
+                str(measure): [np.asarray(level, np.float64)[k].tolist() for level in taus]
+                for k, measure in enumerate(protocol.measures)
+            }
+        if len(parts) > 1:
+            of_part = {
+                element: {
+                    "population": one.n,
+                    "size": one.size,
+                    "shared": [one.shared(level.overlap) for level in work],
+                }
+                for element, one in parts.items()
+            }
+            result |= {
+                "parts": of_part,
+                "population": None,
+                "size": None,
+                "shared": [None] * len(work),
+            }
+        if "documents" in protocol.elements:
+            result |= {"unlisted": n_unlisted, "note": FILTERED}
+        return result
+
+    shared = (collection, protocol, documents)
+    return PieceworkPlan(f"stability over {protocol.element}", _taus, shared, work, finish)
+
+
+def count_unlisted(collection: PackedCollection, documents: NDArray[np.bytes_], warn: Warn) -> int:
+    """Count the documents of runs and qrels that are not in the list. Raises BadInput if none of
+    them is."""
+    n = int(np.count_nonzero(~np.isin(collection.documents, documents)))
+    if n == len(collection.documents):
+        raise BadInput("no document of runs and qrels is in the list of document ids")
+    if n:
+        warn(
+            f"{counted(n, 'document')} of runs and qrels {'is' if n == 1 else 'are'} not in "
+            f"the list of document ids and so in no sub-collection"
+        )
+    return n
+
+
+def at_threshold(estimate: Stability) -> dict[str, Any]:
+    """Return the values that depend on the threshold."""
+    return {
+        key: value
+        for key, value in as_json(estimate).items()
+        if key in ("probability", "fit", "minimum_overlap")
+    }
+
+
+def _taus(
+    shared: tuple[PackedCollection, Protocol, NDArray[np.bytes_] | None], chunk: StabilityChunk
+) -> NDArray[np.float64]:
+    collection, protocol, documents = shared
+    return run_chunk(collection, protocol, chunk, documents)
+
+
+def protocol_of(options: Options, seed: int) -> Protocol:
+    try:
+        return Protocol(
+            element=options.element,
+            measures=tuple(options.measures),
+            overlaps=options.overlaps,
+            pairs=options.pairs,
+            threshold=options.threshold,
+            level=options.level,
+            per_topic_quota=options.per_topic_quota,
+            topics=options.topics,
+            seed=seed,
+        )
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+
+
+class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
+    help = (
+        "Rank systems on pairs of sub-collections that share more and more of one element, and "
+        "report how often the rankings agree."
+    )
+    tables = staticmethod(tables)
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS", help="qrels")
+        parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
+        add_campaign_options(parser)
+        parser.add_argument(
+            "--docids",
+            metavar="FILE",
+            help="document ids of the collection, one per line (default: those of runs and qrels)",
+        )
+        parser.add_argument(
+            "--export",
+            metavar="FOLDER",
+            help="folder to write the documents, topics or assessments of each sub-collection to",
+        )
+        parser.add_argument(
+            "--export-qrels",
+            type=positive,
+            metavar="N",
+            help="with --export: number of pairs of each level whose qrels are also written",
+        )
+        add_options(parser, Options)
+
+    def plan(
+        self,
+        *,
+        qrels: str,
+        runs: list[str],
+        docids: str | None,
+        export: str | None,
+        export_qrels: int | None,
+        seed: int,
+        **given: Any,
+    ) -> PieceworkPlan:
+        made = plan(
+            one_qrels(self, qrels),
+            each_run(self, runs, given),
+            Options.of(given),
+            documents=None if docids is None else self.document_ids(docids),
+            seed=seed,
+            warn=self.warn,
+        )
+        if export is None:
+            if export_qrels:
+                raise BadInput("--export-qrels writes into a folder: name one with --export")
+            return made
+        folder = new_folder(export)
+        collection, protocol, documents = made.shared
+
+        def finish(taus: list[NDArray[np.float64]]) -> Values:
+            written = write_subcollections(
+                folder, collection, protocol, made.pieces, documents, n_qrels=export_qrels or 0
+            )
+            return {**made.finish(taus), "exported": written}
+
+        return replace(made, finish=finish)
+
+    def document_ids(self, path: str) -> NDArray[np.bytes_]:
+        """Read document ids, one per line. Returns them sorted, each once."""
+        given = []
+        for number, text in lines(path):
+            words = text.split()
+            if len(words) > 1:
+                raise FormatError.single(
+                    path, number, f"{len(words)} words", "one document id a line", text
+                )
+            given.extend(words)
+        if not given:
+            raise FormatError.single(path, None, "no document ids", "one document id a line")
+        ids = np.unique(np.array([document.encode() for document in given]))
+        if len(ids) < len(given):
+            self.warn(
+                f"{path}: {counted(len(given) - len(ids), 'line', 'repeats', 'repeat')} a "
+                f"document id; each id counts once"
+            )
+        return ids

@@ -11,7 +11,8 @@ from analysis.studies.bench import Bench
 from analysis.studies.study import Figure, PartLeftOut, Section, SettingKey, Study, StudyPart
 from analysis.studies.words import QRELS, READ, READING, RUNS, pictured, prefixed, runs_under
 from analysis.systems.kind import Result
-from analysis.systems.kinds.stability import KIND, fitted, none_below, shared_of, words
+from analysis.systems.kinds.stability import KIND
+from assay.analyses.shared.stability_tables import fitted, none_below, shared_of, words
 from assay.charts.lines import Line, lines
 from assay.charts.panels import panels
 from assay.charts.points import radar

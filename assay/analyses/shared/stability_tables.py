@@ -1,0 +1,178 @@
+"""Tables and charts of the stability of rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.charts.lines import Line, lines
+from assay.charts.points import radar
+from assay.charts.svg import Picture
+from assay.counts import counted
+from assay.digits import error_of_share
+from assay.results import Values
+from assay.tabular import Cell, Table
+
+
+def words(element: str) -> str:
+    """Return what is varied in words, for titles and captions."""
+    return " and ".join(
+        "relevant assessments" if one == "positive" else one for one in element.split("+")
+    )
+
+
+def tables(result: Values) -> list[Table]:
+    names = list(result["probability"])
+    rows: list[list[Cell]] = [
+        [
+            level,
+            shared_of(result, i),
+            *(result[key][name][i] for key in ("probability", "mean_tau") for name in names),
+        ]
+        for i, level in enumerate(result["levels"])
+    ]
+    summary: list[list[Cell]] = [
+        [
+            name,
+            *(result["fit"][name][key] for key in ("slope", "intercept")),
+            none_below(result["minimum_overlap"][name]),
+            sum(result["undefined"][name]),
+        ]
+        for name in names
+    ]
+    parts = result.get("parts") or {result["element"]: result}
+    sizes = " and ".join(
+        f"{part['size']:,} of {part['population']:,} {words(element)}"
+        for element, part in parts.items()
+    )
+    over = f"{sizes} in each sub-collection, {counted(result['pairs'], 'pair')} at each level."
+    error = f"Standard error of a share of one half: {error_of_share(0.5, result['pairs']):.2g}."
+    filtered = f" {result['note'][:1].upper()}{result['note'][1:]}." if "note" in result else ""
+    return [
+        Table(
+            "summary",
+            "Least overlap for equal rankings",
+            ["measure", "slope", "intercept", "least overlap with P = 1", "undefined taus"],
+            summary,
+            f"Slope and intercept: of the line through P(o) below full overlap. {over}",
+        ),
+        Table(
+            "levels",
+            "Equal rankings by overlap",
+            [
+                "overlap",
+                "shared",
+                *(f"P {name}" for name in names),
+                *(f"tau {name}" for name in names),
+            ],
+            rows,
+            f"P: share of pairs whose tau-b is at least {result['threshold']:g}; tau: its mean. {over} {error}{filtered}",
+        ),
+    ]
+
+
+def shared_of(result: Values, level: int) -> Cell:
+    """Return the number of shared things at this level, of two elements both numbers."""
+    if "parts" in result:
+        return ", ".join(f"{part['shared'][level]:,}" for part in result["parts"].values())
+    return int(result["shared"][level])
+
+
+def none_below(overlap: float | None) -> Cell:
+    return "none below 1" if overlap is None else overlap
+
+
+def pictures(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
+    levels = result["levels"]
+    curves = [
+        Line(name, list(zip(levels, values, strict=True)), marks=True)
+        for name, values in result["probability"].items()
+    ]
+    for style, (name, fit) in enumerate(result["fit"].items(), 1):
+        if fit["slope"] is not None:
+            curves.append(
+                Line(
+                    f"{name}, fitted", fitted(fit, min(levels), max(levels)), thin=True, style=style
+                )
+            )
+    what = words(result["element"])
+    common: dict[str, Any] = {"x_label": f"overlap of {what}", "x_form": _percent}
+    drawn = [
+        lines(
+            curves,
+            caption=(
+                f"Probability that two sub-collections rank the runs alike, by overlap of {what}; "
+                f"dotted: the lines fitted below full overlap"
+            ),
+            y_label="P(o)",
+            y_low=0,
+            y_high=1,
+            **common,
+        )
+    ]
+    taus = [
+        Line(name, list(zip(levels, values, strict=True)), marks=True)
+        for name, values in result["mean_tau"].items()
+    ]
+    threshold = [(result["threshold"], f"threshold {result['threshold']:g}")]
+    reason = "Tau is undefined throughout: all runs are tied on the sub-collections."
+    drawn.append(
+        lines(
+            taus,
+            caption="Mean tau-b by overlap",
+            y_label="tau-b",
+            horizontal=threshold,
+            reason=reason,
+            **common,
+        )
+    )
+    return drawn + least_radar(result, kin)
+
+
+def fitted(fit: Mapping[str, float], first: float, last: float) -> list[tuple[float, float | None]]:
+    """Return the two ends of a fitted line, clipped to probabilities from 0 to 1."""
+    slope, intercept = fit["slope"], fit["intercept"]
+    if slope:
+        crossings = sorted(((0 - intercept) / slope, (1 - intercept) / slope))
+        first, last = max(first, crossings[0]), min(last, crossings[1])
+    elif not 0 <= intercept <= 1:
+        return []
+    return [(o, slope * o + intercept) for o in (first, last)] if first <= last else []
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f}%"
+
+
+def least_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
+    """Draw Figure 2: over the elements if three or more have been computed on the same input, else
+    over the measures. An undefined overlap is drawn at 100%. With fewer than three axes there is
+    no radar."""
+    every = {one["element"]: one for one in [*kin, result]}
+    measures = list(result["probability"])
+    caption = "Least overlap from which the rankings always agree; 100% if there is none below"
+
+    def least(one: Values, measure: str) -> float:
+        value = one["minimum_overlap"].get(measure)
+        return 1.0 if value is None else float(value)
+
+    if len(every) >= 3:
+        elements = sorted(every)
+        shared = [m for m in measures if all(m in one["probability"] for one in every.values())]
+        series = [
+            (measure, [least(every[element], measure) for element in elements])
+            for measure in shared
+        ]
+        return [
+            radar(
+                [words(element) for element in elements],
+                series,
+                caption=caption,
+                high=1.0,
+                form=_percent,
+            )
+        ]
+    if len(measures) < 3:
+        return []
+    series = [(words(result["element"]), [least(result, m) for m in measures])]
+    return [radar(measures, series, caption=caption, high=1.0, form=_percent)]
