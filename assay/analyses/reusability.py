@@ -1,10 +1,11 @@
-"""`manage.py reusability QRELS RUN...`: would a system that did not take part be judged fairly, and
-was the pool deep enough?"""
+"""Measure how scores and ranks change if a run is left out of the pool, or the pool is shallower."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,17 @@ from assay.analyses.shared.measures import (
     DEFAULT_MEASURES,
     PiecewiseCommand,
     PieceworkPlan,
-    all_runs,
     divisible_measures,
+    each_run,
     one_qrels,
     topics_that_count,
 )
+from assay.analyses.shared.pictures import MOST_RUNS
 from assay.analyses.shared.reading import Reading, measures_option
 from assay.analyses.shared.run_groups import groups_of_runs
-from assay.cli.base import text_table
+from assay.charts.lines import Line, lines
+from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.late_runs import left_out_scores
 from assay.comparison.reusability import (
@@ -37,6 +41,8 @@ from assay.counts import counted
 from assay.measures.batch import PackedCollection, pack
 from assay.measures.measures import Measure
 from assay.options import add_options, option
+from assay.results import Values
+from assay.tabular import Cell, Table, place
 
 LATE_CUTOFF = 10
 """Of nDCG; of a shallower pool its depth."""
@@ -44,123 +50,61 @@ LATE_CUTOFF = 10
 
 @dataclass(frozen=True)
 class Options(Reading):
-    measures: list[Measure] = measures_option(DEFAULT_MEASURES, divisible_measures)
-    depth: int = option(10, "Depth of the pool", least=1, most_in_form=1000, metavar="K")
+    measures: list[Measure] = measures_option(DEFAULT_MEASURES, divisible_measures, divisible=True)
+    depth: int = option(
+        10, "Depth of the pool", help="depth of the pool", least=1, most_in_form=1000, metavar="K"
+    )
     late: bool = option(
         False,
-        "What each one left out would be told as a late run",
-        help="unjudged documents, score bounds and expected nDCG of each run as if it had not been pooled",
-        hint="Holes, exact range and expected nDCG.",
+        "Each run as an unpooled run",
+        help="also report each run as if it had not contributed to the pool: unjudged documents, "
+        "score bounds and imputed score of nDCG",
+        hint="Unjudged documents, score bounds and imputed score of nDCG.",
     )
 
 
-class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
-    help = "Leave one run or group out of the pool, and make the pool shallower: how much do scores and ranks change?"
+def plan(
+    qrels: QrelsColumns,
+    runs: Iterable[RunColumns],
+    options: Options,
+    *,
+    group_of: Callable[[Sequence[str]], tuple[str, ...]] | None = None,
+) -> PieceworkPlan:
+    """Score the runs after leaving each run or group out of the pool, and at each smaller depth, in
+    independent pieces.
 
-    def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS")
-        parser.add_argument("runs", nargs="+", metavar="RUN")
-        add_campaign_options(parser)
-        parser.add_argument(
-            "--groups", metavar="FILE", help="tag and group of each run: whole groups are left out"
-        )
-        add_options(parser, Options)
+    group_of: tags -> group of each run; None leaves out single runs. Changes are new minus old.
+    Raises BadInput if no topic counts."""
+    judged = topics_that_count(qrels, vars(options))
+    kept = list(runs)
+    collection = pack(judged, kept)
+    request = Request(
+        measures=tuple(options.measures),
+        depth=options.depth,
+        groups=None if group_of is None else group_of(collection.tags),
+        level=options.level,
+        topics=options.topics,
+    )
+    pieces = chunks(collection, request)
+    as_late = kept if options.late else []
+    del kept
 
-    def plan(
-        self,
-        *,
-        qrels: str,
-        runs: list[str],
-        depth: int,
-        groups: str | None,
-        late: bool,
-        **options: Any,
-    ) -> PieceworkPlan:
-        judged = topics_that_count(one_qrels(self, qrels), options)
-        collection = pack(judged, all_runs(self, runs, options))
-        request = Request(
-            measures=tuple(options["measures"]),
-            depth=depth,
-            groups=None if groups is None else groups_of_runs(self, groups, collection.tags),
-            level=options["level"],
-            topics=options["topics"],
-        )
-        pieces = chunks(collection, request)
+    def finish(means: list[np.ndarray]) -> Values:
+        result = as_json(combine(collection, request, pieces, means))
+        if undefined := why_undefined(collection, topics=options.topics):
+            result["undefined"] = undefined
+        result |= {
+            "pool_depth": options.depth,
+            "qrels_pairs": len(collection.grades),
+            "topics": len(collection.topics),
+        }
+        return {**result, "late": as_late_runs(judged, as_late, request)} if as_late else result
 
-        def finish(means: list[np.ndarray]) -> dict[str, Any]:
-            answer = as_json(combine(collection, request, pieces, means))
-            if undefined := why_undefined(collection, topics=options["topics"]):
-                answer["undefined"] = undefined
-            answer |= {
-                "pool_depth": depth,
-                "qrels_pairs": len(collection.grades),
-                "topics": len(collection.topics),
-            }
-            return answer | (
-                {"late": as_late_runs(judged, all_runs(self, runs, options), request)}
-                if late
-                else {}
-            )
-
-        return PieceworkPlan("reusability", _means, (collection, request), pieces, finish)
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        names = [str(measure) for measure in options["measures"]]
-        of_group = options["groups"] is not None
-        left = []
-        for unit, changes_of in result["leave_out"].items():
-            row: list[Any] = [unit, changes_of["pairs"]]
-            for name in names:
-                runs = changes_of["runs"].values()
-                largest = [
-                    largest_change(run[what][name] for run in runs)
-                    for what in ("score_change", "rank_change")
-                ]
-                row += [
-                    changes_of["tau"][name],
-                    largest[0],
-                    None if largest[1] is None else abs(largest[1]),
-                ]
-            left.append(row)
-        header = ["left out", "pairs"] + [
-            f"{what} {name}" for name in names for what in ("tau", "score", "rank")
-        ]
-        depths = [
-            [
-                depth,
-                changes_of["pairs"],
-                *(
-                    value
-                    for name in names
-                    for value in (changes_of["tau"][name], changes_of["mean_abs_change"][name])
-                ),
-            ]
-            for depth, changes_of in result["depth"].items()
-        ]
-        return "\n\n".join(
-            [
-                (
-                    f"pool of depth {result['pool_depth']}, qrels of "
-                    f"{counted(result['qrels_pairs'], 'pair')}, {counted(result['topics'], 'topic')}"
-                ),
-                (
-                    f"{'groups' if of_group else 'runs'} left out; score, rank: the largest change of "
-                    f"any run\n{text_table(header, left)}"
-                ),
-                "shallower pools; change: mean absolute change of the scores\n"
-                + text_table(
-                    ["depth", "pairs"]
-                    + [f"{what} {name}" for name in names for what in ("tau", "change")],
-                    depths,
-                ),
-                *([late_table(result["late"])] if "late" in result else []),
-                *([f"undefined: {result['undefined']}"] if "undefined" in result else []),
-            ]
-        )
+    return PieceworkPlan("reusability", _means, (collection, request), pieces, finish)
 
 
 def why_undefined(collection: PackedCollection, *, topics: str) -> str:
-    """Why there are values missing; empty where none is."""
+    """Return why values are undefined, '' if none is."""
     if len(collection.tags) < 2:
         return "one run makes no ranking of systems, so that there is no tau"
     apart = (
@@ -177,8 +121,8 @@ def why_undefined(collection: PackedCollection, *, topics: str) -> str:
 
 
 def as_late_runs(judged: QrelsColumns, runs: list[RunColumns], request: Request) -> dict[str, Any]:
-    """cutoff k; runs, by tag: left_out, holes (mean a topic), nDCG@k judged (under all qrels),
-    holes_as_0, bounds, and expected, null with many holes."""
+    """Return the cutoff k and, by tag, left_out, holes (mean per topic), nDCG@k judged (under all
+    qrels), holes_as_0, bounds, and expected, None with many holes."""
     cutoff = min(LATE_CUTOFF, request.depth)
     scores = left_out_scores(
         runs,
@@ -201,8 +145,87 @@ def as_late_runs(judged: QrelsColumns, runs: list[RunColumns], request: Request)
     return {"cutoff": cutoff, "runs": rows}
 
 
-def late_table(late: dict[str, Any]) -> str:
-    rows = [
+def _means(shared: tuple[PackedCollection, Request], piece: tuple[int, int]) -> np.ndarray:
+    collection, request = shared
+    return run_chunk(collection, request, piece)
+
+
+def tables(result: Values) -> list[Table]:
+    units, depths = result["leave_out"], result["depth"]
+    some = next(iter(units.values()), None) or next(iter(depths.values()))
+    names = list(some["tau"])
+    left: list[list[Cell]] = []
+    runs: list[list[Cell]] = []
+    for unit, changes in units.items():
+        row: list[Cell] = [unit, changes["pairs"]]
+        for name in names:
+            score, rank = (
+                largest_change(run[what][name] for run in changes["runs"].values())
+                for what in ("score_change", "rank_change")
+            )
+            row += [changes["tau"][name], score, place(None if rank is None else abs(rank))]
+        left.append(row)
+        runs += [
+            [
+                unit,
+                tag,
+                *(
+                    value
+                    for name in names
+                    for value in (run["score_change"][name], place(run["rank_change"][name]))
+                ),
+            ]
+            for tag, run in changes["runs"].items()
+        ]
+    heads = [f"{what} {name}" for name in names for what in ("tau", "score change", "rank change")]
+    by_depth: list[list[Cell]] = [
+        [
+            int(depth),
+            changes["pairs"],
+            *(
+                value
+                for name in names
+                for value in (changes["tau"][name], changes["mean_abs_change"][name])
+            ),
+        ]
+        for depth, changes in depths.items()
+    ]
+    over = (
+        f"Pool of depth {result['pool_depth']}, qrels of "
+        f"{counted(result['qrels_pairs'], 'pair')}, {counted(result['topics'], 'topic')}."
+    )
+    return [
+        Table(
+            "left-out",
+            "One left out",
+            ["left out", "pairs dropped", *heads],
+            left,
+            f"The largest change of any run. {over}",
+        ),
+        Table(
+            "depths",
+            "Shallower pools",
+            ["depth", "pairs", *(f"{what} {n}" for n in names for what in ("tau", "mean change"))],
+            by_depth,
+            over,
+        ),
+        Table(
+            "runs",
+            "Changes of each run",
+            [
+                "left out",
+                "run",
+                *(f"{what} {name}" for name in names for what in ("score", "rank")),
+            ],
+            runs,
+            "New minus old.",
+        ),
+        *([late_table(result["late"])] if "late" in result else []),
+    ]
+
+
+def late_table(late: Values) -> Table:
+    rows: list[list[Cell]] = [
         [
             tag,
             one["left_out"],
@@ -214,19 +237,89 @@ def late_table(late: dict[str, Any]) -> str:
         ]
         for tag, one in late["runs"].items()
     ]
-    header = [
+    note = (
+        "Documents that only this run (its group) found lose their judgement. Imputed score: from "
+        "such documents of other runs, none above three unjudged documents per topic."
+    )
+    columns = [
         "run",
         "left out",
-        "holes a topic",
-        "judged",
-        "holes as 0",
+        "unjudged per topic",
+        f"nDCG@{late['cutoff']} judged",
+        "unjudged as 0",
         "at least",
         "at most",
-        "expected",
+        "imputed score",
     ]
-    return f"as a late run: nDCG@{late['cutoff']}\n" + text_table(header, rows)
+    return Table("late", "As an unpooled run", columns, rows, note)
 
 
-def _means(shared: tuple[PackedCollection, Request], piece: tuple[int, int]) -> np.ndarray:
-    collection, request = shared
-    return run_chunk(collection, request, piece)
+def pictures(result: Values) -> list[Picture]:
+    depths = result["depth"]
+    some = next(iter(depths.values()), None) or next(iter(result["leave_out"].values()))
+    names = list(some["tau"])
+    at = [float(depth) for depth in depths]
+    curves = [
+        Line(
+            name,
+            [(float(depth), drawn["tau"][name]) for depth, drawn in depths.items()],
+            marks=True,
+        )
+        for name in names
+    ]
+    reason = result.get("undefined", "Tau is undefined: all runs are tied.")
+    drawn = [
+        lines(
+            curves,
+            caption="Tau-b with the full qrels, by depth of the pool",
+            x_label="depth",
+            y_label="tau-b",
+            x_at=at,
+            y_high=1.0,
+            horizontal=[(0.9, "0.9")],
+            reason=reason,
+        )
+    ]
+    first = names[0]
+    rows = []
+    for unit, one in result["leave_out"].items():
+        largest = largest_change(run["score_change"][first] for run in one["runs"].values())
+        rows.append(DrawnInterval(unit, largest, note="undefined"))
+    caption = f"Largest change of {first} of any run when one is left out of the pool"
+    drawn.append(
+        intervals(
+            rows[:MOST_RUNS],
+            caption=caption,
+            x_label=f"change of {first}",
+            what="left out",
+            reference=(0.0, ""),
+        )
+    )
+    return drawn
+
+
+class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
+    help = (
+        "Leave one run or group out of the pool, and reduce the depth of the pool, and report how "
+        "scores and ranks change."
+    )
+    tables = staticmethod(tables)
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS", help="qrels")
+        parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
+        add_campaign_options(parser)
+        parser.add_argument(
+            "--groups", metavar="FILE", help="tag and group of each run, to leave out whole groups"
+        )
+        add_options(parser, Options)
+
+    def plan(
+        self, *, qrels: str, runs: list[str], groups: str | None, **options: Any
+    ) -> PieceworkPlan:
+        return plan(
+            one_qrels(self, qrels),
+            each_run(self, runs, options),
+            Options.of(options),
+            group_of=None if groups is None else partial(groups_of_runs, self, groups),
+        )

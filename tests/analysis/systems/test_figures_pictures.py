@@ -162,7 +162,7 @@ def test_a_radar_has_the_elements_as_axes_once_three_are_known() -> None:
         for element, least in (("documents", 0.4), ("assessments", 0.8))
     ]
     radar = KINDS["stability"].pictures(one, kin=kin)[-1]
-    for words in ("assessments 80 %", "documents 40 %", "topics 100 %"):
+    for words in ("assessments 80%", "documents 40%", "topics 100%"):
         assert words in radar
 
 
@@ -241,7 +241,7 @@ def test_scores_have_their_intervals_as_lines_and_the_caption_says_what_they_are
         (points[k] - low, high - points[k]) for k, (low, high) in zip((0, 2), lines, strict=True)
     ] == [(pytest.approx(0.1 * unit, abs=0.2), pytest.approx(0.1 * unit, abs=0.2))] * 2
     assert (
-        "with 95 % intervals over topics, where there is one (the reasons are in the table below)"
+        "with 95% confidence intervals over topics, where there is one (the reasons are in the table below)"
         in picture
     )
     [table] = [
