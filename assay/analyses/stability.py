@@ -135,12 +135,11 @@ def plan(
 ) -> PieceworkPlan:
     """Rank the runs on pairs of sub-collections of increasing overlap, one piece per overlap.
 
-    documents: sorted ids of the collection, each once; None for those of runs and qrels. The plan
+    documents: sorted ids of the collection, each once; None for those of runs and qrels. Only used
+    if documents vary. The plan
     shares (collection, protocol, documents). Raises BadInput for fewer than two runs, and for a
     population too small to be divided."""
     protocol = protocol_of(options, seed)
-    if documents is not None and "documents" not in protocol.elements:
-        raise BadInput(f"--docids is for --element documents, not for {protocol.element}")
     collection = pack(topics_that_count(qrels, vars(options)), list(runs))
     if len(collection.tags) < 2:
         raise BadInput("one run makes no ranking of systems; give at least two")
@@ -283,6 +282,8 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         seed: int,
         **given: Any,
     ) -> PieceworkPlan:
+        if docids is not None and "documents" not in given["element"].split("+"):
+            raise BadInput(f"--docids is for --element documents, not for {given['element']}")
         made = plan(
             one_qrels(self, qrels),
             each_run(self, runs, given),

@@ -379,7 +379,7 @@ def test_two_elements_have_the_sizes_and_draws_of_each_alone(
         2,
     ]  # 8 topics, halves of 4 that share 2
     assert (
-        "topics: 4 of 8 and assessments"
+        "4 of 8 topics and 57 of 115 assessments"
         in printed("stability", *files, "--element", "topics+assessments", *how)[0]
     )
     assert "not an empty folder" in refused(

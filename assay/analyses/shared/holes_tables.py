@@ -1,0 +1,186 @@
+"""Tables and charts of the unjudged documents of a run."""
+
+from __future__ import annotations
+
+from assay.charts.points import DrawnInterval, intervals
+from assay.charts.svg import Picture
+from assay.comparison.holes import SETTLED
+from assay.counts import counted
+from assay.results import Values
+from assay.tabular import Cell, Table
+
+CERTAIN = (
+    "The score bounds hold as long as only this run's unjudged documents are judged. Unjudged "
+    "documents of high grades also raise the ideal, so neither bound need be all of them at their "
+    "highest grade."
+)
+
+
+def scores_table(result: Values) -> Table:
+    total, per_topic = result["holes"]["total"], result["holes"]["per_topic"]
+    reasons = result.get("undefined", {})
+    rows: list[list[Cell]] = [
+        [name, score, *result["bounds"][name], result["filled"][name], reasons.get(name, "")]
+        for name, score in result["score"].items()
+    ]
+    return Table(
+        "scores",
+        f"Scores of {result['run']}",
+        ["measure", "unjudged as 0", "at least", "at most", "imputed score", "why none"],
+        rows,
+        words(result)
+        + (
+            f" {counted(total, 'unjudged document')} in the first {result['cutoff']} of "
+            f"{counted(len(per_topic), 'topic')}, at most {max(per_topic.values(), default=0)} in "
+            f"one. {CERTAIN}"
+        ),
+    )
+
+
+def words(result: Values) -> str:
+    """Return the result in one sentence: score bounds, and what judging would settle."""
+    holes, n = result["holes"], max(len(result["holes"]["per_topic"]), 1)
+    closed = f"Closed: {result['closed']}. " if result.get("closed") else ""
+    name, score = next(iter(result["score"].items()))
+    low, high = result["bounds"][name]
+    if not holes["total"]:
+        judged = f"{closed}Every result of {result['run']} down to rank {result['cutoff']} has been judged"
+        if result["order"]:
+            return f"{judged}, but not those of {result['against']['run']}; {_settled(result)}."
+        further = f"; {name} reads further: it is at least {low:.3f}, at most {high:.3f}"
+        return f"{judged}{further if round(low, 3) < round(high, 3) else ': nothing is open'}."
+    expected = result["filled"][name]
+    near = f", probably near {expected:.3f}" if expected is not None else ""
+    return (
+        f"{closed}{holes['total'] / n:.1f} of {result['cutoff']} results of this system have never been judged. "
+        f"Its {name} is at least {low:.3f}, at most {high:.3f}{near} ("
+        f"{score:.3f} if none of them is relevant); {_settled(result)}."
+    )
+
+
+def _settled(result: Values) -> str:
+    """Return what judging settles by weights. Weights are no bound, because a document that turns
+    out relevant also changes the ideal."""
+    settles, by_weight = result["settles"], f"by their weights in nDCG@{result['cutoff']}"
+    of_what = (
+        f"the difference to {result['against']['run']}" if "against" in result else "what is open"
+    )
+    judging = "judging this pair" if settles["n"] == 1 else f"judging these {settles['n']} pairs"
+    if (left := settles["left"]) is None:
+        return (
+            f"{judging} settles, {by_weight}, nothing of {of_what}, which they change only by "
+            f"what they do to the ideal"
+        )
+    return f"{judging} settles, {by_weight}, {1 - left:.0%} of {of_what}"
+
+
+def closing_words(result: Values) -> str:
+    """Return, for the report after a follow-up campaign, why nothing more needs to be judged or what
+    is open, and the first score bounds now and before."""
+    left = result["holes"]["total"]
+    why = str(result.get("closed") or f"{left:,} results are left that nobody has judged")
+    name, (low, high) = next(iter(result["bounds"].items()))
+    now = (
+        f"is {low:.3f}"
+        if round(low, 3) == round(high, 3)
+        else f"is at least {low:.3f} and at most {high:.3f}"
+    )
+    then_low, then_high = result["before"]["bounds"][name]
+    return (
+        f"{why[:1].upper()}{why[1:]}. {name} of {result['run']} {now}; before the top-up it was "
+        f"somewhere from {then_low:.3f} to {then_high:.3f}."
+    )
+
+
+def before_table(result: Values) -> Table:
+    """Return the score bounds before and after the judgements of follow-up campaigns."""
+    before = result["before"]
+    rows: list[list[Cell]] = [
+        [
+            name,
+            *before["bounds"][name],
+            *result["bounds"][name],
+            before["bounds"][name][1] - before["bounds"][name][0],
+            bounds[1] - bounds[0],
+        ]
+        for name, bounds in result["bounds"].items()
+    ]
+    filled = before["holes"] - result["holes"]["total"]
+    note = (
+        f"{filled:,} of {counted(before['holes'], 'unjudged document')} have been judged since. "
+        f"Both bounds are over all grades that unjudged documents may have."
+    )
+    columns = [
+        "measure",
+        "at least then",
+        "at most then",
+        "at least now",
+        "at most now",
+        "width then",
+        "width now",
+    ]
+    return Table("before", "What the top-up has settled", columns, rows, note)
+
+
+def settles_table(result: Values) -> Table:
+    settled = result["settles"]
+    of_what = "the difference by " if "against" in result else ""
+    rows: list[list[Cell]] = [
+        [f"{float(share):.0%}", f"{left:.0%}"] for share, left in settled["by_share"].items()
+    ]
+    note = (
+        f"Of what the unjudged documents leave open of {of_what}nDCG@{result['cutoff']}, by their "
+        f"weights. Judging the first {settled['n']} settles {1 - settled['left']:.0%}; judging "
+        f"{settled['enough']} settles all but {SETTLED}. Weights are no bound: a document that "
+        "turns out relevant also changes the ideal."
+    )
+    return Table(
+        "settles", "What judging settles", ["unjudged documents judged", "left open"], rows, note
+    )
+
+
+def tables(result: Values) -> list[Table]:
+    made = [scores_table(result)] + ([before_table(result)] if "before" in result else [])
+    if "against" in result:
+        rows: list[list[Cell]] = [
+            [name, one["difference"], *one["bounds"], "yes" if one["settled"] else "no"]
+            for name, one in result["against"]["differences"].items()
+        ]
+        note = (
+            "Settled: the sign of the difference is the same for all grades that the unjudged "
+            "documents of both runs may have."
+        )
+        made.append(
+            Table(
+                "against",
+                f"Against {result['against']['run']}",
+                ["measure", "unjudged as 0", "at least", "at most", "settled"],
+                rows,
+                note,
+            )
+        )
+    if result["order"]:
+        made += [settles_table(result)] if result["settles"]["left"] is not None else []
+        order: list[list[Cell]] = [
+            [topic, document, weight] for topic, document, weight in result["order"]
+        ]
+        note = (
+            "Most informative first. A follow-up campaign has them in this order; the command "
+            "`holes --top-up` writes them as a pool."
+        )
+        made.append(Table("order", "Judge first", ["topic", "document", "weight"], order, note))
+    return made
+
+
+def pictures(result: Values) -> list[Picture]:
+    rows = []
+    for name, score in result["score"].items():
+        expected = result["filled"][name]
+        rows.append(
+            DrawnInterval(name, score if expected is None else expected, *result["bounds"][name])
+        )
+    caption = (
+        f"Scores of {result['run']}: score bounds over all grades of its unjudged documents, and "
+        f"the imputed score, or with unjudged as 0 if there is none"
+    )
+    return [intervals(rows, caption=caption, x_label="score", what="measure", low=0.0)]
