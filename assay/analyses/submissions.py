@@ -1,182 +1,235 @@
-"""`manage.py submissions FILE`: who submitted how often, and how the best of a group fares in
-private (Craswell et al. 2021)."""
+"""Count submissions per group, and compare public with private ranks (Craswell et al. 2021)."""
 
 from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.analyses.shared.institutions import read_institutions, taken
-from assay.cli.base import BadInput, FileCommand, distinct_tags, text_table
+from assay.analyses.shared.score_tables import conditions_of
+from assay.charts.bars import bars
+from assay.charts.points import Spot, scatter
+from assay.charts.svg import Picture
+from assay.cli.base import BadInput, FileCommand, Warn, distinct_tags
 from assay.comparison.submissions import LIMIT, Submission, records
-from assay.formats.leaderboards import SUBMISSIONS, read_leaderboard
+from assay.formats.leaderboards import SUBMISSIONS, BoardRow, read_leaderboard
 from assay.formats.opening import lines
 from assay.options import Checked, add_options, option
-
-WIDTH = 40
-"""Characters of a group's name that the table shows; teams are long lists of people."""
+from assay.results import Values
+from assay.tabular import Cell, Table
 
 
 @dataclass(frozen=True)
 class Options(Checked):
-    limit: int = option(LIMIT, "Submissions a month that a group may make", least=1)
+    limit: int = option(
+        LIMIT,
+        "Submissions per month",
+        help="number of submissions that a group may make per month",
+        hint="More of them in one month are reported as a breach.",
+        least=1,
+    )
+    until: str = option(
+        "",
+        "Last day",
+        help="last day that counts, as in 2021-02-01 (default: no limit)",
+        hint="Later submissions are left out.",
+        metavar="DATE",
+        kind="date",
+    )
+    condition: str = option(
+        "",
+        "Private condition",
+        help="with --ranks: the condition that is private (default: the only one)",
+        hint="As the report of expected ranks names it. Leave empty if it has only one.",
+        metavar="NAME",
+    )
+
+
+def compute(
+    rows: Sequence[BoardRow],
+    options: Options,
+    *,
+    institutions: Mapping[str, str] | None = None,
+    ranks: Values | None = None,
+    warn: Warn,
+) -> Values:
+    """Count the submissions of each group by month, and rank its best public run among the private
+    scores.
+
+    institutions: group -> institution that it counts as. ranks: a condition of `bootstrap`, whose
+    scores and expected ranks are the private ones. Ranks are None if there are no private scores.
+    Raises BadInput if nothing was submitted until the last day."""
+    kept = taken(rows, institutions=institutions or {}, until=options.until)
+    if not kept:
+        raise BadInput(f"nothing was submitted until {options.until}")
+    tags, _ = distinct_tags(row.tag for row in kept)
+    submissions = [
+        Submission(
+            tag=tag,
+            date=row.date,
+            group=row.group,
+            public_score=row.numbers["score"],
+            private_score=row.numbers["private_score"],
+            private_rank=row.numbers["private_rank"],
+            expected_private_rank=row.numbers["expected_private_rank"],
+        )
+        for row, tag in zip(kept, tags, strict=True)
+    ]
+    if ranks is not None:
+        if absent := [one.tag for one in submissions if one.tag not in ranks["expected_rank"]]:
+            warn(f"no ranks for {', '.join(absent[:5])}{' ...' if len(absent) > 5 else ''}")
+        submissions = [
+            replace(
+                one,
+                private_score=ranks["observed"].get(one.tag, float("nan")),
+                expected_private_rank=ranks["expected_rank"].get(one.tag, float("nan")),
+            )
+            for one in submissions
+        ]
+    return {
+        group: {
+            "submissions": record.submissions,
+            "per_month": record.per_month,
+            "breaches": record.breaches,
+            "best": record.best_tag,
+            "best_public_rank": record.best_public_rank,
+            "its_private_rank": record.its_private_rank,
+            "its_expected_private_rank": record.its_expected_private_rank,
+        }
+        for group, record in records(submissions, limit=options.limit).items()
+    }
+
+
+def tables(result: Values) -> list[Table]:
+    header = [
+        "group",
+        "submissions",
+        "most in a month",
+        "months over the limit",
+        "best run",
+        "public rank",
+        "private rank",
+        "expected private rank",
+    ]
+    rows: list[list[Cell]] = [
+        [
+            group,
+            of_group["submissions"],
+            max(of_group["per_month"].values()),
+            ", ".join(of_group["breaches"]),
+            of_group["best"] or "",
+            *(
+                of_group[key]
+                for key in ("best_public_rank", "its_private_rank", "its_expected_private_rank")
+            ),
+        ]
+        for group, of_group in conditions_of(result).items()
+    ]
+    return [Table("groups", "Submissions by group", header, rows)]
+
+
+def pictures(result: Values) -> list[Picture]:
+    groups = conditions_of(result)
+    spots = [
+        Spot(
+            group,
+            of_group["best_public_rank"],
+            of_group["its_private_rank"],
+            int(bool(of_group["breaches"])),
+        )
+        for group, of_group in groups.items()
+        if of_group["best_public_rank"] is not None and of_group["its_private_rank"] is not None
+    ]
+    caption = "The best run of each group: its public and its private rank"
+    return [
+        bars(
+            list(groups),
+            [of_group["submissions"] for of_group in groups.values()],
+            caption="Submissions of each group",
+            unit="submissions",
+            what="group",
+        ),
+        scatter(
+            spots,
+            kinds=["group", "group over the limit"],
+            caption=caption,
+            x_label="public rank",
+            y_label="private rank",
+        ),
+    ]
 
 
 class Command(FileCommand):
     help = (
-        "Submissions by group: number, number a month, breaches of the limit, best public rank "
-        "and that run's private ranks."
+        "Report submissions per group: number, number per month, breaches of the limit, best public "
+        "rank and the private ranks of that run."
     )
     takes_seed = False
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "file",
             metavar="FILE",
-            help="tag, date, group, public score, private score or ranks, one run a line",
+            help="tag, date, group, public score, private score or ranks, one run per line",
         )
         add_options(parser, Options)
         parser.add_argument(
-            "--ranks",
-            metavar="FILE",
-            help="JSON file printed by `assay check bootstrap --json`, with private ranks",
-        )
-        parser.add_argument(
-            "--condition",
-            metavar="NAME",
-            help="name of the private condition, with --ranks (default: the only one)",
-        )
-        parser.add_argument(
-            "--until", default="", metavar="DATE", help="leave out what is later, as in 2021-02-01"
+            "--ranks", metavar="FILE", help="output of `bootstrap --json`, for private ranks"
         )
         parser.add_argument(
             "--institutions",
             metavar="FILE",
-            help="group and institution, with a header: teams that are counted as one",
+            help="group and institution, with a header, to count groups as one institution",
         )
         parser.add_argument(
-            "--score-column", metavar="NAME", help="the header of the column of public scores"
+            "--score-column", metavar="NAME", help="header of the column of public scores"
         )
 
     def compute(
         self,
         *,
         file: str,
-        limit: int,
         ranks: str | None,
-        condition: str | None,
         score_column: str | None,
-        until: str,
         institutions: str | None,
-        **options: Any,
-    ) -> dict[str, Any]:
+        **given: Any,
+    ) -> Values:
+        options = Options.of(given)
         rows = read_leaderboard(
             file,
             columns=SUBMISSIONS,
             required=("tag", "date", "group", "score"),
             score_column=score_column,
         )
-        rows = taken(
+        return compute(
             rows,
-            institutions={} if institutions is None else read_institutions(institutions),
-            until=until,
+            options,
+            institutions=None if institutions is None else read_institutions(institutions),
+            ranks=None if ranks is None else read_ranks(ranks, options.condition),
+            warn=self.warn,
         )
-        if not rows:
-            raise BadInput(f"{file}: nothing was submitted until {until}")
-        tags, _ = distinct_tags(row.tag for row in rows)
-        submissions = [
-            Submission(
-                tag=tag,
-                date=row.date,
-                group=row.group,
-                public_score=row.numbers["score"],
-                private_score=row.numbers["private_score"],
-                private_rank=row.numbers["private_rank"],
-                expected_private_rank=row.numbers["expected_private_rank"],
-            )
-            for row, tag in zip(rows, tags, strict=True)
-        ]
-        if ranks is not None:
-            submissions = self.ranked(submissions, ranks, condition)
-        return {
-            group: {
-                "submissions": record.submissions,
-                "per_month": record.per_month,
-                "breaches": record.breaches,
-                "best": record.best_tag,
-                "best_public_rank": record.best_public_rank,
-                "its_private_rank": record.its_private_rank,
-                "its_expected_private_rank": record.its_expected_private_rank,
-            }
-            for group, record in records(submissions, limit=limit).items()
+
+
+def read_ranks(path: str, name: str) -> Values:
+    """Read one condition of the output of `bootstrap --json`. name: '' for the only one."""
+    try:
+        printed = json.loads("\n".join(text for _, text in lines(path)))
+        conditions = {
+            key: value
+            for key, value in printed.items()
+            if isinstance(value, dict) and "expected_rank" in value
         }
-
-    def ranked(
-        self, submissions: list[Submission], path: str, name: str | None
-    ) -> list[Submission]:
-        """With the observed scores and expected ranks of a bootstrap as private ones."""
-        try:
-            printed = json.loads("\n".join(text for _, text in lines(path)))
-            conditions = {
-                key: value
-                for key, value in printed.items()
-                if isinstance(value, dict) and "expected_rank" in value
-            }
-        except (ValueError, AttributeError):
-            raise BadInput(f"{path}: not what `bootstrap --json` prints") from None
-        if name is None and len(conditions) != 1:
-            raise BadInput(
-                f"{path}: {len(conditions)} conditions ({', '.join(conditions)}); choose one with --condition"
-            )
-        chosen = next(iter(conditions)) if name is None else name
-        if chosen not in conditions:
-            raise BadInput(f"{path}: no condition {chosen}; there are {', '.join(conditions)}")
-        bootstrapped = conditions[chosen]
-        if absent := [
-            one.tag for one in submissions if one.tag not in bootstrapped["expected_rank"]
-        ]:
-            self.warn(
-                f"{path}: no ranks for {', '.join(absent[:5])}{' ...' if len(absent) > 5 else ''}"
-            )
-        return [
-            replace(
-                one,
-                private_score=bootstrapped["observed"].get(one.tag, float("nan")),
-                expected_private_rank=bootstrapped["expected_rank"].get(one.tag, float("nan")),
-            )
-            for one in submissions
-        ]
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        return text_table(
-            [
-                "group",
-                "submissions",
-                "most in a month",
-                "breaches",
-                "best run",
-                "public rank",
-                "private rank",
-                "expected private rank",
-            ],
-            [
-                [
-                    group if len(group) <= WIDTH else group[: WIDTH - 1] + "…",
-                    of_group["submissions"],
-                    max(of_group["per_month"].values()),
-                    " ".join(of_group["breaches"]) or "-",
-                    of_group["best"],
-                    *(
-                        of_group[key]
-                        for key in (
-                            "best_public_rank",
-                            "its_private_rank",
-                            "its_expected_private_rank",
-                        )
-                    ),
-                ]
-                for group, of_group in result.items()
-            ],
+    except (ValueError, AttributeError):
+        raise BadInput(f"{path}: not what `bootstrap --json` prints") from None
+    if not name and len(conditions) != 1:
+        raise BadInput(
+            f"{path}: {len(conditions)} conditions ({', '.join(conditions)}); choose one with --condition"
         )
+    chosen: Values | None = conditions.get(name or next(iter(conditions)))
+    if chosen is None:
+        raise BadInput(f"{path}: no condition {name}; there are {', '.join(conditions)}")
+    return chosen

@@ -11,20 +11,15 @@ from django.utils.translation import gettext as _
 
 from analysis.judgements.labels import campaign_qrels, is_own
 from analysis.models import Report
-from analysis.systems.kind import Files, ReportKind, Result
+from analysis.systems.kind import Files, ReportKind
 from analysis.systems.options import LEVEL, Field, fields_of, given_of, named
 from analysis.systems.selectors import result_of
 from analysis.systems.written_files import WrittenFile, all_dated, chosen_runs, tab_separated
 from annotation.models import Campaign
-from assay.analyses.shared.score_tables import conditions_of
-from assay.analyses.submissions import Options
-from assay.charts.bars import bars
-from assay.charts.points import Spot, scatter
-from assay.charts.svg import Picture
+from assay.analyses.submissions import Options, pictures, tables
 from assay.column_types import QrelsColumns
 from assay.measures.evaluation import evaluate
 from assay.measures.measures import UnknownMeasure, parse_measure
-from assay.tabular import Cell, Table
 from pooling.models import Qrels, Run
 from pooling.platform.jobs import Refused, Work
 from pooling.services.qrels import grades_of
@@ -32,23 +27,16 @@ from pooling.services.runs import rankings_of
 
 FIELDS = (
     Field("measure", "Measure", "measure", "RR@100"),
-    *fields_of(Options, "limit"),
-    Field("until", "Leave out what is later than", "date", ""),
+    *fields_of(Options, "limit", "until"),
     Field(
         "ranks",
         "Expected private ranks",
         "report",
         "",
         report="bootstrap",
-        hint="From a finished report on the certainty of the ranks.",
+        hint="From a finished report of bootstrap ranks.",
     ),
-    Field(
-        "condition",
-        "Its private condition",
-        "text",
-        "",
-        hint="As that report names it; not needed where it has only one.",
-    ),
+    *fields_of(Options, "condition"),
     LEVEL,
 )
 
@@ -132,65 +120,6 @@ def ranks_file(report: Report, work: Work) -> str:
     if result is None:
         raise Refused(_("the report on the certainty of the ranks is not there any more"))
     return json.dumps(result, ensure_ascii=False) + "\n"
-
-
-def tables(result: Result) -> list[Table]:
-    header = [
-        "group",
-        "submissions",
-        "most in a month",
-        "months over the limit",
-        "best run",
-        "public rank",
-        "private rank",
-        "expected private rank",
-    ]
-    rows: list[list[Cell]] = [
-        [
-            group,
-            of_group["submissions"],
-            max(of_group["per_month"].values()),
-            ", ".join(of_group["breaches"]),
-            of_group["best"] or "",
-            *(
-                of_group[key]
-                for key in ("best_public_rank", "its_private_rank", "its_expected_private_rank")
-            ),
-        ]
-        for group, of_group in conditions_of(result).items()
-    ]
-    return [Table("groups", "Submissions by group", header, rows)]
-
-
-def pictures(result: Result) -> list[Picture]:
-    groups = conditions_of(result)
-    spots = [
-        Spot(
-            group,
-            of_group["best_public_rank"],
-            of_group["its_private_rank"],
-            int(bool(of_group["breaches"])),
-        )
-        for group, of_group in groups.items()
-        if of_group["best_public_rank"] is not None and of_group["its_private_rank"] is not None
-    ]
-    caption = "The best run of each group: its public and its private rank"
-    return [
-        bars(
-            list(groups),
-            [of_group["submissions"] for of_group in groups.values()],
-            caption="Submissions of each group",
-            unit="submissions",
-            what="group",
-        ),
-        scatter(
-            spots,
-            kinds=["group", "group over the limit"],
-            caption=caption,
-            x_label="public rank",
-            y_label="private rank",
-        ),
-    ]
 
 
 KIND = ReportKind(
