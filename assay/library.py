@@ -107,16 +107,14 @@ def aggregate(
 
     method: `majority`, `median`, `dawid-skene`. grades: `graded`, or `binary` from the threshold
     on. options: threshold, min_judgements, min_seconds, no_gold, rule."""
-    from assay.analyses.aggregate import labels_by_scale
+    from assay.analyses.aggregate import Options, labels_by_scale
     from assay.analyses.shared.judged_files import read_judged
 
     command, asked = asked_of(
         "aggregate",
         {"judgements": judgements, "scale": scale, "method": method, "grades": grades, **options},
     )
-    return labels_by_scale(
-        read_judged(command, asked), asked["method"], asked["rule"], asked["min_judgements"]
-    )[asked["grades"]]
+    return labels_by_scale(read_judged(command, asked), Options.of(asked))[asked["grades"]]
 
 
 def pool(

@@ -1,121 +1,113 @@
-"""`manage.py aggregate JUDGEMENTS`: labels from judgements, as qrels."""
+"""Aggregate judgements to one label per pair."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from assay.analyses.shared.counted_judgements import CountedJudgements
-from assay.analyses.shared.judged_files import add_judgement_options, dropped_rows, read_judged
-from assay.cli.base import FileCommand, text_table, whole_file
+from assay.analyses.shared.judged_files import (
+    JudgementOptions,
+    add_judgement_options,
+    dropped_rows,
+    read_judged,
+)
+from assay.cli.base import FileCommand, Warn, whole_file
 from assay.counts import counted
 from assay.formats.qrels import write_qrels
 from assay.labels.aggregation import METHODS, Aggregation
 from assay.labels.aggregation.dawid_skene import Rule
+from assay.options import option
+from assay.results import Values
+from assay.tabular import Cell, Table
+
+WORDS = {
+    "majority": "with the lowest-grade rule",
+    "dawid-skene": "Dawid and Skene 1979",
+    "mace": "Hovy et al. 2013",
+}
 
 
-class Command(FileCommand):
-    help = "Aggregate judgements to one label for each pair, and write the qrels."
-    makes_data_file = True
-
-    def arguments(self, parser: ArgumentParser) -> None:
-        add_judgement_options(parser)
-        parser.add_argument(
-            "--method",
-            choices=list(METHODS),
-            default="majority",
-            help="default majority, with the lowest-grade rule",
-        )
-        parser.add_argument(
-            "--rule",
-            choices=[str(rule) for rule in Rule],
-            default=str(Rule.PENALISED),
-            help=(
-                "rule of dawid-skene: penalised (0.01 added to each count, to convergence) or "
-                "crowd-kit"
-            ),
-        )
-        parser.add_argument(
-            "--grades",
-            choices=["graded", "binary"],
-            default="graded",
-            help="labels of the qrels (default: graded)",
-        )
-
-    def compute(
-        self,
-        *,
-        method: str,
-        rule: str,
-        grades: str,
-        min_judgements: int,
-        output: str | None,
-        **options: Any,
-    ) -> dict[str, Any]:
-        judged = read_judged(self, options)
-        labels = labels_by_scale(judged, method, rule, min_judgements)
-        chosen = labels[grades]
-        if not chosen.n_labelled:
-            self.warn(
-                f"no pair has a label: none has {counted(min_judgements, 'counted judgement')}. "
-                f"--min-judgements asks for fewer"
-            )
-        for name, aggregation in labels.items():
-            if aggregation.ended is not None and not aggregation.ended.converged:
-                rounds = counted(aggregation.ended.rounds, "round")
-                self.warn(
-                    f"{method} did not converge on the {name} scale within {rounds}. Some labels "
-                    f"might change in further rounds"
-                )
-        if output:
-            with whole_file(output) as out:
-                write_qrels(chosen.qrels(grades), out)
-        return {
-            "pairs": chosen.n_labelled,
-            "dropped": {"too_few": chosen.n_too_few, **dropped_rows(judged.dropped)},
-            **figures(chosen),
-            **{name: figures(aggregation) for name, aggregation in labels.items()},
-            **further_options(method, rule),
-            "judgements": len(judged.table),
-            "method": method,
-            "threshold": judged.threshold,
-        }
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        dropped = ", ".join(
-            f"{n} {reason.replace('_', ' ')}" for reason, n in result["dropped"].items()
-        )
-        parts = [
-            (
-                f"{counted(result['pairs'], 'labelled pair')} from "
-                f"{counted(result['judgements'], 'judgement')} by {result['method']}; dropped: "
-                f"{dropped}"
-            )
-        ]
-        for name in ("graded", "binary"):
-            parts.append(f"\n{name}\n{label_table_text(result[name])}{ended_text(result[name])}")
-        return "\n".join(parts)
+@dataclass(frozen=True)
+class Options(JudgementOptions):
+    method: str = option(
+        "majority",
+        "Aggregation",
+        help="aggregation method",
+        choices=tuple((name, WORDS.get(name, name)) for name in METHODS),
+    )
+    rule: str = option(
+        str(Rule.PENALISED),
+        "Rule of Dawid and Skene",
+        help="estimation by dawid-skene",
+        choices=(
+            (str(Rule.PENALISED), "adds 0.01 to each count, until the posteriors converge"),
+            (str(Rule.CROWD_KIT), "as crowd-kit does"),
+        ),
+    )
+    grades: str = option(
+        "graded",
+        "Grades of the labels",
+        help="grades of the labels in the qrels",
+        choices=(("graded", "all grades"), ("binary", "relevant or not, from the threshold")),
+    )
 
 
-def further_options(method: str, rule: str) -> dict[str, Any]:
-    """What this method takes beyond those that all take."""
-    return {"rule": Rule(rule)} if method == "dawid-skene" else {}
-
-
-def labels_by_scale(
-    judged: CountedJudgements, method: str, rule: str, min_judgements: int
-) -> dict[str, Aggregation]:
-    """Under `graded` and `binary`."""
+def labels_by_scale(judged: CountedJudgements, options: Options) -> dict[str, Aggregation]:
+    """Aggregate the judgements on all grades (`graded`), and relevant or not (`binary`)."""
     scales = {"graded": judged.table, "binary": judged.table.binary(judged.threshold)}
     return {
-        name: METHODS[method](table, min_judgements=min_judgements, **further_options(method, rule))
+        name: METHODS[options.method](
+            table, min_judgements=options.min_judgements, **further_options(options)
+        )
         for name, table in scales.items()
     }
 
 
-def figures(aggregation: Aggregation) -> dict[str, Any]:
-    """Labels, decisions and both crossed; decisions are None for methods without them."""
-    result: dict[str, Any] = {
+def further_options(options: Options) -> dict[str, Any]:
+    """Return the options of this method that the others do not have."""
+    return {"rule": Rule(options.rule)} if options.method == "dawid-skene" else {}
+
+
+def compute(
+    judged: CountedJudgements,
+    labels: Mapping[str, Aggregation],
+    options: Options,
+    *,
+    warn: Warn,
+) -> Values:
+    """Count the labels of `labels_by_scale` by grade and by decision. Decisions are None for methods
+    without them."""
+    chosen = labels[options.grades]
+    if not chosen.n_labelled:
+        warn(
+            f"no pair has a label: none has {counted(options.min_judgements, 'counted judgement')}. "
+            f"--min-judgements asks for fewer"
+        )
+    for name, aggregation in labels.items():
+        if aggregation.ended is not None and not aggregation.ended.converged:
+            rounds = counted(aggregation.ended.rounds, "round")
+            warn(
+                f"{options.method} did not converge on the {name} scale within {rounds}. Some labels "
+                f"might change in further rounds"
+            )
+    return {
+        "pairs": chosen.n_labelled,
+        "dropped": {"too_few": chosen.n_too_few, **dropped_rows(judged.dropped)},
+        **counts_of(chosen),
+        **{name: counts_of(aggregation) for name, aggregation in labels.items()},
+        **further_options(options),
+        "judgements": len(judged.table),
+        "method": options.method,
+        "threshold": judged.threshold,
+    }
+
+
+def counts_of(aggregation: Aggregation) -> Values:
+    """Return labels, decisions and both crossed, and how an iterative method ended."""
+    result: Values = {
         "labels": aggregation.labels(),
         "decisions": aggregation.decisions(),
         "cross": aggregation.cross(),
@@ -125,33 +117,67 @@ def figures(aggregation: Aggregation) -> dict[str, Any]:
     return result
 
 
-def ended_text(figures: dict[str, Any]) -> str:
-    """How an iterative method ended."""
-    if "rounds" not in figures:
-        return ""
-    how = "converged" if figures["converged"] else "not converged: the rounds ran out"
-    likelihood = (
-        ""
-        if figures["log_likelihood"] is None
-        else f", log-likelihood with the prior {figures['log_likelihood']:.6g}"
+def tables(result: Values) -> list[Table]:
+    dropped = ", ".join(
+        f"{n} {reason.replace('_', ' ')}" for reason, n in result["dropped"].items()
     )
-    return f"\n{counted(figures['rounds'], 'round')}, {how}{likelihood}"
+    over = (
+        f"{counted(result['pairs'], 'labelled pair')} from "
+        f"{counted(result['judgements'], 'judgement')} by {result['method']}; dropped: {dropped}."
+    )
+    return [
+        labels_table("graded", result["graded"], over),
+        labels_table("binary", result["binary"]),
+    ]
 
 
-def label_table_text(figures: dict[str, Any]) -> str:
-    """Labels by decision, with shares of all labels."""
-    total = sum(figures["labels"].values())
-    decisions = list(figures["decisions"] or {})
-    rows: list[list[Any]] = [
+def labels_table(name: str, counts: Values, over: str = "") -> Table:
+    """Return labels by decision, with shares of all labels."""
+    total = sum(counts["labels"].values())
+    decisions = list(counts["decisions"] or {})
+    rows: list[list[Cell]] = [
         [
             str(grade),
             n,
             n / total if total else None,
-            *((figures["cross"] or {}).get(grade, {}).get(d, 0) for d in decisions),
+            *((counts["cross"] or {}).get(grade, {}).get(d, 0) for d in decisions),
         ]
-        for grade, n in figures["labels"].items()
+        for grade, n in counts["labels"].items()
     ]
     rows.append(
-        ["all", total, 1.0 if total else None, *(figures["decisions"][d] for d in decisions)]
+        ["all", total, 1.0 if total else None, *(counts["decisions"][d] for d in decisions)]
     )
-    return text_table(["label", "pairs", "share", *(d.replace("_", " ") for d in decisions)], rows)
+    header = ["label", "pairs", "share", *(d.replace("_", " ") for d in decisions)]
+    note = f"{over} {how_ended(counts)}".strip()
+    return Table(name, f"Labels, {name}", header, rows, note)
+
+
+def how_ended(counts: Values) -> str:
+    if "rounds" not in counts:
+        return ""
+    how = "converged" if counts["converged"] else "not converged: the rounds ran out"
+    likelihood = counts["log_likelihood"]
+    return (
+        f"{counted(counts['rounds'], 'round')}, {how}"
+        + ("" if likelihood is None else f", log-likelihood with the prior {likelihood:.6g}")
+        + "."
+    )
+
+
+class Command(FileCommand):
+    help = "Aggregate judgements to one label per pair, and write the qrels."
+    makes_data_file = True
+    tables = staticmethod(tables)
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        add_judgement_options(parser, Options)
+
+    def compute(self, *, output: str | None, **given: Any) -> Values:
+        options = Options.of(given)
+        judged = read_judged(self, given)
+        labels = labels_by_scale(judged, options)
+        result = compute(judged, labels, options, warn=self.warn)
+        if output:
+            with whole_file(output) as out:
+                write_qrels(labels[options.grades].qrels(options.grades), out)
+        return result

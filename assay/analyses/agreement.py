@@ -1,26 +1,36 @@
-"""`manage.py agreement JUDGEMENTS`: how far the annotators agree."""
+"""Measure the agreement between annotators."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from assay.analyses.shared.as_json import annotator_json, scale_json
-from assay.analyses.shared.judged_files import add_judgement_options, dropped_rows, read_judged
-from assay.cli.base import FileCommand, positive, text_table
+from assay.analyses.shared.counted_judgements import CountedJudgements
+from assay.analyses.shared.judged_files import (
+    JudgementOptions,
+    add_judgement_options,
+    dropped_rows,
+    read_judged,
+)
+from assay.cli.base import FileCommand, positive
 from assay.counts import counted
 from assay.digits import text_of
 from assay.labels.agreement.bands import CAVEAT, band
 from assay.labels.agreement.report import agreement_report
+from assay.options import option
+from assay.results import Values
+from assay.tabular import Cell, Table
 
-FIGURES = {
+MEASURES = {
     "mean_kappa": "mean kappa against the label",
-    "chance_floor": "the same by chance",
+    "chance_floor": "chance-level agreement",
     "mean_kappa_others": "mean kappa against the label of the others",
-    "mean_pairwise_kappa": "mean kappa of two annotators",
-    "mean_pairwise_kappa_weighted": "the same, weighted by common pairs",
+    "mean_pairwise_kappa": "mean pairwise kappa",
+    "mean_pairwise_kappa_weighted": "mean pairwise kappa, weighted by common pairs",
     "alpha": "Krippendorff's alpha",
     "alpha_nominal": "Krippendorff's alpha, nominal",
     "fleiss": "Fleiss' kappa",
@@ -34,119 +44,132 @@ KAPPAS = {
     "mean_pairwise_kappa_weighted",
     "fleiss",
 }
-"""Figures that have a word beside them."""
+"""Measures with an interpretation label."""
+SCALES = ("graded", "binary")
+
+
+@dataclass(frozen=True)
+class Options(JudgementOptions):
+    min_common: int = option(
+        10,
+        "Common pairs",
+        help="number of common pairs from which two annotators are compared",
+        least=1,
+    )
+
+
+def compute(judged: CountedJudgements, options: Options, *, seed: int = 0) -> Values:
+    """Measure agreement on all grades (`graded`), and relevant or not (`binary`).
+
+    seed: of the permutations for chance-level agreement. Undefined values are NaN, with the reason
+    in `reasons`."""
+    report = agreement_report(
+        judged.table,
+        threshold=judged.threshold,
+        rng=np.random.default_rng(seed),
+        min_common=options.min_common,
+        min_judgements=options.min_judgements,
+    )
+    return {
+        "graded": scale_json(report.graded),
+        "binary": scale_json(report.binary),
+        "annotators": {person.name: annotator_json(person) for person in report.annotators},
+        "pairs": report.n_pairs,
+        "labelled_pairs": report.n_labelled,
+        "judgements": report.n_judgements,
+        "dropped": dropped_rows(judged.dropped),
+        "threshold": judged.threshold,
+    }
+
+
+def tables(result: Values) -> list[Table]:
+    made = [measures_table(result)]
+    if apart := result.get("by_entry"):
+        entries: list[list[Cell]] = [
+            [row["name"], row["alpha"], row.get("pairs"), row.get("reason") or ""] for row in apart
+        ]
+        header = ["pairs", "alpha", "number", "why none"]
+        note = "Krippendorff's alpha, ordinal."
+        made.append(Table("by-entry", "Agreement by entry", header, entries, note))
+    people: list[list[Cell]] = [
+        [
+            name,
+            row["judgements"],
+            row["kappa_graded"],
+            row["kappa_graded_others"],
+            row["kappa_binary"],
+            row["kappa_binary_others"],
+        ]
+        for name, row in result["annotators"].items()
+    ]
+    header = ["annotator", "judgements", "graded", "graded, others", "binary", "binary, others"]
+    note = "Kappa of each annotator against the label, and against the label of the others."
+    made.append(Table("annotators", "Agreement by annotator", header, people, note))
+    return made
+
+
+def measures_table(result: Values) -> Table:
+    rows: list[list[Cell]] = []
+    for name, text in MEASURES.items():
+        row: list[Cell] = [text]
+        for scale in SCALES:
+            value = result[scale][name]
+            if name == "chance_floor":
+                value = text_of(value, result[scale]["chance_floor_error"])
+            row += [value, (band(value) or "") if name in KAPPAS else ""]
+        rows.append(row)
+    for bound, text in enumerate(("alpha, lower bound (95% CI)", "alpha, upper bound (95% CI)")):
+        row = [text]
+        for scale in SCALES:
+            row += [result[scale]["alpha_ci"][bound], ""]
+        rows.append(row)
+    header = ["measure", "graded", "graded in words", "binary", "binary in words"]
+    return Table("measures", "Agreement of annotators", header, rows, note_of(result))
+
+
+def note_of(result: Values) -> str:
+    """Return what the measures are over, the intervals, and the reasons for undefined values."""
+    sentences = [
+        f"{counted(result['judgements'], 'judgement')} of {counted(result['pairs'], 'pair')} by "
+        f"{counted(len(result['annotators']), 'annotator')}; kappa linearly weighted and alpha "
+        "ordinal on the full scale.",
+        CAVEAT,
+    ]
+    for scale in SCALES:
+        one = result[scale]
+        sentences += [
+            f"{scale}: {MEASURES[name]} is undefined: {why}."
+            for name, why in one["reasons"].items()
+            if name in MEASURES
+        ]
+        has_interval = one["alpha_ci"][0] is not None and not one["alpha_ci_reason"]
+        sentences.append(
+            f"{scale}: alpha has an interval over {one['alpha_ci_unit']}."
+            if has_interval
+            else f"{scale}: alpha has no interval: {one['alpha_ci_reason']}."
+        )
+    return " ".join(sentences)
 
 
 class Command(FileCommand):
-    help = "Agreement between annotators: Cohen's kappa, Krippendorff's alpha, Fleiss' kappa, percent agreement."
+    help = "Measure agreement between annotators: Cohen's kappa, Krippendorff's alpha, Fleiss' kappa, percent agreement."
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        add_judgement_options(parser)
-        parser.add_argument(
-            "--min-common",
-            type=positive,
-            default=10,
-            metavar="N",
-            help="two annotators are compared from so many common pairs on (default 10)",
-        )
+        add_judgement_options(parser, Options)
         parser.add_argument(
             "--bootstrap",
             type=positive,
             default=1000,
             metavar="N",
-            help="ignored; the interval is no longer a bootstrap",
+            help="no effect, kept for scripts: the interval is not a bootstrap",
         )
 
-    def compute(
-        self, *, min_common: int, min_judgements: int, seed: int, **options: Any
-    ) -> dict[str, Any]:
-        table, dropped, threshold, campaign, _ = read_judged(self, options)
-        report = agreement_report(
-            table,
-            threshold=threshold,
-            rng=np.random.default_rng(seed),
-            min_common=min_common,
-            min_judgements=min_judgements,
-        )
-        result = {
-            "graded": scale_json(report.graded),
-            "binary": scale_json(report.binary),
-            "annotators": {person.name: annotator_json(person) for person in report.annotators},
-            "pairs": report.n_pairs,
-            "labelled_pairs": report.n_labelled,
-            "judgements": report.n_judgements,
-            "dropped": dropped_rows(dropped),
-            "threshold": threshold,
-        }
-        if campaign is not None and (
-            apart := self.stored_campaigns().agreement_by_entry(campaign, table)
+    def compute(self, *, seed: int, **given: Any) -> Values:
+        judged = read_judged(self, given)
+        result = compute(judged, Options.of(given), seed=seed)
+        if judged.campaign is not None and (
+            apart := self.stored_campaigns().agreement_by_entry(judged.campaign, judged.table)
         ):
             result["by_entry"] = apart
         return result
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        graded, binary = result["graded"], result["binary"]
-        rows: list[list[Any]] = []
-        for name, text in FIGURES.items():
-            words = [
-                (band(scale[name]) or "") if name in KAPPAS else "" for scale in (graded, binary)
-            ]
-            known = [
-                text_of(scale[name], scale["chance_floor_error"])
-                if name == "chance_floor"
-                else scale[name]
-                for scale in (graded, binary)
-            ]
-            rows.append([text, known[0], words[0], known[1], words[1]])
-        for bound, text in enumerate(("alpha, lower bound (95 %)", "alpha, upper bound (95 %)")):
-            rows.append([text, graded["alpha_ci"][bound], "", binary["alpha_ci"][bound], ""])
-        intervals = [
-            f"{scale}: alpha has an interval over {result[scale]['alpha_ci_unit']}"
-            if result[scale]["alpha_ci"][0] is not None and not result[scale]["alpha_ci_reason"]
-            else f"{scale}: alpha has no interval: {result[scale]['alpha_ci_reason']}"
-            for scale in ("graded", "binary")
-        ]
-        people = [
-            [
-                name,
-                row["judgements"],
-                row["kappa_graded"],
-                row["kappa_graded_others"],
-                row["kappa_binary"],
-                row["kappa_binary_others"],
-            ]
-            for name, row in result["annotators"].items()
-        ]
-        apart = [
-            f"alpha (ordinal) of pairs {row['name']}: "
-            + (
-                f"none, {row['reason']}"
-                if row["alpha"] is None
-                else f"{row['alpha']:.3f}, {row['pairs']} pairs"
-            )
-            for row in result.get("by_entry", [])
-        ]
-        reasons = [
-            f"{scale}: {FIGURES[name]} is undefined: {why}"
-            for scale in ("graded", "binary")
-            for name, why in result[scale]["reasons"].items()
-            if name in FIGURES
-        ]
-        return "\n".join(
-            [
-                f"{counted(result['judgements'], 'judgement')} of "
-                f"{counted(result['pairs'], 'pair')} by {counted(len(people), 'annotator')}; "
-                f"kappa linearly weighted and "
-                "alpha ordinal on the full scale",
-                "",
-                text_table(["", "graded", "", "binary", ""], rows),
-                CAVEAT,
-                *apart,
-                *reasons,
-                *intervals,
-                "",
-                text_table(
-                    ["annotator", "judgements", "graded", "others", "binary", "others"], people
-                ),
-            ]
-        )

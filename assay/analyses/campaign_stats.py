@@ -1,16 +1,27 @@
-"""`manage.py campaign_stats JUDGEMENTS`: the statistics of a campaign (TripJudge's Table 1)."""
+"""Describe an annotation campaign by its statistics (TripJudge: Althammer et al. 2022, Table 1)."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from assay.analyses.shared.as_json import statistics_json
-from assay.analyses.shared.judged_files import add_judgement_options, dropped_rows, read_judged
+from assay.analyses.shared.counted_judgements import CountedJudgements
+from assay.analyses.shared.judged_files import (
+    JudgementOptions,
+    add_judgement_options,
+    dropped_rows,
+    read_judged,
+)
 from assay.campaigns.statistics import campaign_statistics
-from assay.cli.base import BadInput, FileCommand, positive, text_table
+from assay.cli.base import BadInput, FileCommand, Warn
 from assay.formats.pool import read_pool
 from assay.labels.labels import scale_warnings
+from assay.options import option
+from assay.results import Values
+from assay.tabular import Cell, Table
 
 COUNTS = {
     "topics": "topics",
@@ -25,73 +36,91 @@ COUNTS = {
     "complete_depth": "deepest rank to which the pool is complete",
     "relevant_share": "relevant share of labels (2 grades)",
 }
+PairRanks = Iterable[tuple[str, str, int]]
+"""(topic, document, best rank) of each pair of a pool."""
+
+
+@dataclass(frozen=True)
+class Options(JudgementOptions):
+    documents: int | None = option(
+        None, "Documents", help="number of documents in the collection", least=1
+    )
+
+
+def compute(
+    judged: CountedJudgements,
+    options: Options,
+    *,
+    documents: int | None = None,
+    pool: PairRanks | None = None,
+    warn: Warn,
+) -> Values:
+    """Count judgements, grades with their times (seconds), and the coverage of the pool.
+
+    documents: of the collection, if the options do not say. pool: the coverage is None without one.
+    Undefined means are NaN."""
+    if pool is not None and judged.only is not None:
+        pool = [pair for pair in pool if pair[0] in judged.only]
+    statistics = campaign_statistics(
+        judged.table,
+        threshold=judged.threshold,
+        min_judgements=options.min_judgements,
+        documents=options.documents or documents,
+        pool=pool,
+    )
+    for warning in statistics.warnings:
+        if warning not in scale_warnings(judged.table):  # the reader has reported that one
+            warn(warning)
+    return {
+        **statistics_json(statistics),
+        "dropped": dropped_rows(judged.dropped),
+        "threshold": judged.threshold,
+    }
+
+
+def tables(result: Values) -> list[Table]:
+    counts: list[list[Cell]] = [[text, result[name]] for name, text in COUNTS.items()]
+    grades: list[list[Cell]] = [
+        [str(grade), row["n"], row["share"], row["mean_seconds"], row["median_seconds"]]
+        for grade, row in result["grades"].items()
+    ]
+    header = ["grade", "judgements", "share", "mean seconds", "median seconds"]
+    return [
+        Table("counts", "Campaign statistics", ["statistic", "value"], counts),
+        Table("grades", "Judgements by grade", header, grades),
+    ]
 
 
 class Command(FileCommand):
     help = (
-        "Statistics of an annotation campaign: counts, grades with their times, judgements over "
-        "time, completeness of the pool."
+        "Report statistics of an annotation campaign: counts, grades with their times, judgements "
+        "over time, completeness of the pool."
     )
     takes_seed = False
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        add_judgement_options(parser)
+        add_judgement_options(parser, Options)
         parser.add_argument(
             "--pool",
             metavar="POOL",
-            help="the pool file of build_pool, for the depth to which it is complete",
-        )
-        parser.add_argument(
-            "--documents", type=positive, metavar="N", help="number of documents in the collection"
+            help="pool file of build_pool, for the depth to which it is complete",
         )
 
-    def compute(
-        self, *, min_judgements: int, pool: str | None, documents: int | None, **options: Any
-    ) -> dict[str, Any]:
-        table, dropped, threshold, campaign, only = read_judged(self, options)
-        pairs = None if pool is None else ranks_of_file(pool)
-        if campaign is not None:
+    def compute(self, *, pool: str | None, **given: Any) -> Values:
+        judged = read_judged(self, given)
+        pairs: PairRanks | None = None if pool is None else ranks_of_file(pool)
+        documents = None
+        if judged.campaign is not None:
             source = self.stored_campaigns()
-            pairs = pairs or source.pool_ranks(campaign)
-            documents = documents or source.count_documents(campaign.collection)
-        if pairs is not None and only is not None:
-            pairs = [pair for pair in pairs if pair[0] in only]
-        statistics = campaign_statistics(
-            table,
-            threshold=threshold,
-            min_judgements=min_judgements,
-            documents=documents,
-            pool=pairs,
-        )
-        for warning in statistics.warnings:
-            if warning not in scale_warnings(table):  # the reader has said that one
-                self.warn(warning)
-        return {
-            **statistics_json(statistics),
-            "dropped": dropped_rows(dropped),
-            "threshold": threshold,
-        }
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        counts = text_table(
-            ["", ""],
-            [
-                [text, f"{result[name]:.4g}" if isinstance(result[name], float) else result[name]]
-                for name, text in COUNTS.items()
-            ],
-        )
-        grades = text_table(
-            ["grade", "judgements", "share", "mean seconds", "median seconds"],
-            [
-                [str(grade), row["n"], row["share"], row["mean_seconds"], row["median_seconds"]]
-                for grade, row in result["grades"].items()
-            ],
-        )
-        return f"{counts.lstrip()}\n\n{grades}"
+            pairs = pairs or source.pool_ranks(judged.campaign)
+            documents = source.count_documents(judged.campaign.collection)
+        return compute(judged, Options.of(given), documents=documents, pool=pairs, warn=self.warn)
 
 
 def ranks_of_file(path: str) -> list[tuple[str, str, int]]:
-    """(topic, document, best rank) of each pair of a pool file. BadInput if it gives no ranks."""
+    """Read (topic, document, best rank) of each pair of a pool file. Raises BadInput for pairs
+    without a rank."""
     pairs = [(pair.topic, pair.document, pair.best_rank) for pair in read_pool(path)]
     if any(rank < 1 for _, _, rank in pairs):
         raise BadInput(

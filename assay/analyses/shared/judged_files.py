@@ -1,15 +1,11 @@
-"""What the commands over judgements share: their options, and where judgements come from, a file or
-a campaign's database.
-
-judged = read_judged(self, options)        # CountedJudgements(table, dropped, threshold, campaign,
-only)
-"""
+"""Options of analyses of judgements, and judgements read from a file or a campaign's database."""
 
 from __future__ import annotations
 
 import math
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from assay.analyses.shared.counted_judgements import CountedJudgements, threshold_within
@@ -18,7 +14,7 @@ from assay.analyses.shared.only_topics import add_only_topics, judgements_of, on
 from assay.cli.base import BadInput, FileCommand, positive
 from assay.formats.judgements import read_judgements
 from assay.labels.labels import Dropped, counted
-from assay.options import option
+from assay.options import Checked, add_options, option
 
 DEFAULT_SCALE = 4
 DEFAULT_THRESHOLD = 2
@@ -54,9 +50,43 @@ def duration(text: str) -> float:
     return value
 
 
-def add_judgement_options(parser: ArgumentParser) -> None:
-    """JUDGEMENTS or --campaign, --scale, --threshold, --min-judgements, --min-seconds, --no-gold,
-    --judges, --only-topics."""
+@dataclass(frozen=True)
+class JudgementOptions(Checked):
+    """Options of analyses of judgements. None: the default of files, or the campaign's own."""
+
+    scale: int | None = option(
+        None,
+        "Grades",
+        help=f"number of grades, 0 to N - 1 (default {DEFAULT_SCALE}; a campaign has its own)",
+        least=2,
+    )
+    threshold: int | None = option(
+        None,
+        "Lowest relevant grade",
+        help=f"lowest relevant grade of the 2-grade label (default {DEFAULT_THRESHOLD}, of two "
+        "grades 1; a campaign has its own)",
+        least=1,
+        metavar="GRADE",
+    )
+    min_judgements: int = option(
+        2,
+        "Judgements that a label needs",
+        help="number of counted judgements from which a pair has a label",
+        least=1,
+    )
+    min_seconds: float | None = option(
+        None,
+        "Minimum time",
+        help="seconds below which judgements do not count; unknown times do (default "
+        f"{DEFAULT_MIN_SECONDS:.0f}; a campaign has applied its own)",
+        read=duration,
+        metavar="S",
+    )
+    no_gold: bool = option(False, "Leave out gold pairs", help="leave out judgements of gold pairs")
+
+
+def add_judgement_options(parser: ArgumentParser, options: type) -> None:
+    """Add JUDGEMENTS or --campaign, the options of the analysis, --judges and --only-topics."""
     parser.add_argument(
         "judgements",
         metavar="JUDGEMENTS",
@@ -66,52 +96,18 @@ def add_judgement_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--campaign",
         metavar="SLUG",
-        help="the judgements of this campaign in the database, in place of a file",
+        help="campaign in the database whose judgements are used instead of a file",
     )
-    parser.add_argument(
-        "--scale",
-        type=at_least_two,
-        metavar="N",
-        help=f"number of grades, 0 to N - 1 (default {DEFAULT_SCALE}; a campaign has its own)",
-    )
-    parser.add_argument(
-        "--threshold",
-        type=positive,
-        metavar="GRADE",
-        help=(
-            f"lowest relevant grade of the 2-grade label (default {DEFAULT_THRESHOLD}, of two "
-            f"grades 1; a campaign has its own)"
-        ),
-    )
-    parser.add_argument(
-        "--min-judgements",
-        type=positive,
-        default=2,
-        metavar="N",
-        help="a pair has a label from so many counted judgements on (default 2)",
-    )
-    parser.add_argument(
-        "--min-seconds",
-        type=duration,
-        metavar="S",
-        help=(
-            f"faster judgements do not count, unknown times do (default "
-            f"{DEFAULT_MIN_SECONDS:.0f}; a campaign has applied its own)"
-        ),
-    )
-    parser.add_argument(
-        "--no-gold", action="store_true", help="leave out the judgements of gold pairs"
-    )
+    add_options(parser, options)
     add_judges(parser)
     add_only_topics(parser)
 
 
 def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudgements:
-    """The judgements that count, from the file or the campaign named; warnings of the reader go to
-    standard error.
+    """Read the judgements that count from the file or the campaign.
 
-    FormatError if the file cannot be read, BadInput if the options name no judgements or contradict
-    each other."""
+    Raises FormatError if the file cannot be read, BadInput if the options name no judgements or
+    contradict each other."""
     path, slug = options["judgements"], options["campaign"]
     if path is not None and options["judges"]:
         raise BadInput(
@@ -152,7 +148,7 @@ def _of_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> Cou
 
 
 def dropped_rows(dropped: Dropped) -> dict[str, int]:
-    """For JSON: rows by reason, and pairs left without any counted judgement."""
+    """Return the number of rows by reason, and of pairs without any counted judgement."""
     return {
         "too_fast": dropped.too_fast,
         "excluded": dropped.excluded,

@@ -120,7 +120,7 @@ def test_the_readable_table_shows_the_floor_beside_kappa_and_why_a_figure_is_mis
     out = io.StringIO()
     call_command("agreement", written(tmp_path), stdout=out, stderr=io.StringIO())
     text = out.getvalue()
-    assert "the same by chance" in text
+    assert "chance-level agreement" in text
     assert "graded: Fleiss' kappa is undefined" in text
     assert "linearly weighted" in text
 
@@ -141,6 +141,6 @@ def test_the_readable_table_has_words_beside_kappa_with_their_caveat(crossed):
     for scale, at in (("graded", 0), ("binary", 1)):
         kappa = result[scale]["mean_pairwise_kappa"]
         word = names[-1 if kappa < 0 else max(0, -(-round(100 * kappa) // 20) - 1)]
-        assert re.split(r"\s{2,}", lines["mean kappa of two annotators"])[2 + 2 * at] == word
+        assert re.split(r"\s{2,}", lines["mean pairwise kappa"])[2 + 2 * at] == word
     assert "Landis and Koch (1977), a convention" in out.getvalue()
     assert "substantial" not in lines["Krippendorff's alpha"]
