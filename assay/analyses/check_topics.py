@@ -3,13 +3,57 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from assay.cli.base import FileCommand, text_table, whole_file
+from assay.cli.base import FileCommand, whole_file
 from assay.counts import counted
 from assay.formats.exports import write_removed, write_topics
-from assay.formats.topics import read_topics
-from assay.pools.hygiene import Match, check_topics, need_of
+from assay.formats.topics import TopicRecord, read_topics
+from assay.options import Checked, add_options, option
+from assay.pools.hygiene import Match, Removal, check_topics, need_of
+from assay.results import Values
+from assay.tabular import Cell, Table
+
+
+@dataclass(frozen=True)
+class Options(Checked):
+    match: str = option(
+        str(Match.EXACT),
+        "Duplicates",
+        help="similarity of duplicates",
+        choices=(
+            (str(Match.EXACT), "equal but for case and blanks"),
+            (str(Match.PUNCTUATION), "equal but for punctuation"),
+            (str(Match.SUSPECT), "also topics that a person should look at"),
+        ),
+    )
+
+
+def compute(topics: Sequence[TopicRecord], options: Options) -> Values:
+    """Propose duplicates and topics without text for removal, in the order of the topics."""
+    proposals = check_topics(
+        [(topic.topic, topic.text) for topic in topics],
+        match=options.match,
+        needs={topic.topic: need_of(topic.description, topic.narrative) for topic in topics},
+    )
+    out = {proposal.topic for proposal in proposals}
+    return {
+        "kept": sum(topic.topic not in out for topic in topics),
+        "removed": [proposal._asdict() for proposal in proposals],
+        "match": options.match,
+    }
+
+
+def tables(result: Values) -> list[Table]:
+    rows: list[list[Cell]] = [
+        [one["topic"], one["reason"], one["same_as"], one["text"]] for one in result["removed"]
+    ]
+    note = f"{counted(result['kept'], 'topic')} to keep, {len(rows)} to remove ({result['match']})."
+    return [
+        Table("removed", "Topics to remove", ["topic", "reason", "same as", "text"], rows, note)
+    ]
 
 
 class Command(FileCommand):
@@ -18,53 +62,33 @@ class Command(FileCommand):
         "those that a person should look at."
     )
     writes = ("output", "keep", "removed")
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "topics",
             metavar="TOPICS",
-            help="topics in any form that is known; - reads standard input",
+            help="topics in any known form; - reads standard input",
+        )
+        add_options(parser, Options)
+        parser.add_argument(
+            "--keep", metavar="FILE", help="file to write the topics to keep to, `id<TAB>text`"
         )
         parser.add_argument(
-            "--match",
-            choices=[str(m) for m in Match],
-            default=str(Match.EXACT),
-            help="similarity of duplicates (default: exact)",
-        )
-        parser.add_argument(
-            "--keep", metavar="FILE", help="write the topics to keep here, `id<TAB>text`"
-        )
-        parser.add_argument(
-            "--removed", metavar="FILE", help="write the topics to remove here, with reasons"
+            "--removed", metavar="FILE", help="file to write the topics to remove to, with reasons"
         )
 
     def compute(
-        self, *, topics: str, match: str, keep: str | None, removed: str | None, **options: Any
-    ) -> dict[str, Any]:
+        self, *, topics: str, keep: str | None, removed: str | None, **given: Any
+    ) -> Values:
         topics_read = read_topics(topics)
-        needs = {topic.topic: need_of(topic.description, topic.narrative) for topic in topics_read}
-        proposals = check_topics(
-            [(topic.topic, topic.text) for topic in topics_read], match=match, needs=needs
-        )
-        out = {proposal.topic for proposal in proposals}
-        kept = [topic for topic in topics_read if topic.topic not in out]
+        result = compute(topics_read, Options.of(given))
+        proposals = [Removal(**one) for one in result["removed"]]
         if keep:
+            out = {proposal.topic for proposal in proposals}
             with whole_file(keep) as file:
-                write_topics(kept, file)
+                write_topics([topic for topic in topics_read if topic.topic not in out], file)
         if removed:
             with whole_file(removed) as file:
                 write_removed(proposals, file)
-        return {
-            "kept": len(kept),
-            "removed": [proposal._asdict() for proposal in proposals],
-            "match": match,
-        }
-
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        counts = f"{counted(result['kept'], 'topic')} to keep, {len(result['removed'])} to remove ({result['match']})"
-        rows = [[r["topic"], r["reason"], r["same_as"], r["text"]] for r in result["removed"]]
-        return (
-            counts
-            if not rows
-            else f"{counts}\n\n{text_table(['topic', 'reason', 'same as', 'text'], rows)}"
-        )
+        return result

@@ -1,18 +1,26 @@
-"""Draw a stratified sample of the pairs of a depth-k pool, with known probabilities."""
+"""Draw a stratified random sample of a pool."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assay.analyses.shared.pool_files import add_pool_options, tops_of_files
-from assay.cli.base import BadInput, FileCommand, fraction, text_table, whole_file
+from assay.analyses.shared.pool_files import (
+    PoolOptions,
+    add_pool_options,
+    pooled_topics,
+    tops_of_files,
+)
+from assay.cli.base import BadInput, FileCommand, Warn, whole_file
 from assay.counts import part_of
 from assay.formats.machine_labels import read_machine_qrels
 from assay.formats.prel import UNJUDGED, prel_of_rows, write_prel
-from assay.formats.topics import read_topics
+from assay.options import option
 from assay.pools.depth import PooledPairs, depth_pool
 from assay.pools.stages import STRATA
 from assay.pools.strata import (
@@ -24,127 +32,196 @@ from assay.pools.strata import (
     shuffled,
     spreads_of,
 )
+from assay.results import Values
+from assay.tabular import Cell, Table
+
+Grades = Mapping[tuple[str, bytes], int]
+"""(topic, document) -> grade."""
+
+
+@dataclass(frozen=True)
+class Options(PoolOptions):
+    budget: float = option(
+        0.2,
+        "Share to draw",
+        help="share of the pool to draw",
+        least=0,
+        most=1,
+        metavar="SHARE",
+    )
+    strata: str = option(
+        "rank",
+        "Strata",
+        help="strata",
+        choices=(
+            ("rank", "windows of best rank within each topic"),
+            ("votes", "windows of the share of runs with the pair in their top ten"),
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PoolSample:
+    """place: int (n_pairs), from 0 within the stratum, in random order. counts: int (n_strata), pairs
+    drawn. is_drawn: bool (n_pairs). labels: int64 (n_pairs), grades of drawn pairs, -1 if unknown;
+    None without grades."""
+
+    pool: PooledPairs
+    strata: Strata
+    place: NDArray[Any]
+    counts: NDArray[Any]
+    is_drawn: NDArray[np.bool_]
+    labels: NDArray[np.int64] | None
+
+
+def draw_sample(
+    pool: PooledPairs,
+    options: Options,
+    *,
+    llm_labels: Grades | None = None,
+    grades: Grades | None = None,
+    seed: int = 0,
+    warn: Warn,
+) -> PoolSample:
+    """Draw pairs from every stratum of the pool, more from strata with larger expected spread.
+
+    llm_labels: of every pair; strata are then votes and these labels. grades: of pairs that are
+    already judged. Raises BadInput for an empty pool, and for pairs without an LLM label."""
+    if not len(pool):
+        raise BadInput(
+            "the runs have no document for these topics, so that there is nothing to draw from"
+        )
+    made, spreads = _strata_of(pool, options.strata, llm_labels)
+    n_wanted = round(options.budget * len(pool))
+    counts = allocation(made.sizes, spreads, n_wanted)
+    if int(counts.sum()) > n_wanted:
+        warn(
+            f"{int(counts.sum())} pairs are drawn in place of {n_wanted}: each of "
+            f"{len(made.names)} strata gives at least {LEAST}; "
+            "fewer strata (--strata votes) make a smaller sample possible"
+        )
+    place = shuffled(made, np.random.default_rng(seed), pool.documents, pool.topic)
+    is_drawn = drawn(made, place, counts)
+    labels = None
+    if grades is not None:
+        known = [max(grades.get(pair, UNJUDGED), UNJUDGED) for pair in pairs_of(pool)]
+        labels = np.where(is_drawn, known, UNJUDGED)
+    return PoolSample(pool, made, place, counts, is_drawn, labels)
+
+
+def compute(sample: PoolSample) -> Values:
+    """Count the pairs of a sample by stratum, with the probability of each pair to be drawn."""
+    made = sample.strata
+    return {
+        "pairs": len(sample.pool),
+        "drawn": int(sample.is_drawn.sum()),
+        "graded": None if sample.labels is None else int((sample.labels >= 0).sum()),
+        "depth": sample.pool.depth,
+        "strata": {
+            name: {"N": int(size), "n": int(n), "probability": float(n / size)}
+            for name, size, n in zip(
+                made.names, made.sizes.tolist(), sample.counts.tolist(), strict=True
+            )
+        },
+    }
+
+
+def pairs_of(pool: PooledPairs) -> Iterator[tuple[str, bytes]]:
+    """Return (topic, document) of each pair of the pool, in its order."""
+    return zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
+
+
+def _strata_of(
+    pool: PooledPairs, strata: str, llm_labels: Grades | None
+) -> tuple[Strata, NDArray[np.float64]]:
+    """Return the strata, and the spread expected within each."""
+    if llm_labels is None:
+        made = STRATA[strata](pool)
+        return made, spreads_of(made.rates)
+    labels = [llm_labels.get(pair, UNJUDGED) for pair in pairs_of(pool)]
+    if missing := sum(label < 0 for label in labels):
+        raise BadInput(
+            f"{missing} of {len(pool)} pairs of the pool have no label by the "
+            f"machine; a sample by its grades needs one of every pair. "
+            "Let it label the rest, or draw by votes (--strata votes)"
+        )
+    return machine_strata(pool, np.array(labels))
+
+
+def tables(result: Values) -> list[Table]:
+    rows: list[list[Cell]] = [
+        [name, stratum["N"], stratum["n"], stratum["probability"]]
+        for name, stratum in result["strata"].items()
+    ]
+    seed = f", seed {result['seed']}" if "seed" in result else ""
+    note = (
+        f"{part_of(result['drawn'], result['pairs'], 'pair')} drawn "
+        f"({result['drawn'] / result['pairs']:.1%}), depth {result['depth']}{seed}."
+    )
+    if result["graded"] is not None:
+        note += f" {part_of(result['graded'], result['drawn'], 'drawn pair')} with a grade."
+    header = ["stratum", "pairs", "drawn", "probability"]
+    return [Table("strata", "Sample by stratum", header, rows, note)]
 
 
 class Command(FileCommand):
     help = (
-        "Draw a stratified random sample of a pool's pairs; the chance of each pair is known, so "
-        "that scores can be estimated from it."
+        "Draw a stratified random sample of a pool's pairs. The probability of each pair is known, "
+        "so that scores can be estimated from it."
     )
     writes = ("output", "draw")
     makes_data_file = True
+    tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        add_pool_options(parser)
-        parser.add_argument(
-            "--budget",
-            type=fraction,
-            default=0.2,
-            metavar="SHARE",
-            help="share of the pool to draw (default 0.2)",
-        )
-        parser.add_argument(
-            "--strata",
-            choices=list(STRATA),
-            default="rank",
-            help=(
-                "rank: each topic's bands of best rank (default); votes: bands of the share of "
-                "runs with the pair in their top ten"
-            ),
-        )
+        add_pool_options(parser, Options)
         parser.add_argument(
             "--machine",
             metavar="QRELS",
-            help="a machine's labels of every pair, made before: strata are votes and its grades",
+            help="LLM labels of every pair of the pool; strata are votes and these labels",
         )
         parser.add_argument(
             "--qrels",
             metavar="FILE",
-            help="grades of pairs that are judged already: those drawn get theirs in the file",
+            help="grades of pairs that are already judged, to write for the pairs drawn",
         )
         parser.add_argument(
             "--draw",
             metavar="FILE",
-            help="table of the sampled pairs: topic, document, stratum, place, probability",
+            help="table to write the pairs drawn to: topic, document, stratum, place, probability",
         )
 
     def compute(
         self,
         *,
         runs: list[str],
-        depth: int,
         topics: str | None,
-        order: Any,
-        scores: Any,
-        lenient: bool,
-        budget: float,
-        strata: str,
         machine: str | None,
         qrels: str | None,
         draw: str | None,
         seed: int,
         output: str | None,
-        **options: Any,
-    ) -> dict[str, Any]:
-        if "-" in runs and topics == "-":
-            raise BadInput("standard input (-) can be read once only")
-        wanted = None if topics is None else [topic.topic for topic in read_topics(topics)]
-        tops = tops_of_files(
-            self, runs, depth=depth, topics=wanted, order=order, scores=scores, lenient=lenient
+        **given: Any,
+    ) -> Values:
+        options = Options.of(given)
+        tops = tops_of_files(self, runs, options, pooled_topics(runs, topics))
+        pool = depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
+        sample = draw_sample(
+            pool,
+            options,
+            llm_labels=None if machine is None else self.grades_of(machine, pool),
+            grades=None if qrels is None else self.grades_of(qrels, pool),
+            seed=seed,
+            warn=self.warn,
         )
-        pool = depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
-        if not len(pool):
-            raise BadInput(
-                "the runs have no document for these topics, so that there is nothing to draw from"
-            )
-        grades = None if qrels is None else self.grades_of(qrels, pool)
-        made, spreads = self.strata_of(pool, strata, machine)
-        n_wanted = round(budget * len(pool))
-        counts = allocation(made.sizes, spreads, n_wanted)
-        if int(counts.sum()) > n_wanted:
-            self.warn(
-                f"{int(counts.sum())} pairs are drawn in place of {n_wanted}: each of "
-                f"{len(made.names)} strata gives at least {LEAST}; "
-                "fewer strata (--strata votes) make a smaller sample possible"
-            )
-        place = shuffled(made, np.random.default_rng(seed), pool.documents, pool.topic)
-        chosen = drawn(made, place, counts)
-        labels = grades_on(pool, chosen, grades or {})
-        self.write(output, draw, pool, made, place, counts, chosen, labels)
-        return {
-            "pairs": len(pool),
-            "drawn": int(chosen.sum()),
-            "graded": None if grades is None else int((labels >= 0).sum()),
-            "depth": depth,
-            "strata": {
-                name: {"N": int(size), "n": int(n), "probability": float(n / size)}
-                for name, size, n in zip(
-                    made.names, made.sizes.tolist(), counts.tolist(), strict=True
-                )
-            },
-        }
+        if output:
+            write_sample(output, sample)
+        if draw:
+            write_drawn_pairs(draw, sample)
+        return compute(sample)
 
-    def strata_of(
-        self, pool: PooledPairs, strata: str, machine: str | None
-    ) -> tuple[Strata, np.ndarray]:
-        """The strata, and the spread expected within each."""
-        if machine is None:
-            made = STRATA[strata](pool)
-            return made, spreads_of(made.rates)
-        machine_grades = self.grades_of(machine, pool)
-        labels = [
-            machine_grades.get((pool.topics[t], d), UNJUDGED)
-            for t, d in zip(pool.topic.tolist(), pool.documents.tolist(), strict=True)
-        ]
-        if missing := sum(label < 0 for label in labels):
-            raise BadInput(
-                f"{machine}: {missing} of {len(pool)} pairs of the pool have no label by the "
-                f"machine; a sample by its grades needs one of every pair. "
-                "Let it label the rest, or draw by votes (--strata votes)"
-            )
-        return machine_strata(pool, np.array(labels))
-
-    def grades_of(self, path: str, pool: PooledPairs) -> dict[tuple[str, bytes], int]:
+    def grades_of(self, path: str, pool: PooledPairs) -> Grades:
+        """Read grades. Warns if the pool has none of the pairs."""
         qrels = read_machine_qrels(path)
         self.tell_of(path, qrels)
         grades: dict[tuple[str, bytes], int] = {}
@@ -157,74 +234,39 @@ class Command(FileCommand):
                     strict=True,
                 )
             )
-        pairs = zip(
-            (pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True
-        )
-        if not any(pair in grades for pair in pairs):
+        if len(pool) and not any(pair in grades for pair in pairs_of(pool)):
             self.warn(
                 f"{path}: no pair of the pool is in these qrels; are ids of topics and documents spelled alike?"
             )
         return grades
 
-    def write(
-        self,
-        output: str | None,
-        draw: str | None,
-        pool: PooledPairs,
-        made: Strata,
-        place: np.ndarray,
-        counts: np.ndarray,
-        chosen: np.ndarray,
-        labels: np.ndarray,
-    ) -> None:
-        topics = [pool.topics[t] for t in pool.topic.tolist()]
-        strata = [made.names[k] for k in made.stratum.tolist()]
-        documents = pool.documents.tolist()
-        if output:
-            rows = [
-                (t, d.decode("utf-8"), s, grade)
-                for t, d, s, grade in zip(topics, documents, strata, labels.tolist(), strict=True)
-            ]
-            with whole_file(output) as out:
-                write_prel(prel_of_rows("pool", rows, drawn=int(chosen.sum())), out)
-        if draw:
-            chance = (counts / made.sizes)[made.stratum]
-            with whole_file(draw) as out:
-                out.write("topic\tdocument\tstratum\tplace\tprobability\n")
-                for k in np.flatnonzero(chosen).tolist():
-                    cells = (
-                        topics[k],
-                        documents[k].decode("utf-8"),
-                        strata[k],
-                        str(place[k] + 1),
-                        repr(float(chance[k])),
-                    )
-                    out.write("\t".join(cells) + "\n")
 
-    def table(self, result: dict[str, Any], **options: Any) -> str:
-        share = result["drawn"] / result["pairs"]
-        rows = [
-            [name, stratum["N"], stratum["n"], stratum["probability"]]
-            for name, stratum in result["strata"].items()
-        ]
-        if len(rows) > 40:
-            rows, rest = rows[:40], len(rows) - 40
-            more = f"\n... and {rest} strata more (--json lists all)"
-        else:
-            more = ""
-        first = (
-            f"{part_of(result['drawn'], result['pairs'], 'pair')} drawn ({share:.1%}), depth "
-            f"{result['depth']}, seed {result['seed']}"
+def write_sample(path: str, sample: PoolSample) -> None:
+    """Write every pair with its stratum and its grade, -1 if not drawn or not judged."""
+    labels = np.full(len(sample.pool), UNJUDGED) if sample.labels is None else sample.labels
+    rows = [
+        (topic, document.decode("utf-8"), sample.strata.names[stratum], grade)
+        for (topic, document), stratum, grade in zip(
+            pairs_of(sample.pool), sample.strata.stratum.tolist(), labels.tolist(), strict=True
         )
-        if result["graded"] is not None:
-            first += f". {part_of(result['graded'], result['drawn'], 'drawn pair')} with a grade"
-        return f"{first}\n\n{text_table(['stratum', 'pairs', 'drawn', 'probability'], rows)}{more}"
+    ]
+    with whole_file(path) as out:
+        write_prel(prel_of_rows("pool", rows, drawn=int(sample.is_drawn.sum())), out)
 
 
-def grades_on(
-    pool: PooledPairs, chosen: np.ndarray, grades: dict[tuple[str, bytes], int]
-) -> np.ndarray:
-    """int64 (n_pairs): the grade of each drawn pair, -1 where it has none and of pairs that were
-    not drawn."""
-    pairs = zip((pool.topics[t] for t in pool.topic.tolist()), pool.documents.tolist(), strict=True)
-    return np.where(chosen, [max(grades.get(pair, UNJUDGED), UNJUDGED) for pair in pairs], UNJUDGED)
+def write_drawn_pairs(path: str, sample: PoolSample) -> None:
+    """Write a table of the pairs drawn, in the order of the pool."""
+    made = sample.strata
+    probability = (sample.counts / made.sizes)[made.stratum]
+    with whole_file(path) as out:
+        out.write("topic\tdocument\tstratum\tplace\tprobability\n")
+        for k, (topic, document) in enumerate(pairs_of(sample.pool)):
+            if sample.is_drawn[k]:
+                cells = (
+                    topic,
+                    document.decode("utf-8"),
+                    made.names[made.stratum[k]],
+                    str(sample.place[k] + 1),
+                    repr(float(probability[k])),
+                )
+                out.write("\t".join(cells) + "\n")

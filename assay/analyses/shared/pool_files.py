@@ -1,59 +1,63 @@
-"""What the commands that make a pool of run files share: their options, and the first documents of
-each run."""
+"""Options of commands that pool run files, and the first documents of each run."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from assay.cli.base import BadInput, FileCommand, ProgressLine, distinct_tags, positive
+from assay.analyses.shared.reading import RunFiles
+from assay.cli.base import BadInput, FileCommand, ProgressLine, distinct_tags
 from assay.counts import counted
 from assay.formats.runs import read_run
+from assay.formats.topics import read_topics
+from assay.options import add_options, option
 from assay.pools.depth import DEEPEST, Top, top_of_run
 
 
-def add_pool_options(parser: ArgumentParser) -> None:
-    """RUN..., --depth, --topics, --order, --scores, --lenient."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run files; - reads standard input")
-    parser.add_argument(
-        "--depth",
-        type=positive,
-        default=10,
+@dataclass(frozen=True)
+class PoolOptions(RunFiles):
+    """Options of commands that pool runs."""
+
+    depth: int = option(
+        10,
+        "Depth of the pool",
+        help="documents of each run and topic",
+        least=1,
         metavar="K",
-        help="documents of each run and topic (default 10)",
     )
-    parser.add_argument("--topics", metavar="FILE", help="pool only these topics")
-    parser.add_argument(
-        "--order",
-        choices=["score", "rank"],
-        default="score",
-        help="column that orders a run (default: score, as in trec_eval)",
+    order: Literal["score", "rank"] = option(
+        "score",
+        "Order of runs",
+        help="order of the documents of a run",
+        choices=(("score", "by score, as trec_eval"), ("rank", "by the rank column")),
     )
-    parser.add_argument(
-        "--scores",
-        choices=["float64", "float32"],
-        default="float64",
-        help="precision in which scores are compared",
-    )
-    parser.add_argument(
-        "--lenient", action="store_true", help="accept further columns, and runs of three columns"
-    )
+
+
+def add_pool_options(parser: ArgumentParser, options: type) -> None:
+    """Add RUN..., --topics and the options."""
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="run files; - reads standard input")
+    parser.add_argument("--topics", metavar="FILE", help="file of the only topics to pool")
+    add_options(parser, options)
+
+
+def pooled_topics(runs: Sequence[str], topics: str | None) -> list[str] | None:
+    """Read the ids of the only topics to pool. Raises BadInput if two arguments are standard
+    input."""
+    if "-" in runs and topics == "-":
+        raise BadInput("standard input (-) can be read once only")
+    return None if topics is None else [topic.topic for topic in read_topics(topics)]
 
 
 def tops_of_files(
     command: FileCommand,
     paths: Sequence[str],
-    *,
-    depth: int,
+    options: PoolOptions,
     topics: Sequence[str] | None,
-    order: Any,
-    scores: Any,
-    lenient: bool,
 ) -> list[Top]:
-    """The first documents of each run, one file in memory at a time, tags made distinct; warnings
-    go to standard error."""
+    """Read the first documents of each run, one file at a time, and make the tags distinct."""
+    depth = options.depth
     if depth > DEEPEST:
         raise BadInput(f"a pool can be at most {DEEPEST} deep")
     if paths.count("-") > 1:
@@ -61,7 +65,9 @@ def tops_of_files(
     tops = []
     with ProgressLine("runs read", len(paths)) as progress:
         for path in paths:
-            run = read_run(path, order=order, scores=scores, lenient=lenient)
+            run = read_run(
+                path, order=options.order, scores=options.scores, lenient=options.lenient
+            )
             command.tell_of(path, run)
             if topics is not None and (ignored := len(set(run.topics) - set(topics))):
                 command.warn(

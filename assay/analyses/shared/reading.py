@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from assay.options import Checked, option
 
 
 @dataclass(frozen=True)
-class RunReading(Checked):
-    """How run files are read, and which grades are relevant."""
+class RunFiles(Checked):
+    """Options of commands that read runs."""
 
-    level: int = option(
-        1,
-        "Lowest relevant grade",
-        help="lowest relevant grade, except for nDCG",
-        hint="For all measures but nDCG.",
-        least=1,
-        kind="grade",
-    )
-    scores: str = option(
+    scores: Literal["float64", "float32"] = option(
         "float64",
         "Scores of runs are compared",
+        help="precision in which scores of runs are compared",
         choices=(
             ("float64", "in double precision, as trec_eval 10"),
             ("float32", "in single precision, as trec_eval 9 and pytrec_eval"),
@@ -36,7 +29,23 @@ class RunReading(Checked):
 
 
 @dataclass(frozen=True)
+class RunReading(RunFiles):
+    """How run files are read, and which grades are relevant."""
+
+    level: int = option(
+        1,
+        "Lowest relevant grade",
+        help="lowest relevant grade, except for nDCG",
+        hint="For all measures but nDCG.",
+        least=1,
+        kind="grade",
+    )
+
+
+@dataclass(frozen=True)
 class Reading(RunReading):
+    """Options of analyses that score runs on chosen topics."""
+
     topics: str = option(
         "complete",
         "Topics",

@@ -114,4 +114,4 @@ def test_without_json_a_person_reads_tables(files):
     call_command(
         "build_pool", str(files / "a.run"), str(files / "b.run.gz"), "--depth", "2", stdout=out
     )
-    assert out.getvalue().startswith("4 pairs of 2 topics, depth 2, seed 0")
+    assert "4 pairs of 2 topics, depth 2, seed 0." in out.getvalue()

@@ -61,7 +61,7 @@ def test_without_json_a_person_reads_a_table(tmp_path):
     path.write_text(TOPICS)
     out = io.StringIO()
     call_command("check_topics", str(path), stdout=out)
-    assert out.getvalue().startswith("4 topics to keep, 2 to remove (exact)")
+    assert "4 topics to keep, 2 to remove (exact)." in out.getvalue()
 
 
 def test_bad_input_ends_with_status_2_and_nothing_on_standard_output(tmp_path):
