@@ -168,7 +168,7 @@ class Command(ByTopicGroup, OfCampaign):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("judged", metavar="QRELS", help="qrels, or NAME=FILE")
-        parser.add_argument("runs", metavar="RUN", nargs="+", help="run files")
+        parser.add_argument("runs", metavar="RUN", nargs="+")
         add_campaign_options(parser)
         parser.add_argument(
             "--qrels",

@@ -277,7 +277,7 @@ class Command(OfCampaign):
     run_places = ("run",)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS", help="qrels")
+        parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument("run", metavar="RUN", help="the unpooled run")
         add_campaign_options(parser)
         parser.add_argument(

@@ -306,8 +306,8 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
     tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS", help="qrels")
-        parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
+        parser.add_argument("qrels", metavar="QRELS")
+        parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
         parser.add_argument(
             "--groups", metavar="FILE", help="tag and group of each run, to leave out whole groups"
