@@ -300,8 +300,9 @@ def planning_table(key: str, result: Values) -> Table:
     title = f"Topics that {goal} needs"
     note = (
         f"Paired t-test at {settings['alpha']:g}, power {settings['power']:g}, from the variances "
-        f"of the differences at hand. "
-        "Seen here: the smallest true difference that the topics at hand show with this power, median pair."
+        f"of the differences at hand, which are estimates themselves (–: more than a million topics, "
+        "or undefined). Seen here: the smallest true difference that the topics at hand show with "
+        "this power, median pair."
     )
     return Table(
         key, title, header, rows, note, heads=(("", 2), ("variance of the difference", 2), ("", 3))
@@ -409,7 +410,7 @@ def noise_table(key: str, result: Values) -> Table | None:
         header,
         rows,
         note,
-        heads=(("", 1), ("standard error", 2), ("judgements a pair", len(numbers)), ("", 1)),
+        heads=(("", 1), ("standard error", 2), ("judgements per pair", len(numbers)), ("", 1)),
     )
 
 
@@ -431,7 +432,7 @@ def noise_picture(result: Values) -> list[Picture]:
         lines(
             series,
             caption=caption,
-            x_label="judgements a pair",
+            x_label="judgements per pair",
             y_label="standard error",
             y_low=0.0,
             x_at=at,

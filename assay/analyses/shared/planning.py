@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses.shared.judged_files import DEFAULT_SCALE
-from assay.cli.base import BadInput, FileCommand, Warn, text_table
+from assay.cli.base import BadInput, FileCommand, Warn
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.bootstrap_words import CAVEAT
 from assay.comparison.rankings import tau_b
 from assay.comparison.system_comparison import smallest_difference
 from assay.formats.judgements import read_judgements
@@ -36,31 +35,14 @@ from assay.measures.pool_depths import cut_pools
 
 Floats = NDArray[np.float64]
 PER_PAIR = (1, 2, 3, 5, 10)
-"""Judgements a pair whose noise is told."""
-DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
-LABELS = (
-    "Noise of a difference, median pair of systems: its standard error over topics, and that of "
-    "the labels, judgements drawn anew within pairs, as they "
-    f"were judged and with other numbers of them. {CAVEAT} tau: mean correlation of the ranking "
-    f"with that under labels drawn anew."
-)
-NEEDED = (
-    "Topics needed with so many judgements a pair: the variance over topics holds the noise of "
-    "their labels, which is taken out and put in anew."
-)
-DEEPER = (
-    "Pools of these runs, median pair of systems. pairs: a topic's documents in the pool; judged: "
-    "the share of them with a grade, the others count as not "
-    "relevant; where it is far below 1 this tells nothing of a deeper pool. in all: topics needed "
-    "times pairs; topics that do not count come on top. "
-    "tau: with the ranking under all of the qrels."
-)
+"""Judgements per pair whose noise is estimated."""
+DEPTHS = "1,2,3,5,10,20,50,100"
 Topics = Callable[[float], float | None]
 """(standard deviation of a difference over topics) -> topics needed."""
 
 
 def depth_list(text: str) -> tuple[int, ...]:
-    """For argparse: whole numbers from 1 on with commas between."""
+    """Parse comma-separated whole numbers of at least 1, for argparse."""
     words = text.split(",")
     if not all(word.isdecimal() and int(word) > 0 for word in words):
         raise ArgumentTypeError(f"{text!r} is no list of depths, as in 1,5,10")
@@ -209,48 +191,3 @@ def depths_of(
                 "tau": tau_b(values.mean(axis=1), means[:, column]),
             }
     return answer
-
-
-def labels_text(result: Mapping[str, Any], measures: Sequence[str]) -> str:
-    """Empty where the noise of labels was not asked for."""
-    noise = {measure: labels for measure in measures if (labels := result[measure]["labels"])}
-    if not noise:
-        return ""
-    rows = [
-        [measure, one["topics"], one["as_judged"], *one["per_pair"].values(), one["tau"]]
-        for measure, one in noise.items()
-    ]
-    needed = [
-        [measure, *(many(n) for n in one["topics_needed"].values())]
-        for measure, one in noise.items()
-        if one["topics_needed"]
-    ]
-    columns = [f"{n} a pair" for n in PER_PAIR]
-    parts = [LABELS, text_table(["measure", "by topics", "by labels", *columns, "tau"], rows)]
-    return "\n\n".join(
-        parts + ([NEEDED, text_table(["measure", *columns], needed)] if needed else [])
-    )
-
-
-def depths_text(result: Mapping[str, Any], measures: Sequence[str]) -> str:
-    """Empty where no depth was computed."""
-    rows = [
-        [
-            measure,
-            depth,
-            one["pairs"],
-            one["judged"],
-            one["variance"],
-            many(one["topics_needed"]),
-            many(one["pairs_needed"]),
-            one["tau"],
-        ]
-        for measure in measures
-        for depth, one in (result[measure]["depths"] or {}).items()
-    ]
-    header = ["measure", "depth", "pairs", "judged", "variance", "topics needed", "in all", "tau"]
-    return f"{DEEPER}\n\n{text_table(header, rows)}" if rows else ""
-
-
-def many(n: float | None) -> str:
-    return "more than a million" if n is None else "-" if n != n else f"{n:,}"

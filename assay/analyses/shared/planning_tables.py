@@ -43,7 +43,7 @@ def depths_table(key: str, result: Values) -> Table | None:
     header = [
         "measure",
         "depth",
-        "a topic",
+        "per topic",
         "judged",
         "variance",
         "topics",
@@ -52,18 +52,17 @@ def depths_table(key: str, result: Values) -> Table | None:
         "tau",
     ]
     note = (
-        "Pools of these runs, median pair of systems. A topic: its documents in the pool; judged: "
-        "the share of them with a grade, the others "
-        "count as not relevant: where it is far below 1 this tells nothing of a deeper pool. "
-        "Needed: topics, and pairs to be judged on them; those of "
-        "topics that do not count come on top. Seen here: the smallest difference that the topics "
-        "at hand show. Tau: with the ranking under all of the qrels."
+        "Pools of these runs, median pair of systems. Per topic: documents in the pool; judged: the "
+        "share with a grade. The others count as not relevant; if it is far below 1, the row says "
+        "nothing about a deeper pool. Needed: topics, and pairs to judge for them, without those of "
+        "topics that do not count (–: more than a million topics, or undefined). Seen here: the "
+        "smallest difference that the topics at hand show. Tau: with the ranking under all qrels."
     )
     heads = (("", 2), ("pool", 2), ("", 1), ("needed", 2), ("", 2))
     digits = (None, None, 1, 2, 4, None, None, 4, 3)
     return Table(
         key,
-        "What the depth of the pool buys",
+        "Planning by pool depth",
         header,
         rows,
         note,
@@ -119,14 +118,15 @@ def labels_table(key: str, result: Values) -> Table | None:
     numbers = list(next(iter(noise.values())))
     rows: list[list[Cell]] = [[measure, *needed.values()] for measure, needed in noise.items()]
     note = (
-        "Median pair of systems. The variance over topics holds the noise of their labels: it is "
-        "taken out, and that of so many judgements put in. "
+        "Median pair of systems. The variance over topics includes the noise of their labels: it is "
+        "replaced by that of another number of judgements (–: more than a million topics, or "
+        "undefined). "
     ) + CAVEAT
     return Table(
         key,
-        "Topics needed by judgements a pair",
+        "Topics by judgements per pair",
         ["measure", *numbers],
         rows,
         note,
-        heads=(("", 1), ("judgements a pair", len(numbers))),
+        heads=(("", 1), ("judgements per pair", len(numbers))),
     )

@@ -279,7 +279,7 @@ def test_the_noise_of_labels_is_planned_from_the_single_judgements(tmp_path: Pat
     assert of_eight["as_judged"] == pytest.approx((20 / 27 * 7 / 27) ** 0.5 / 8, abs=0.005)
     assert answer("plan_study", *asked)[0]["P@1"]["labels"]["pairs"] == 9
     assert (
-        "Noise of a difference"
+        "Noise of labels"
         in printed(
             "plan_study", qrels, *runs, "--measures", "P@1", "--judgements", judged, "--scale", "2"
         )[0]
