@@ -1,7 +1,9 @@
 """Imports every service that registers a kind of job."""
 
-from annotation.services.llm_judges import judges  # noqa: F401
+# ruff: noqa: F401
+
+from annotation.services.llm_judges import judges
 from annotation.services.people import (
-    account_mails,  # noqa: F401
-    messages,  # noqa: F401
+    account_mails,
+    messages,
 )

@@ -1,6 +1,8 @@
 """Imports every service that registers a kind of job."""
 
-from pooling.services import (  # noqa: F401  registered on import
+# ruff: noqa: F401
+
+from pooling.services import (
     documents,
     extending,
     late_strata,

@@ -26,6 +26,7 @@ from tests.pages import named_pages
 from tests.test_urls_by_role import World, every_pattern, make_world, status_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.slow]
+PRINTS_PICTURES = True
 WORD = "W" * 80
 """Ids of the world have about 110 signs, and with it less than 200, which is what the tables
 hold."""
