@@ -242,7 +242,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
         parser.add_argument(
             "--label-noise",
             action="store_true",
-            help="with --campaign: also ranks under labels resampled from its judgements",
+            help="ranks under labels resampled from the judgements of --campaign",
         )
         add_options(parser, Options)
 

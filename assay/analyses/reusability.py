@@ -57,7 +57,7 @@ class Options(Reading):
     late: bool = option(
         False,
         "Each run as an unpooled run",
-        help="also report each run as if it had not contributed to the pool: unjudged documents, "
+        help="report on each run as if it had not contributed to the pool: unjudged documents, "
         "score bounds and imputed score of nDCG",
         hint="Unjudged documents, score bounds and imputed score of nDCG.",
     )

@@ -83,7 +83,7 @@ class Options(Reading):
     element: str = option(
         "documents",
         "What is varied",
-        help="what varies between sub-collections; a+b: two independently",
+        help="element that varies between sub-collections (a+b: two independently)",
         choices=tuple((name, words(name)) for name in (*ELEMENTS, *JOINT)),
         required=True,
     )
@@ -267,7 +267,7 @@ class Command(ByTopicGroup, OfCampaign, PiecewiseCommand):
             "--export-qrels",
             type=positive,
             metavar="N",
-            help="with --export: number of pairs of each level whose qrels are also written",
+            help="number of pairs of each level whose qrels are written, with --export",
         )
         add_options(parser, Options)
 

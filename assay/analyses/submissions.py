@@ -42,7 +42,7 @@ class Options(Checked):
     condition: str = option(
         "",
         "Private condition",
-        help="with --ranks: the condition that is private (default: the only one)",
+        help="condition that is private, with --ranks (default: the only one)",
         hint="As the report of expected ranks names it. Leave empty if it has only one.",
         metavar="NAME",
     )
