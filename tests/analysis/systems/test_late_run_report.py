@@ -93,7 +93,7 @@ def test_a_run_all_of_whose_results_are_judged_closes_the_report(collection):
 
 def test_the_first_run_is_the_late_one_unless_another_is_named(collection):
     assert asked(collection).command.startswith(
-        "python manage.py holes qrels/judged-old.qrels runs/sys.0.run"
+        "assay unjudged qrels/judged-old.qrels runs/sys.0.run"
     )
 
 
