@@ -45,14 +45,14 @@ def membership(request_or_user: Any, slug: str) -> Membership:
     known = who_judges.loaded(request_or_user, slug)
     if known is not None and known.user_id == user.pk:
         return known
-    found = (
+    membership_row = (
         Membership.objects.select_related("campaign", "user__profile")
         .filter(campaign__slug=slug, user=user.pk)
         .first()
     )
-    if found is None:
+    if membership_row is None:
         raise Http404(_("No such campaign."))
-    return found
+    return membership_row
 
 
 def annotating(request_or_user: Any, slug: str) -> Membership:

@@ -120,7 +120,7 @@ def aggregate(
 def pool(
     runs: Any, depth: int = 10, *, topics: Sequence[str] | None = None, seed: int = 0
 ) -> PooledPairs:
-    """Every document among the first `depth` of a run, best first, as the command `build_pool`.
+    """Every document among the first `depth` of a run, best first, as the command `pool build`.
     topics: only these."""
     tops = [top_of_run(run, depth, topics=topics) for run in named_apart(runs_given(runs))]
     return depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))

@@ -29,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER = os.environ.get("ASSAY_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
-PROCESSES, THREADS = 2, 8  # as the web server of `manage.py up` has them
+PROCESSES, THREADS = 2, 8  # as the web server of `assay up` has them
 ANNOTATORS = 135
 P95_LIMIT_MS = 20
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last}) "

@@ -3,7 +3,7 @@ networks, with nothing in the browser's cache.
 
     python -m benchmarks.bench_first_document [--quick]
 
-A web server as `manage.py up` starts it, on SQLite, behind the nginx of docs/how-to/deploy.md
+A web server as `assay up` starts it, on SQLite, behind the nginx of docs/how-to/deploy.md
 (HTTP/2), and GENERATED documents of 300 words. The browser gives each request the round trip and
 the bandwidth of a profile (its own emulation, which counts no handshake of a connection): 1.6
 Mbit/s down and 768 kbit/s up, with 150 ms, which is WebPageTest's and Lighthouse's fast 3G, and

@@ -3,8 +3,8 @@ peak memory, and time beside a bare loop.
 
     python -m benchmarks.bench_import [--quick]
 
-The file is generated. `import_documents` runs as anybody runs it, on an empty SQLite database in a
-folder of its own; so does `make_pool` on a generated run of 500 topics. Peer: json.loads over the
+The file is generated. `import documents` runs as anybody runs it, on an empty SQLite database in a
+folder of its own; so does `pool create` on a generated run of 500 topics. Peer: json.loads over the
 lines of the same file, keeping nothing. The bound is on memory: under 300 MB for both commands."""
 
 from __future__ import annotations

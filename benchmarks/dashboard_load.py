@@ -1,6 +1,6 @@
 """For bench_dashboards: judging through the real web server, and ten managers who look meanwhile.
 
-Everything is as `manage.py up` starts it (two web processes of eight threads, a worker), on the
+Everything is as `assay up` starts it (two web processes of eight threads, a worker), on the
 machine of the benchmark. Each part is a process of its own that works for some seconds whenever it
 is told to, and prints what it saw."""
 
@@ -192,7 +192,7 @@ def together(works: list[Callable[[], object]]) -> None:
 
 @contextmanager
 def server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """The installation as `manage.py up` runs it. -> port, process"""
+    """The installation as `assay up` runs it. -> port, process"""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])

@@ -160,7 +160,7 @@ def folders() -> Iterator[Finding]:
         )
     if health.drain_mark().exists():
         yield note(
-            "This machine is being drained: /readyz answers 503. manage.py drain --end takes people again."
+            "This machine is being drained: /readyz answers 503. assay drain --end takes people again."
         )
 
 
@@ -235,9 +235,9 @@ def programs() -> Iterator[Finding]:
 def last_backup() -> Iterator[Finding]:
     made_at = backups.last_made_at()
     if made_at is not None and (age := timezone.now() - made_at) > OLD_BACKUP:
-        yield note(f"The last backup by manage.py backup is {counted(age.days, 'day')} old.")
+        yield note(f"The last backup by assay backup is {counted(age.days, 'day')} old.")
     elif made_at is None and served_to_others():
-        yield note("manage.py backup has made no backup of this installation yet.")
+        yield note("assay backup has made no backup of this installation yet.")
 
 
 def people() -> Iterator[Finding]:
@@ -297,7 +297,7 @@ def postgresql() -> Iterator[Finding]:
         )
     if shutil.which("pg_dump") is None:
         yield note(
-            "pg_dump is not installed, so manage.py backup cannot work; on Debian: apt install postgresql-client"
+            "pg_dump is not installed, so assay backup cannot work; on Debian: apt install postgresql-client"
         )
 
 

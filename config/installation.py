@@ -44,7 +44,7 @@ A_DAY = timedelta(days=1)
 @never_cache
 @require_safe
 def installation(request: HttpRequest) -> HttpResponse:
-    """What is not right, as `manage.py doctor` says it, and figures of people, work, storage and
+    """What is not right, as `assay doctor` says it, and figures of people, work, storage and
     versions."""
     administering(request)
     context = {

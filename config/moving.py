@@ -63,7 +63,7 @@ def move(url: str, *, say: Callable[[str], None]) -> int:
 
 @contextlib.contextmanager
 def nobody_else() -> Iterator[None]:
-    """While it is open no `manage.py up` runs on the data folder, and nobody writes into the old
+    """While it is open no `assay up` runs on the data folder, and nobody writes into the old
     database. MoveError where one does."""
     with (Path(settings.DATA_DIR) / "up.lock").open("a", encoding="ascii") as mark:
         try:

@@ -61,7 +61,7 @@ class Reconciler:
 @worker_init.connect
 def look_for_broker_and_files(**_: Any) -> None:
     if not settings.BROKER_URL:
-        raise SystemExit("assay: ASSAY_BROKER_URL is not set; start `manage.py worker` instead")
+        raise SystemExit("assay: ASSAY_BROKER_URL is not set; start `assay worker` instead")
     upkeep.refuse_without_files()
 
 

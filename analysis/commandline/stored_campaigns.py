@@ -85,7 +85,7 @@ def judgements_text(campaign: Campaign) -> str:
 
 
 def labels_of(campaign: Campaign, options: dict[str, Any]) -> Callable[[], QrelsColumns]:
-    """As the file that `export_qrels` writes. BadInput for machines mixed with people; the loader
+    """As the file that `export qrels` writes. BadInput for machines mixed with people; the loader
     raises it where no pair has a label."""
     judges = judges_of(options)
 

@@ -157,7 +157,7 @@ def ask(campaign: Campaign, *, user: Any) -> Job:
 
 @jobs.kind(STOPPING, unit="steps", figures=True)
 def look(work: Work) -> dict[str, Any]:
-    """-> report: what `stopping_advice` answers, with seed; left, or why_not_left, of an ordered
+    """-> report: what `plan stopping` answers, with seed; left, or why_not_left, of an ordered
     pool"""
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     before = looks(campaign)

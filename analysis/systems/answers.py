@@ -272,7 +272,7 @@ def _by_sample(
     campaign: Campaign, choices: Choices, made: Labels, runs: Sequence[RunColumns], measure: Measure
 ) -> dict[str, Any]:
     """Estimates, with the range in which the mean of new topics would lie; paired t alone, as in
-    `compare_systems --sampled`."""
+    `compare systems --sampled`."""
     try:
         drawn = sample_of(campaign, choices, made=made)
     except NotEstimable as error:

@@ -206,7 +206,7 @@ def labels_of(judge: MachineJudge) -> Labels:
 
 
 def digest_of(labels: Labels) -> str:
-    """SHA-256 of the lines of `label_lines`, as `judge_by_machine` gives it."""
+    """SHA-256 of the lines of `label_lines`, as `llm judge` gives it."""
     return hashlib.sha256("".join(label_lines(labels)).encode("utf-8")).hexdigest()
 
 

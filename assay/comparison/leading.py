@@ -235,7 +235,7 @@ def compared_words(
     estimated: bool = False,
     no_verdict: str = "",
 ) -> str:
-    """`verdict_words` of one measure of `compare_systems`: means, topics, no_verdict, and pairs
+    """`verdict_words` of one measure of `compare systems`: means, topics, no_verdict, and pairs
     with a, b, p, opposed, wins, ties, losses."""
     means, why = of_measure["means"], of_measure["no_verdict"] or no_verdict
     if not of_measure["topics"]:

@@ -40,7 +40,7 @@ def first_of(tags: Sequence[str]) -> str:
 
 def not_different(of_measure: Mapping[str, Any]) -> dict[str, list[str]]:
     """Of each run those that it does not differ from significantly, best first: of one measure of
-    `compare_systems`."""
+    `compare systems`."""
     means = of_measure["means"]
     alike: dict[str, list[str]] = {tag: [] for tag in means}
     for row in of_measure["pairs"]:
@@ -75,7 +75,7 @@ def groups_column(of_measure: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
 
 def constant_words(result: Mapping[str, Any]) -> str:
     """What decides where the t-test is undefined; empty where it is defined for every pair of
-    `compare_systems`."""
+    `compare systems`."""
     pairs = [
         row
         for of_measure in result.values()

@@ -76,7 +76,7 @@ def contradictions(
     threshold: int = 1,
     within: TopicDocumentPairs | None = None,
 ) -> list[Contradiction]:
-    """The pairs that `label_overlap` counts as contradicting, in the order of the judgements."""
+    """The pairs that `compare labels` counts as contradicting, in the order of the judgements."""
     rows, label = _with_labels(judged, clicks, within)
     chosen = (label >= 0) & ((judged.grades[rows] >= threshold) != (label >= 1))
     topic = np.repeat(np.arange(len(judged.topics)), np.diff(judged.offsets))

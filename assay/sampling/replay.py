@@ -1,5 +1,5 @@
 """A complete set of judgements, to be judged again in another order or in part: what
-`simulate_campaign` plays (SAMPLING 1, 2.3).
+`simulate campaign` plays (SAMPLING 1, 2.3).
 
     world = world_of(pool, grades, runs, level)
     seen = errors.judged(world.grades[rows], level, rng)            what fallible annotators say of

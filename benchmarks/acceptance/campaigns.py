@@ -1,4 +1,4 @@
-"""A1, B2, B3, C1, C2 by `simulate_campaign`, each as the command line that anybody can run
+"""A1, B2, B3, C1, C2 by `simulate campaign`, each as the command line that anybody can run
 again."""
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ def corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, obj
 
 
 def judges(folder: Path) -> list[dict[str, object]]:
-    """The machine judges of LLMJudge, the most useful first, by `rank_machines`; labels outside the
+    """The machine judges of LLMJudge, the most useful first, by `llm rank`; labels outside the
     scale are left out."""
     out = io.StringIO()
     given = ["--level", str(LEVEL), "--scale", str(HIGHEST)]

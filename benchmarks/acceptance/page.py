@@ -6,6 +6,8 @@ import json
 import math
 from pathlib import Path
 
+from assay.cli.command_list import command_name
+
 TEXT = """# Sampling, prioritised pools and LLM judges
 
 This page compares the methods of [sampled and prioritised pools](../reference/methods/sampling.md) with targets that were set before they were
@@ -96,7 +98,8 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def commands(rows: list[dict]) -> str:
-    return "\n".join(f"    manage.py {line}" for line in dict.fromkeys(row["line"] for row in rows))
+    lines = dict.fromkeys(tuple(row["line"].split(" ", 1)) for row in rows)
+    return "\n".join(f"    assay {command_name(module)} {rest}" for module, rest in lines)
 
 
 def relevant_first(rows: list[dict]) -> str:

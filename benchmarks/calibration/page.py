@@ -145,7 +145,7 @@ deviation .5) to all its pairs.
 
 ## Effective sample-size gain
 
-The gain that `rank_machines` reports is 1 / (1 - ρ²), with the correlation ρ of human labels and LLM labels on relevant or not, and an interval over
+The gain that `llm rank` reports is 1 / (1 - ρ²), with the correlation ρ of human labels and LLM labels on relevant or not, and an interval over
 topics. *Seen alike*: correlation of what both see, on a normal scale. *Topic effect*: the share of a pair's relevance, and of the judge's error, that
 belongs to the topic. The interval shown is the jackknife over topics of ρ on Fisher's z, with the rules of alpha. *baseline*: percentiles over
 topics.

@@ -1,5 +1,5 @@
 """Signs of life of web servers and workers: a file of each program and machine in the data folder,
-which `manage.py doctor` reads."""
+which `assay doctor` reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py export_campaign --campaign SLUG --output FILE`: a release, one zip file with
+"""`assay release export --campaign SLUG --output FILE`: a release, one zip file with
 everything."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`manage.py export_judgements --campaign SLUG`: every revision of every judgement of a
+"""`assay judgements export --campaign SLUG`: every revision of every judgement of a
 campaign."""
 
 from __future__ import annotations

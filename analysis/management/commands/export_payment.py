@@ -1,4 +1,4 @@
-"""`manage.py export_payment --campaign SLUG`: what each annotator worked, and what it comes to at a
+"""`assay export payment --campaign SLUG`: what each annotator worked, and what it comes to at a
 rate."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`manage.py export_qrels --campaign SLUG`: the labels of a campaign as qrels."""
+"""`assay export qrels --campaign SLUG`: the labels of a campaign as qrels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py import_campaign RELEASE`: a release becomes a campaign of this installation."""
+"""`assay release import RELEASE`: a release becomes a campaign of this installation."""
 
 from __future__ import annotations
 

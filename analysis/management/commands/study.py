@@ -1,4 +1,4 @@
-"""`manage.py study NAME FILE.toml|--campaign SLUG|--collection SLUG|RELEASE`: the tables and
+"""`assay study NAME FILE.toml|--campaign SLUG|--collection SLUG|RELEASE`: the tables and
 figures of a paper in one folder."""
 
 from __future__ import annotations

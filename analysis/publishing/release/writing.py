@@ -200,7 +200,7 @@ def about_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[
 
 
 def statistics_of(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
-    """Table 1, with the keys of `campaign_stats`; and the labels by decision, with those of
+    """Table 1, with the keys of `judgements stats`; and the labels by decision, with those of
     `aggregate`."""
     numbers = campaign_statistics(
         made.table,

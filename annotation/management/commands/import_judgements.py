@@ -1,4 +1,4 @@
-"""`manage.py import_judgements FILE`: judgements made elsewhere become a closed campaign."""
+"""`assay judgements import FILE`: judgements made elsewhere become a closed campaign."""
 
 from __future__ import annotations
 

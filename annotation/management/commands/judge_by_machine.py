@@ -1,4 +1,4 @@
-"""`manage.py judge_by_machine PAIRS`: labels of a language model for pairs in a file, by an
+"""`assay llm judge PAIRS`: labels of a language model for pairs in a file, by an
 endpoint in the chat-completions form."""
 
 from __future__ import annotations

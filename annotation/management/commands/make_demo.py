@@ -1,4 +1,4 @@
-"""`manage.py make_demo`: the demo campaign, on an empty database only."""
+"""`assay demo`: the demo campaign, on an empty database only."""
 
 from __future__ import annotations
 

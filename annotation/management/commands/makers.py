@@ -1,4 +1,4 @@
-"""`manage.py makers`: who may make collections and campaigns."""
+"""`assay creators`: who may make collections and campaigns."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Counting anew what the services keep: pairs' judgements and leases and what they copy from their
 entries, annotators' judgements and unread answers, uses of invitations, the campaign's own figures.
-Only for `manage.py verify --fix`."""
+Only for `assay verify --fix`."""
 
 from __future__ import annotations
 

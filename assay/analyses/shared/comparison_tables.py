@@ -1,4 +1,4 @@
-"""Tables and pictures of `compare_systems` and `plan_study` (METHODS 14)."""
+"""Tables and pictures of `compare systems` and `plan study` (METHODS 14)."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def differences_picture(measure: str, answer: Mapping[str, Any]) -> Picture:
 
 
 def planned(result: Values) -> dict[str, Any]:
-    """By measure, what `plan_study` says of those whose variance is defined."""
+    """By measure, what `plan study` says of those whose variance is defined."""
     return {
         measure: one
         for measure, one in result.items()

@@ -1,4 +1,4 @@
-"""What `machine_judges` answers of one machine: agreement, rankings, and people's estimates
+"""What `llm compare` answers of one machine: agreement, rankings, and people's estimates
 corrected by it."""
 
 from __future__ import annotations

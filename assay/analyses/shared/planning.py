@@ -1,4 +1,4 @@
-"""What `plan_study` plans with: noise of the labels, and the pools of other depths.
+"""What `plan study` plans with: noise of the labels, and the pools of other depths.
 
 noise_of_labels(noisy, measures, trials=..., seed=..., plan=...)      by measure; more judgements a
 pair in topics

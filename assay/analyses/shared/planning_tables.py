@@ -1,4 +1,4 @@
-"""Tables and pictures of what `plan_study` says of deeper pools and of more judgements a pair
+"""Tables and pictures of what `plan study` says of deeper pools and of more judgements a pair
 (METHODS 14)."""
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def compared_by_sample(
     alpha: float,
     seed: int,
 ) -> Values:
-    """Test the differences of estimates; the keys are those of `compare_systems`. seed: of the
+    """Test the differences of estimates; the keys are those of `compare systems`. seed: of the
     folds of the rank model. Raises BadInput."""
     if family == "max":
         raise BadInput(

@@ -56,7 +56,7 @@ VERDICTS = [*BETTER, *(f"{name} by RR" for name in BETTER), "because", "disagree
 
 
 def comparisons(rows: Sequence[Values], words: str = "", rates: str = "") -> list[Table]:
-    """Outcomes, mean reciprocal ranks and verdicts of rows as of `compare_runs`. rates: what is
+    """Outcomes, mean reciprocal ranks and verdicts of rows as of `compare runs`. rates: what is
     said of the error rate of verdicts."""
     mrr, outcomes, verdicts = [], [], []
     is_corrected = rows[0].get("correction", "none") != "none"

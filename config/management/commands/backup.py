@@ -1,4 +1,4 @@
-"""`manage.py backup FOLDER`: database and files of the installation, consistent with each other,
+"""`assay backup FOLDER`: database and files of the installation, consistent with each other,
 while people judge."""
 
 from __future__ import annotations

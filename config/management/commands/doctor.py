@@ -1,4 +1,4 @@
-"""`manage.py doctor`: what is not right with this installation, in sentences."""
+"""`assay doctor`: what is not right with this installation, in sentences."""
 
 from __future__ import annotations
 

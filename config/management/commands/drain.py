@@ -1,4 +1,4 @@
-"""`manage.py drain`: send nobody new to this machine, before its web server is stopped."""
+"""`assay drain`: send nobody new to this machine, before its web server is stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py move URL`: from SQLite to PostgreSQL."""
+"""`assay move URL`: from SQLite to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         self.stdout.write(
             f"{counted(moved, 'row')} moved and compared. "
-            "Next: set ASSAY_DATABASE_URL to this address, manage.py doctor, manage.py verify, start."
+            "Next: set ASSAY_DATABASE_URL to this address, assay doctor, assay verify, start."
         )

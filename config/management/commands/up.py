@@ -1,4 +1,4 @@
-"""`manage.py up`: prepare the database and static files, then run web server and worker together
+"""`assay up`: prepare the database and static files, then run web server and worker together
 until Ctrl-C."""
 
 from __future__ import annotations

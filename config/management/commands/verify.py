@@ -1,4 +1,4 @@
-"""`manage.py verify`: whether everything that the installation keeps agrees with itself."""
+"""`assay verify`: whether everything that the installation keeps agrees with itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py worker`: the background worker, by Celery where there is a broker."""
+"""`assay worker`: the background worker, by Celery where there is a broker."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def section(name: str) -> str:
 
 @pytest.mark.parametrize("name", sorted(OURS))
 def test_the_example_of_the_command_is_one_that_it_takes(name: str) -> None:
-    examples = re.findall(r"(?m)^    manage\.py (.+)$", section(name))
+    examples = re.findall(r"(?m)^    assay (.+)$", section(name))
     assert examples, f"no example of {name}"
     for example in examples:
         found = find_command(re.findall(r'"[^"]*"|\S+', example))
