@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.long
 @pytest.mark.postgresql
 @pytest.mark.timeout(900)
 def test_scheduling_and_standings_pass_their_tests_on_postgresql(postgresql_url):

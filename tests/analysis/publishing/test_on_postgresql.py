@@ -138,6 +138,7 @@ def qrels(data: Path) -> dict[str, str]:
         }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", ["sqlite", "postgresql"])
 def test_a_release_has_the_same_bytes_on_both_and_its_import_into_an_empty_installation_the_same_qrels(
     first, postgresql, tmp_path
@@ -164,6 +165,7 @@ def test_a_release_has_the_same_bytes_on_both_and_its_import_into_an_empty_insta
         )
 
 
+@pytest.mark.long
 def test_exports_releases_and_imports_pass_their_tests_on_postgresql(postgresql_url):
     command = [
         *(
