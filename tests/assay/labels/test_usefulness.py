@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.labels.usefulness import usefulness
+from assay.labels.usefulness import compute_usefulness
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files
 
 
 def of(people: list[int], machine: list[int], topic: list[int] | None = None, level: int = 1):
     topics = np.array(topic if topic is not None else [0] * len(people))
-    return usefulness(np.array(people), np.array(machine), topics, level=level)
+    return compute_usefulness(np.array(people), np.array(machine), topics, level=level)
 
 
 def test_worth_by_hand() -> None:
@@ -43,7 +43,7 @@ def test_worth_is_that_of_numpys_correlation() -> None:
     people = rng.integers(0, 4, 3000)
     machine = np.clip(people + rng.integers(-2, 3, 3000), 0, 3)
     topic = np.repeat(np.arange(30), 100)
-    found = usefulness(people, machine, topic, level=2)
+    found = compute_usefulness(people, machine, topic, level=2)
     assert found.gain_graded == pytest.approx(1 / (1 - np.corrcoef(people, machine)[0, 1] ** 2))
     assert found.gain == pytest.approx(1 / (1 - np.corrcoef(people >= 2, machine >= 2)[0, 1] ** 2))
     assert found.interval.low < found.gain < found.interval.high
@@ -71,7 +71,7 @@ def test_machines_are_ranked_and_what_they_lack_is_said(tmp_path: Path) -> None:
     assert (found["machines"]["good"]["outside"], found["machines"]["good"]["missing"]) == (1, 12)
     assert found["machines"]["noise"]["gain"] == pytest.approx(1, abs=0.05)
     assert "1 label above 1 is left out" in warned
-    assert "about 200 tell" in warned
+    assert "a reliable estimate needs about 200" in warned
     assert "no pair that people judged" in refused("rank_machines", people, "--machine", other)
 
 
@@ -132,10 +132,14 @@ def test_the_interval_is_the_jackknife_over_topics_of_fishers_z() -> None:
     reach = stats.t.ppf(0.975, 11) * math.sqrt(11 / 12 * sum((one - np.mean(z)) ** 2 for one in z))
     middle = math.atanh(np.corrcoef(people, machine)[0, 1])
     expected = [1 / (1 - math.tanh(end) ** 2) for end in (middle - reach, middle + reach)]
-    assert usefulness(people, machine, topic, level=1).interval.bounds == pytest.approx(expected)
+    assert compute_usefulness(people, machine, topic, level=1).interval.bounds == pytest.approx(
+        expected
+    )
 
 
 def test_a_machine_that_may_be_worth_nothing_is_worth_1_at_least() -> None:
     rng = np.random.default_rng(6)
     people, machine = rng.integers(0, 2, (2, 600))
-    assert usefulness(people, machine, np.repeat(np.arange(30), 20), level=1).interval.low == 1
+    assert (
+        compute_usefulness(people, machine, np.repeat(np.arange(30), 20), level=1).interval.low == 1
+    )
